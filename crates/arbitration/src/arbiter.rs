@@ -1,0 +1,46 @@
+//! The arbiter of one output.
+
+use crate::{Head, View};
+
+/// A proposal: which queue to send from, and what the arbiter will know once that is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grant {
+    /// The queue that wins.
+    pub queue: u8,
+    /// The new register values; their meaning is the arbiter's own.
+    pub registers: [u32; 6],
+}
+
+/// Decides which queue of one output sends next.
+///
+/// An arbiter that goes by virtual lane and finds several eligible queues with the same lane (a NIC has
+/// one queue per service level) takes the oldest head of them, the lowest queue on a tie.
+pub trait Arbiter: Send {
+    /// The queue that should send now. It is `Some` whenever a queue is eligible (work conserving); an
+    /// arbiter that may idle says so in its documentation and in [`Policy::sendable_vls`].
+    ///
+    /// [`Policy::sendable_vls`]: crate::Policy::sendable_vls
+    fn choose(&self, view: &View<'_>) -> Option<Grant>;
+
+    /// The packet is sent. Registers change only here.
+    fn commit(&mut self, grant: Grant);
+
+    /// A packet became the head of a queue: for arbiters that keep a finish time per packet.
+    fn arrived(&mut self, _queue: u8, _head: &Head) {}
+}
+
+/// So that a switch written for a concrete arbiter takes a boxed one as well.
+impl<A: Arbiter + ?Sized> Arbiter for Box<A> {
+    #[inline]
+    fn choose(&self, view: &View<'_>) -> Option<Grant> {
+        (**self).choose(view)
+    }
+    #[inline]
+    fn commit(&mut self, grant: Grant) {
+        (**self).commit(grant);
+    }
+    #[inline]
+    fn arrived(&mut self, queue: u8, head: &Head) {
+        (**self).arrived(queue, head);
+    }
+}

@@ -1,0 +1,84 @@
+//! What a file says about arbitration, before there are any ports.
+
+use crate::{Arbiter, TwoTable};
+
+/// A described arbiter: the parameters of a file; builds one arbiter per output.
+pub trait Policy: Send + Sync {
+    /// A fresh arbiter.
+    fn build(&self) -> Box<dyn Arbiter>;
+
+    /// The concrete two-table arbiter, on which the simulator specialises: `Some` exactly for
+    /// `ib-two-table`. Clones share their tables.
+    fn two_table(&self) -> Option<TwoTable> {
+        None
+    }
+
+    /// What cannot work, or will disappoint, on such a port.
+    fn faults(&self, context: &PortContext) -> Vec<Fault>;
+
+    /// What it tells apart.
+    fn speaks(&self) -> Speaks;
+
+    /// The lanes it can send at all, one bit each. A packet of any other lane waits for ever.
+    fn sendable_vls(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// Whether an eligible packet is sent sooner or later, however much the others have to send.
+    fn serves_everyone(&self) -> bool;
+}
+
+/// What an arbiter tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speaks {
+    /// The queues, by number or by age; their lanes do not matter (but for management).
+    Queues,
+    /// The virtual lanes; queues of one lane are taken as one FIFO.
+    Vls,
+}
+
+/// The port an arbiter will sit at, as far as it can be known before a run.
+#[derive(Clone, Debug, Default)]
+pub struct PortContext {
+    /// Data lanes of the port: VL0 up to this number less one.
+    pub data_vls: u8,
+    /// The largest packet that each lane will carry, in bytes on the wire, where that is known.
+    pub largest_packet: [Option<u32>; 16],
+    /// The lanes that traffic will use, one bit each.
+    pub used_vls: u32,
+}
+
+/// One thing about a policy that does not suit a port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The parameter it concerns.
+    pub key: &'static str,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+    /// Whether nothing can be run; otherwise it is a warning.
+    pub is_error: bool,
+}
+
+impl Fault {
+    /// Something that cannot be run.
+    pub(crate) fn error(key: &'static str, message: String, help: String) -> Fault {
+        Fault {
+            key,
+            message,
+            help,
+            is_error: true,
+        }
+    }
+
+    /// Something that can be run and will probably disappoint.
+    pub(crate) fn warning(key: &'static str, message: String, help: String) -> Fault {
+        Fault {
+            key,
+            message,
+            help,
+            is_error: false,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What every registered arbiter promises.
+
+use netloom_arbitration::{Grant, Head, KINDS, Policy, PortContext, View};
+use netloom_catalog::{Document, Kind, Notes, Section};
+use netloom_units::{Sl, Tick, Vl};
+use proptest::prelude::*;
+
+const MANAGEMENT: u8 = 15;
+
+/// The kind with the parameters of its own example.
+fn example(kind: &Kind<dyn Policy>) -> Box<dyn Policy> {
+    let mut notes = Notes::new();
+    let document = Document::parse(kind.name, kind.example, &mut notes);
+    let mut section = Section::open(&document.root, &mut notes).expect("a table");
+    let policy = (kind.read)(&mut section);
+    section.finish();
+    assert!(notes.is_empty(), "{}: {notes:?}", kind.name);
+    policy.expect("an example without mistakes builds")
+}
+
+fn examples() -> impl Iterator<Item = (&'static str, Box<dyn Policy>)> {
+    KINDS.iter().map(|kind| (kind.name, example(kind)))
+}
+
+#[test]
+fn kinds_are_described_and_have_their_own_names() {
+    for (at, kind) in KINDS.iter().enumerate() {
+        assert!(KINDS[..at].iter().all(|other| other.name != kind.name));
+        let is_kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(kind.name.chars().all(is_kebab), "{}", kind.name);
+        assert!(kind.summary.ends_with('.'), "{}", kind.name);
+        for param in (kind.params)() {
+            assert!(!param.about.is_empty(), "{}.{}", kind.name, param.name);
+        }
+    }
+}
+
+#[test]
+fn examples_suit_a_port_with_their_lanes() {
+    for (name, policy) in examples() {
+        let context = PortContext {
+            data_vls: 15,
+            largest_packet: [Some(4096); 16],
+            used_vls: policy.sendable_vls() & 0x7fff,
+        };
+        let faults = policy.faults(&context);
+        assert!(faults.is_empty(), "{name}: {faults:?}");
+    }
+}
+
+#[test]
+fn only_the_two_table_kind_is_specialised() {
+    for (name, policy) in examples() {
+        assert_eq!(policy.two_table().is_some(), name == "ib-two-table");
+    }
+}
+
+fn heads() -> impl Strategy<Value = [Head; 32]> {
+    // Lanes of the examples mostly, any lane and management now and then.
+    let vl = prop_oneof![16 => 0u8..3, 2 => 0u8..15, 1 => Just(MANAGEMENT)];
+    let head = (0u64..50, 1u32..5000, 0u8..16, vl).prop_map(|(born, bytes, sl, vl)| Head {
+        born: Tick(born),
+        bytes,
+        sl: Sl(sl),
+        vl: Vl(vl),
+    });
+    prop::collection::vec(head, 32).prop_map(|heads| heads.try_into().expect("32 of them"))
+}
+
+fn decisions() -> impl Strategy<Value = Vec<([Head; 32], u32)>> {
+    let eligible = prop_oneof![any::<u32>(), (0u32..32).prop_map(|q| 1 << q), 0u32..16];
+    prop::collection::vec((heads(), eligible), 1..40)
+}
+
+/// What any single decision must keep.
+fn check_grant(
+    name: &str,
+    policy: &dyn Policy,
+    view: &View<'_>,
+    grant: Option<Grant>,
+) -> Result<(), TestCaseError> {
+    let eligible = |q: usize| view.eligible >> q & 1 == 1;
+    let vl = |q: usize| view.heads[q].vl.0;
+    let can_send = |q: usize| eligible(q) && policy.sendable_vls() >> vl(q) & 1 == 1;
+    let Some(grant) = grant else {
+        prop_assert!(!(0..32).any(can_send), "{name} idles with work to do");
+        return Ok(());
+    };
+    let winner = usize::from(grant.queue);
+    prop_assert!(
+        winner < 32 && can_send(winner),
+        "{name} sends what it cannot"
+    );
+    if (0..32).any(|q| eligible(q) && vl(q) == MANAGEMENT) {
+        prop_assert_eq!(vl(winner), MANAGEMENT, "{} keeps management waiting", name);
+    }
+    if policy.speaks() == netloom_arbitration::Speaks::Vls || vl(winner) == MANAGEMENT {
+        let age = |q: usize| (view.heads[q].born, q);
+        let same_vl = (0..32).filter(|&q| eligible(q) && vl(q) == vl(winner));
+        let first = same_vl.min_by_key(|&q| age(q));
+        prop_assert_eq!(
+            first,
+            Some(winner),
+            "{} takes a younger packet of a lane",
+            name
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn grants_are_eligible_and_looking_changes_nothing(decisions in decisions()) {
+        for (name, policy) in examples() {
+            // One arbiter looks often, and at other things too; its twin only hears what is sent.
+            let (mut curious, mut twin) = (policy.build(), policy.build());
+            for (at, (heads, eligible)) in decisions.iter().enumerate() {
+                let view = View { eligible: *eligible, heads };
+                let elsewhere = &decisions[(at + 1) % decisions.len()].0;
+                curious.choose(&View { eligible: !eligible, heads: elsewhere });
+                let grant = curious.choose(&view);
+                prop_assert_eq!(grant, curious.choose(&view), "{} changes its mind", name);
+                prop_assert_eq!(grant, twin.choose(&view), "{} remembers looking", name);
+                check_grant(name, &*policy, &view, grant)?;
+                if let Some(grant) = grant {
+                    curious.commit(grant);
+                    twin.commit(grant);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn management_leaves_the_registers_alone(decisions in decisions(), mut data in heads()) {
+        for head in &mut data {
+            head.vl = Vl(head.vl.0 % 3);
+        }
+        let view = View { eligible: u32::MAX, heads: &data };
+        for (name, policy) in examples() {
+            let mut arbiter = policy.build();
+            for (heads, eligible) in &decisions {
+                let before = arbiter.choose(&view);
+                let Some(grant) = arbiter.choose(&View { eligible: *eligible, heads }) else {
+                    continue;
+                };
+                arbiter.commit(grant);
+                if heads[usize::from(grant.queue)].vl.0 == MANAGEMENT {
+                    prop_assert_eq!(before, arbiter.choose(&view), "{}", name);
+                }
+            }
+        }
+    }
+
+    /// Every queue always has a packet; new packets are younger than all that wait.
+    #[test]
+    fn nobody_starves_where_that_is_promised(sizes in prop::collection::vec(1u32..5000, 32)) {
+        for (name, policy) in examples().filter(|(_, policy)| policy.serves_everyone()) {
+            let mut arbiter = policy.build();
+            let mut heads = [Head::default(); 32];
+            let mut sent = [0u32; 32];
+            for (queue, head) in heads.iter_mut().enumerate() {
+                head.vl = Vl(queue as u8 % 3);
+                head.bytes = sizes[queue];
+            }
+            for now in 1..5000 {
+                let grant = arbiter.choose(&View { eligible: u32::MAX, heads: &heads }).unwrap();
+                arbiter.commit(grant);
+                let queue = usize::from(grant.queue);
+                sent[queue] += 1;
+                heads[queue].born = Tick(now);
+            }
+            prop_assert!(sent.iter().all(|&n| n > 3), "{} starves: {:?}", name, sent);
+        }
+    }
+}

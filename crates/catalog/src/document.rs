@@ -1,0 +1,317 @@
+//! A file as a tree of values that remember where they stand.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::Notes;
+
+/// A stretch of one source text: the file (source 0) or one `--set` argument (source 1, 2, …).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Place {
+    /// Which text.
+    pub source: u16,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// One value of a file with its place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Value {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub shape: Shape,
+}
+
+/// What a value is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shape {
+    /// A whole number.
+    Integer(i64),
+    /// A number with a point.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// True or false.
+    Bool(bool),
+    /// A date, which no key of ours takes.
+    Date(String),
+    /// A list.
+    List(Vec<Value>),
+    /// A table: keys with their places, in order of appearance.
+    Table(Vec<(String, Place, Value)>),
+}
+
+impl Shape {
+    /// What a person calls this.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Shape::Integer(_) => "a whole number",
+            Shape::Float(_) => "a number",
+            Shape::Text(_) => "a text",
+            Shape::Bool(_) => "true or false",
+            Shape::Date(_) => "a date",
+            Shape::List(_) => "a list",
+            Shape::Table(_) => "a table",
+        }
+    }
+}
+
+impl Value {
+    /// The value of a key, if this is a table that has it.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        match &self.shape {
+            Shape::Table(entries) => entries.iter().find(|(k, _, _)| k == key).map(|(_, _, v)| v),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.shape {
+            Shape::Text(s) => Some(s),
+            _ => None,
+        }
+    }
+}
+
+/// The source texts of an experiment and the tree they give.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Name and text of each source; the file is the first.
+    pub sources: Vec<(String, String)>,
+    /// The root table.
+    pub root: Value,
+}
+
+impl Document {
+    /// Parses a file. Every syntax error is noted; what could be read is in the tree all the same.
+    pub fn parse(name: &str, text: &str, notes: &mut Notes) -> Document {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            notes.error(
+                "E0001",
+                place(0, &span),
+                format!("not valid TOML: {}", error.message().trim()),
+            );
+        }
+        let root = Value {
+            place: place(0, &table.span()),
+            shape: convert_table(0, table.get_ref()),
+        };
+        Document {
+            sources: vec![(name.to_owned(), text.to_owned())],
+            root,
+        }
+    }
+
+    /// Puts `key.path = value` over the tree, as `--set` does. A value that is no TOML is taken as text.
+    pub fn set(&mut self, assignment: &str, notes: &mut Notes) {
+        let source = u16::try_from(self.sources.len()).expect("fewer than 65536 --set arguments");
+        let Some((path, text)) = assignment.split_once('=') else {
+            let whole = Place {
+                source,
+                start: 0,
+                end: length(assignment),
+            };
+            notes
+                .error("E0002", whole, "--set needs key=value")
+                .help("write --set traffic.load=0.5");
+            self.sources
+                .push((format!("--set {assignment}"), assignment.to_owned()));
+            return;
+        };
+        let offset = path.len() + 1;
+        let whole = Place {
+            source,
+            start: length(&assignment[..offset]),
+            end: length(assignment),
+        };
+        let mut value = match DeValue::parse(text.trim()) {
+            Ok(parsed) => convert(source, &parsed),
+            Err(_) => Value {
+                place: whole,
+                shape: Shape::Text(text.trim().to_owned()),
+            },
+        };
+        move_to(&mut value, whole);
+        self.sources
+            .push((format!("--set {assignment}"), assignment.to_owned()));
+        let keys: Vec<&str> = path
+            .trim()
+            .split('.')
+            .map(|k| k.trim().trim_matches('"'))
+            .collect();
+        let key_place = Place {
+            source,
+            start: 0,
+            end: length(path),
+        };
+        if let Err(message) = insert(&mut self.root, &keys, key_place, value) {
+            notes.error("E0002", key_place, message);
+        }
+    }
+}
+
+fn length(text: &str) -> u32 {
+    u32::try_from(text.len()).expect("a text below 4 GiB")
+}
+
+fn place(source: u16, span: &std::ops::Range<usize>) -> Place {
+    let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    Place {
+        source,
+        start: clip(span.start),
+        end: clip(span.end),
+    }
+}
+
+fn convert(source: u16, value: &Spanned<DeValue<'_>>) -> Value {
+    let shape = match value.get_ref() {
+        DeValue::String(s) => Shape::Text(s.to_string()),
+        DeValue::Integer(i) => match i64::from_str_radix(&i.as_str().replace('_', ""), i.radix()) {
+            Ok(n) => Shape::Integer(n),
+            Err(_) => Shape::Float(f64::INFINITY),
+        },
+        DeValue::Float(f) => Shape::Float(f.as_str().replace('_', "").parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(b) => Shape::Bool(*b),
+        DeValue::Datetime(d) => Shape::Date(d.to_string()),
+        DeValue::Array(list) => Shape::List(list.iter().map(|v| convert(source, v)).collect()),
+        DeValue::Table(table) => convert_table(source, table),
+    };
+    Value {
+        place: place(source, &value.span()),
+        shape,
+    }
+}
+
+fn convert_table(source: u16, table: &DeTable<'_>) -> Shape {
+    let mut entries: Vec<(String, Place, Value)> = table
+        .iter()
+        .map(|(key, value)| {
+            (
+                key.get_ref().to_string(),
+                place(source, &key.span()),
+                convert(source, value),
+            )
+        })
+        .collect();
+    // The parser keeps keys sorted by name; people read them in the order they wrote.
+    entries.sort_by_key(|(_, place, _)| place.start);
+    Shape::Table(entries)
+}
+
+/// A value that came from a `--set` argument is shown as the whole right-hand side.
+fn move_to(value: &mut Value, whole: Place) {
+    value.place = whole;
+    match &mut value.shape {
+        Shape::List(list) => list.iter_mut().for_each(|v| move_to(v, whole)),
+        Shape::Table(entries) => entries.iter_mut().for_each(|(_, p, v)| {
+            *p = whole;
+            move_to(v, whole);
+        }),
+        _ => {}
+    }
+}
+
+fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Result<(), String> {
+    let (key, rest) = keys.split_first().expect("a path has at least one key");
+    match &mut into.shape {
+        Shape::Table(entries) => {
+            let at = match entries.iter().position(|(k, _, _)| k == key) {
+                Some(at) => at,
+                None => {
+                    entries.push((
+                        (*key).to_owned(),
+                        key_place,
+                        Value {
+                            place: key_place,
+                            shape: Shape::Table(vec![]),
+                        },
+                    ));
+                    entries.len() - 1
+                }
+            };
+            if rest.is_empty() {
+                entries[at].2 = value;
+                return Ok(());
+            }
+            // `pattern = "uniform"` is short for `pattern = { kind = "uniform" }`.
+            if let Shape::Text(kind) = &entries[at].2.shape {
+                let place = entries[at].2.place;
+                let kind = Value {
+                    place,
+                    shape: Shape::Text(kind.clone()),
+                };
+                entries[at].2.shape = Shape::Table(vec![("kind".to_owned(), place, kind)]);
+            }
+            insert(&mut entries[at].2, rest, key_place, value)
+        }
+        Shape::List(list) => {
+            // A list of tables: a number picks one, any other key is set in all of them.
+            if let Ok(n) = key.parse::<usize>() {
+                let count = list.len();
+                let item = list
+                    .get_mut(n)
+                    .ok_or_else(|| format!("there are only {count} of them, counted from 0"))?;
+                if rest.is_empty() {
+                    *item = value;
+                    return Ok(());
+                }
+                return insert(item, rest, key_place, value);
+            }
+            for item in list {
+                insert(item, keys, key_place, value.clone())?;
+            }
+            Ok(())
+        }
+        other => Err(format!("`{key}` cannot be set inside {}", other.word())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_syntax_errors_are_noted() {
+        let mut notes = Notes::new();
+        Document::parse("x.toml", "a = \nb = 3\nc = [1, \n d = = 4\n", &mut notes);
+        assert!(notes.iter().count() >= 2, "{notes:?}");
+    }
+
+    #[test]
+    fn set_replaces_adds_and_reaches_into_lists() {
+        let mut notes = Notes::new();
+        let mut doc = Document::parse(
+            "x.toml",
+            "[[traffic]]\nload = 0.1\n[[traffic]]\nload = 0.2\n",
+            &mut notes,
+        );
+        doc.set("traffic.load=0.5", &mut notes);
+        doc.set("traffic.1.pattern=tornado", &mut notes);
+        doc.set("switch.clock=\"1 ns\"", &mut notes);
+        assert!(notes.is_empty(), "{notes:?}");
+        let Shape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
+            panic!()
+        };
+        assert_eq!(classes[0].get("load").unwrap().shape, Shape::Float(0.5));
+        assert_eq!(classes[1].get("load").unwrap().shape, Shape::Float(0.5));
+        assert_eq!(
+            classes[1].get("pattern").unwrap().as_text(),
+            Some("tornado")
+        );
+        assert_eq!(
+            doc.root
+                .get("switch")
+                .unwrap()
+                .get("clock")
+                .unwrap()
+                .as_text(),
+            Some("1 ns")
+        );
+    }
+}

@@ -1,0 +1,276 @@
+//! The registry: a constant slice of described kinds per concept.
+
+use crate::document::Shape as Raw;
+use crate::{Param, Params, Resolved, ResolvedLine, Section, Value, nearest};
+
+/// What a parameter struct says about the kind it describes.
+pub trait Described: Params {
+    /// Its name in files, in kebab case.
+    const NAME: &'static str;
+    /// One sentence.
+    const SUMMARY: &'static str;
+    /// Where it comes from.
+    const PAPER: Option<&'static str> = None;
+    /// Parameters that build, as lines of TOML (may be empty).
+    const EXAMPLE: &'static str;
+}
+
+/// One kind of a concept; `T` is the concept's trait.
+pub struct Kind<T: ?Sized> {
+    /// Its name in files.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub paper: Option<&'static str>,
+    /// Parameters that build.
+    pub example: &'static str,
+    /// Its parameters.
+    pub params: fn() -> Vec<Param>,
+    /// Reads the parameters from a table.
+    pub read: fn(&mut Section<'_>) -> Option<Box<T>>,
+}
+
+/// Describes a parameter struct as a kind of a concept: `kind!(Torus, dyn Blueprint)`.
+#[macro_export]
+macro_rules! kind {
+    ($params:ty, $concept:ty) => {
+        $crate::Kind::<$concept> {
+            name: <$params as $crate::Described>::NAME,
+            summary: <$params as $crate::Described>::SUMMARY,
+            paper: <$params as $crate::Described>::PAPER,
+            example: <$params as $crate::Described>::EXAMPLE,
+            params: <$params as $crate::Params>::params,
+            read: |section| {
+                <$params as $crate::Params>::read(section).map(|p| Box::new(p) as Box<$concept>)
+            },
+        }
+    };
+}
+
+/// A kind without its concept's trait, for lists and manuals.
+pub struct KindInfo {
+    /// Its name in files.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub paper: Option<&'static str>,
+    /// Parameters that build.
+    pub example: &'static str,
+    /// Its parameters.
+    pub params: Vec<Param>,
+}
+
+/// The descriptions of a slice of kinds.
+pub fn info<T: ?Sized>(kinds: &[Kind<T>]) -> Vec<KindInfo> {
+    kinds
+        .iter()
+        .map(|k| KindInfo {
+            name: k.name,
+            summary: k.summary,
+            paper: k.paper,
+            example: k.example,
+            params: (k.params)(),
+        })
+        .collect()
+}
+
+/// Reads `key = "name"` or `key = { kind = "name", … }` of a section as a kind of a concept.
+///
+/// `default` is the name taken when the key is left out; without one the key must be there.
+pub fn read_kind<T: ?Sized>(
+    section: &mut Section<'_>,
+    key: &str,
+    concept: &str,
+    kinds: &[Kind<T>],
+    default: Option<&str>,
+) -> Option<Box<T>> {
+    let known = || kinds.iter().map(|k| k.name);
+    let Some(value) = section.raw(key) else {
+        let Some(name) = default else {
+            let names = known().collect::<Vec<_>>().join(", ");
+            section
+                .notes
+                .error("E0105", section.place(), format!("`{key}` is missing"))
+                .help(format!("add a {concept}: one of {names}"));
+            return None;
+        };
+        let kind = kinds
+            .iter()
+            .find(|k| k.name == name)
+            .expect("a default is a known kind");
+        let place = section.place();
+        let mut inner = Section::empty(place, section.notes);
+        let read = (kind.read)(&mut inner);
+        let table = with_kind(name, true, inner.finish());
+        section
+            .resolved
+            .lines
+            .push(ResolvedLine::Table(key.to_owned(), table));
+        return read;
+    };
+    let (read, table) = read_kind_value(value, concept, kinds, section.notes)?;
+    section
+        .resolved
+        .lines
+        .push(ResolvedLine::Table(key.to_owned(), table));
+    read
+}
+
+/// Reads one value as a kind; the resolved table comes along even if the parameters are wrong.
+fn read_kind_value<T: ?Sized>(
+    value: &Value,
+    concept: &str,
+    kinds: &[Kind<T>],
+    notes: &mut crate::Notes,
+) -> Option<(Option<Box<T>>, Resolved)> {
+    let (name, place) = match &value.shape {
+        Raw::Text(name) => (name.as_str(), value.place),
+        Raw::Table(_) => match value.get("kind") {
+            Some(kind) => match kind.as_text() {
+                Some(name) => (name, kind.place),
+                None => {
+                    notes.error(
+                        "E0101",
+                        kind.place,
+                        format!(
+                            "expected the name of a {concept}, found {}",
+                            kind.shape.word()
+                        ),
+                    );
+                    return None;
+                }
+            },
+            None => {
+                let names = kinds.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
+                notes
+                    .error("E0105", value.place, "`kind` is missing")
+                    .help(format!("add kind = … (a {concept}: one of {names})"));
+                return None;
+            }
+        },
+        other => {
+            notes.error(
+                "E0101",
+                value.place,
+                format!("expected a {concept}, found {}", other.word()),
+            );
+            return None;
+        }
+    };
+    let Some(kind) = kinds.iter().find(|k| k.name == name) else {
+        let note = notes.error("E0104", place, format!("unknown {concept} \"{name}\""));
+        match nearest(name, kinds.iter().map(|k| k.name)) {
+            Some(near) => note.help(format!("did you mean \"{near}\"?")),
+            None => {
+                let names = kinds.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
+                note.help(format!("known are {names}"))
+            }
+        };
+        return None;
+    };
+    let mut inner = match &value.shape {
+        Raw::Table(_) => Section::open(value, notes)?,
+        _ => Section::empty(value.place, notes),
+    };
+    inner.raw("kind");
+    let read = (kind.read)(&mut inner);
+    Some((read, with_kind(name, false, inner.finish())))
+}
+
+fn with_kind(name: &str, is_default: bool, mut table: Resolved) -> Resolved {
+    let line = ResolvedLine::Value {
+        key: "kind".into(),
+        text: format!("\"{name}\""),
+        is_default,
+    };
+    table.lines.insert(0, line);
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Document, Notes};
+
+    trait Shape {
+        fn area(&self) -> u32;
+    }
+
+    crate::params! {
+        /// A rectangle.
+        struct Rectangle {
+            /// From left to right.
+            width: u32,
+            /// From top to
+            /// bottom.
+            line_height: u32 = 2,
+        }
+        check |it, section| {
+            if it.width == 0 {
+                let place = section.place_of("width");
+                section.notes.error("E0200", place, "no width");
+            }
+        }
+    }
+    impl Shape for Rectangle {
+        fn area(&self) -> u32 {
+            self.width * self.line_height
+        }
+    }
+    impl Described for Rectangle {
+        const NAME: &'static str = "rectangle";
+        const SUMMARY: &'static str = "Four right angles.";
+        const EXAMPLE: &'static str = "width = 3";
+    }
+    const SHAPES: &[Kind<dyn Shape>] = &[crate::kind!(Rectangle, dyn Shape)];
+
+    fn read(text: &str) -> (Option<u32>, Vec<String>, String) {
+        let mut notes = Notes::new();
+        let doc = Document::parse("x.toml", text, &mut notes);
+        let mut section = Section::open(&doc.root, &mut notes).unwrap();
+        let shape = read_kind(&mut section, "shape", "shape", SHAPES, None);
+        let resolved = section.finish().to_toml(true);
+        let messages = notes
+            .sorted()
+            .into_iter()
+            .map(|n| format!("{} ({})", n.message, n.help.unwrap_or_default()));
+        (shape.map(|s| s.area()), messages.collect(), resolved)
+    }
+
+    #[test]
+    fn a_kind_is_read_with_its_defaults_and_written_down() {
+        let (area, messages, resolved) = read("shape = { kind = \"rectangle\", width = 3 }");
+        assert_eq!((area, messages.len()), (Some(6), 0));
+        assert_eq!(
+            resolved,
+            "\n[shape]\nkind = \"rectangle\"\nwidth = 3\nline-height = 2  # default\n"
+        );
+        assert_eq!(Rectangle::params()[1].about, "From top to bottom.");
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let (area, messages, _) =
+            read("shape = { kind = \"rectangle\", widht = 3, line-height = \"x\" }\nother = 1");
+        assert_eq!(area, None);
+        assert_eq!(
+            messages,
+            [
+                "`width` is missing (add width = … (whole number))",
+                "unknown key `widht` (did you mean `width`?)",
+                "expected a whole number, found a text ()",
+                "unknown key `other` (keys here are shape)",
+            ]
+        );
+        assert_eq!(
+            read("shape = \"rectangel\"").1,
+            ["unknown shape \"rectangel\" (did you mean \"rectangle\"?)"]
+        );
+        assert_eq!(
+            read("shape = { kind = \"rectangle\", width = 0 }").1,
+            ["no width ()"]
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Parameters declared once: type, default, meaning, reading and the manual come from one place.
+
+use crate::{Section, Shape};
+
+/// One parameter of a kind or section.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    /// Its key in a file.
+    pub name: String,
+    /// What it means.
+    pub about: String,
+    /// Its form.
+    pub shape: Shape,
+    /// Its default as TOML, if it may be left out; empty if it then has no value.
+    pub default: Option<String>,
+}
+
+/// A struct of parameters, declared with [`params!`](crate::params).
+pub trait Params: Sized {
+    /// The parameters in order of declaration.
+    fn params() -> Vec<Param>;
+    /// Reads them from a table; `None` if any is wrong (all are noted).
+    fn read(section: &mut Section<'_>) -> Option<Self>;
+}
+
+/// Declares a struct of parameters. A field with `= default` may be left out of the file; keys are the
+/// field names in kebab case; an optional `check` closure notes what is wrong with the values together.
+///
+/// ```
+/// netloom_catalog::params! {
+///     /// A ring of hosts.
+///     #[derive(Clone, Debug)]
+///     pub struct Ring {
+///         /// Number of hosts.
+///         pub hosts: u32,
+///         /// Hops skipped by an express link.
+///         pub skip_length: u32 = 1,
+///     }
+///     check |ring, section| {
+///         if ring.hosts < 3 {
+///             let place = section.place_of("hosts");
+///             section.notes.error("E0200", place, "a ring needs at least 3 hosts");
+///         }
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident { $($(#[doc = $about:literal])+ $fvis:vis $field:ident : $type:ty $(= $default:expr)?),* $(,)? }
+        $(check |$this:ident, $section:ident| $body:block)?
+    ) => {
+        $(#[$meta])*
+        $vis struct $name { $($(#[doc = $about])+ $fvis $field: $type),* }
+
+        impl $crate::Params for $name {
+            fn params() -> Vec<$crate::Param> {
+                vec![$($crate::Param {
+                    name: stringify!($field).replace('_', "-"),
+                    about: [$($about),+].map(str::trim).join(" "),
+                    shape: <$type as $crate::FromToml>::shape(),
+                    default: $crate::params!(@default $type $(, $default)?),
+                }),*]
+            }
+
+            #[allow(unused_variables, clippy::needless_question_mark)]
+            fn read(section: &mut $crate::Section<'_>) -> Option<Self> {
+                $(let $field = $crate::params!(@read section, stringify!($field).replace('_', "-"), $type $(, $default)?);)*
+                let read = $name { $($field: $field?),* };
+                $({
+                    let errors_before = section.notes.iter().count();
+                    let ($this, $section) = (&read, &mut *section);
+                    $body
+                    if section.notes.iter().skip(errors_before).any(|n| n.severity == $crate::Severity::Error) {
+                        return None;
+                    }
+                })?
+                Some(read)
+            }
+        }
+    };
+    (@default $type:ty) => { None };
+    (@default $type:ty, $default:expr) => { Some(<$type as $crate::FromToml>::write(&$default)) };
+    (@read $section:ident, $key:expr, $type:ty) => { $section.required::<$type>(&$key) };
+    (@read $section:ident, $key:expr, $type:ty, $default:expr) => { $section.or::<$type>(&$key, $default) };
+}

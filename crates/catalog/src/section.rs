@@ -1,0 +1,193 @@
+//! Reading one table: every key once, every mistake noted, every value written down.
+
+use crate::document::Shape as Raw;
+use crate::{FromToml, Notes, Place, Value, nearest};
+
+/// One line of a resolved file.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ResolvedLine {
+    /// `key = text`, and whether the text is the default.
+    Value {
+        /// The key.
+        key: String,
+        /// Its value as TOML.
+        text: String,
+        /// Whether the file left it out.
+        is_default: bool,
+    },
+    /// A table under a key.
+    Table(String, Resolved),
+    /// One item of a list of tables under a key.
+    Item(String, Resolved),
+}
+
+/// What a table resolved to, every default included.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Resolved {
+    /// The lines in order of reading.
+    pub lines: Vec<ResolvedLine>,
+}
+
+impl Resolved {
+    /// The whole as TOML. Defaults are marked as such where `mark` is set.
+    pub fn to_toml(&self, mark: bool) -> String {
+        let mut out = String::new();
+        self.print(&mut out, "", mark);
+        out
+    }
+
+    fn print(&self, out: &mut String, path: &str, mark: bool) {
+        for line in &self.lines {
+            if let ResolvedLine::Value {
+                key,
+                text,
+                is_default,
+            } = line
+            {
+                let note = if *is_default && mark {
+                    "  # default"
+                } else {
+                    ""
+                };
+                out.push_str(&format!("{key} = {text}{note}\n"));
+            }
+        }
+        for line in &self.lines {
+            let (key, table, brackets) = match line {
+                ResolvedLine::Value { .. } => continue,
+                ResolvedLine::Table(key, table) => (key, table, ("[", "]")),
+                ResolvedLine::Item(key, table) => (key, table, ("[[", "]]")),
+            };
+            let path = if path.is_empty() {
+                key.clone()
+            } else {
+                format!("{path}.{key}")
+            };
+            out.push_str(&format!("\n{}{path}{}\n", brackets.0, brackets.1));
+            table.print(out, &path, mark);
+        }
+    }
+}
+
+/// One table of a file while it is read.
+pub struct Section<'a> {
+    place: Place,
+    entries: &'a [(String, Place, Value)],
+    used: Vec<bool>,
+    known: Vec<String>,
+    /// Where mistakes go.
+    pub notes: &'a mut Notes,
+    /// What was read so far.
+    pub resolved: Resolved,
+}
+
+impl<'a> Section<'a> {
+    /// Opens a table, or notes that the value is none.
+    pub fn open(value: &'a Value, notes: &'a mut Notes) -> Option<Section<'a>> {
+        let Raw::Table(entries) = &value.shape else {
+            notes.error(
+                "E0101",
+                value.place,
+                format!("expected a table, found {}", value.shape.word()),
+            );
+            return None;
+        };
+        let used = vec![false; entries.len()];
+        Some(Section {
+            place: value.place,
+            entries,
+            used,
+            known: vec![],
+            notes,
+            resolved: Resolved::default(),
+        })
+    }
+
+    /// An empty table at a place: every key is left out.
+    pub fn empty(place: Place, notes: &'a mut Notes) -> Section<'a> {
+        Section {
+            place,
+            entries: &[],
+            used: vec![],
+            known: vec![],
+            notes,
+            resolved: Resolved::default(),
+        }
+    }
+
+    /// Where the table stands.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The value of a key as it stands in the file, marked as used.
+    pub fn raw(&mut self, key: &str) -> Option<&'a Value> {
+        if !self.known.iter().any(|known| known == key) {
+            self.known.push(key.to_owned());
+        }
+        let at = self.entries.iter().position(|(k, _, _)| k == key)?;
+        self.used[at] = true;
+        Some(&self.entries[at].2)
+    }
+
+    /// Where the value of a key stands, or the table itself if the key was left out.
+    pub fn place_of(&self, key: &str) -> Place {
+        self.entries
+            .iter()
+            .find(|(k, _, _)| k == key)
+            .map_or(self.place, |(_, _, v)| v.place)
+    }
+
+    /// A value that must be there.
+    pub fn required<T: FromToml>(&mut self, key: &str) -> Option<T> {
+        let Some(value) = self.raw(key) else {
+            self.notes
+                .error("E0105", self.place, format!("`{key}` is missing"))
+                .help(format!("add {key} = … ({})", T::shape().words()));
+            return None;
+        };
+        let read = T::read(value, self.notes)?;
+        self.line(key, read.write(), false);
+        Some(read)
+    }
+
+    /// A value that may be left out.
+    pub fn or<T: FromToml>(&mut self, key: &str, default: T) -> Option<T> {
+        let (read, is_default) = match self.raw(key) {
+            Some(value) => (T::read(value, self.notes)?, false),
+            None => (default, true),
+        };
+        let text = read.write();
+        // A parameter without a value has no line: TOML has no word for it.
+        if !text.is_empty() {
+            self.line(key, text, is_default);
+        }
+        Some(read)
+    }
+
+    /// Writes a line into the resolved table.
+    pub fn line(&mut self, key: &str, text: String, is_default: bool) {
+        self.resolved.lines.push(ResolvedLine::Value {
+            key: key.to_owned(),
+            text,
+            is_default,
+        });
+    }
+
+    /// Ends the table: keys that nobody asked for are unknown.
+    pub fn finish(self) -> Resolved {
+        for ((key, place, _), used) in self.entries.iter().zip(&self.used) {
+            if *used {
+                continue;
+            }
+            let note = self
+                .notes
+                .error("E0106", *place, format!("unknown key `{key}`"));
+            match nearest(key, self.known.iter().map(String::as_str)) {
+                Some(near) => note.help(format!("did you mean `{near}`?")),
+                None => note.help(format!("keys here are {}", self.known.join(", "))),
+            };
+        }
+        self.resolved
+    }
+}

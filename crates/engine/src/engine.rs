@@ -1,0 +1,167 @@
+//! The engine: partitions and how they are run.
+
+use std::sync::Mutex;
+
+use netloom_units::Tick;
+
+use crate::mailbox::Mailboxes;
+use crate::partition::Partition;
+use crate::transport::Transport;
+use crate::windows::{Exchange, Run, Window};
+use crate::{EventQueue, Local, Model, Placement, Wheel};
+
+/// Runs the partitions of a model; the result is the same for any number of them and of threads.
+pub struct Engine<M: Model, Q: EventQueue<M::Event> = Wheel<<M as Model>::Event>, T = Local> {
+    run: Run<M, Q, T>,
+    placement: Placement,
+    n_threads: usize,
+    now: Tick,
+}
+
+impl<M: Model, Q: EventQueue<M::Event>> Engine<M, Q> {
+    /// An engine for all partitions of a run, one model each.
+    ///
+    /// `lookahead` is the least number of ticks between sending and taking effect across partitions
+    /// (`u64::MAX` with one partition).
+    ///
+    /// # Panics
+    /// If there is no model, or more than 65536, or if the lookahead or the number of threads is zero.
+    pub fn new(models: Vec<M>, lookahead: u64, threads: usize) -> Self {
+        let transport = Local {
+            n_partitions: models.len(),
+        };
+        Engine::with_transport(models, lookahead, threads, transport)
+    }
+}
+
+impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
+    /// An engine for those partitions of a run that live in this process, one model each.
+    ///
+    /// # Panics
+    /// As [`new`](Engine::new), and if the models are not as many as the transport's partitions here.
+    pub fn with_transport(models: Vec<M>, lookahead: u64, threads: usize, transport: T) -> Self {
+        let placement = transport.placement();
+        assert!(!models.is_empty(), "an engine without a model");
+        assert_eq!(
+            models.len(),
+            placement.here.len(),
+            "one model for each partition of this process"
+        );
+        assert!(placement.total <= 1 << 16, "partition numbers have 16 bits");
+        assert!(
+            lookahead > 0,
+            "a lookahead of zero ticks leaves no window to run"
+        );
+        assert!(threads > 0, "an engine without a thread");
+        let partitions = models
+            .into_iter()
+            .map(|m| Mutex::new(Partition::new(m, placement.total)))
+            .collect();
+        let mailboxes = Mailboxes::new(placement.clone());
+        let exchange = Exchange::new(transport);
+        let run = Run {
+            partitions,
+            mailboxes,
+            lookahead,
+            exchange,
+        };
+        Engine {
+            run,
+            placement,
+            n_threads: threads,
+            now: Tick::ZERO,
+        }
+    }
+
+    /// Adds an event from outside, before the run or between two calls of
+    /// [`run_until`](Self::run_until). Partitions are counted over all processes.
+    ///
+    /// # Panics
+    /// If the tick has already been run, or the partition does not live here.
+    pub fn schedule(&mut self, partition: usize, when: Tick, event: M::Event) {
+        assert!(
+            when >= self.now,
+            "{when} has already been run: it is now {}",
+            self.now
+        );
+        let local = self
+            .placement
+            .local(partition)
+            .expect("a partition of this process");
+        self.partition(local).outbox.queue.push(when, event);
+    }
+
+    /// Runs every tick before `end` (strictly). May be called again with a later end.
+    pub fn run_until(&mut self, end: Tick) {
+        if end <= self.now {
+            return;
+        }
+        if self.placement.total == 1 {
+            // Alone: one window, and nobody to send a message to.
+            let window = Window {
+                last: Tick(end.0 - 1),
+                horizon: Tick::NEVER,
+            };
+            self.partition(0).run(window);
+        } else {
+            match self.n_threads.min(self.run.partitions.len()) {
+                1 => self.run.alone(end),
+                n_threads => self.run.together(end, n_threads),
+            }
+        }
+        self.now = end;
+    }
+
+    /// The first tick that has not been run.
+    pub fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// Events applied so far in this process.
+    ///
+    /// # Panics
+    /// If a model panicked before.
+    pub fn events(&self) -> u64 {
+        let partitions = self.run.partitions.iter();
+        partitions
+            .map(|p| p.lock().expect("no partition outlives a panic").events)
+            .sum()
+    }
+
+    /// The earliest pending event of this process, messages under way included.
+    pub fn next_event(&mut self) -> Option<Tick> {
+        Some(self.run.earliest()).filter(|&next| next != Tick::NEVER)
+    }
+
+    /// The models of this process, in the order of their partitions.
+    pub fn models(&mut self) -> impl Iterator<Item = &mut M> {
+        self.run.partitions().map(|partition| &mut partition.model)
+    }
+
+    /// The model of the `i`-th partition of this process.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn model(&mut self, i: usize) -> &mut M {
+        &mut self.partition(i).model
+    }
+
+    /// Ends the run and gives the models back.
+    pub fn into_models(self) -> Vec<M> {
+        let partitions = self.run.partitions.into_iter();
+        partitions
+            .map(|partition| {
+                partition
+                    .into_inner()
+                    .expect("no partition outlives a panic")
+                    .model
+            })
+            .collect()
+    }
+
+    fn partition(&mut self, local: usize) -> &mut Partition<M, Q> {
+        self.run.partitions[local]
+            .get_mut()
+            .expect("no partition outlives a panic")
+    }
+}

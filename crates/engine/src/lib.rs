@@ -1,0 +1,33 @@
+//! The discrete-event kernel: time, queues, partitions, threads. It knows no network.
+//!
+//! A [`Model`] is plain arrays of components. In every tick that has events the kernel first applies all
+//! of them (phase A: updates that commute), then lets each marked component decide once from its own
+//! state (phase B: effects on others come at least one tick later). So the result depends on the *set* of
+//! events in a tick and never on their order: no tie-breaking keys, no sorting, and the same result for
+//! any number of partitions, threads and processes.
+//!
+//! ```text
+//! Engine ── Partition ─┬─ Model            apply, decide, receive
+//!    │                 └─ Outbox ── Wheel  at, send, mark
+//!    ├─ windows / threads   [T, T + lookahead), skipping idle time
+//!    └─ Transport           the seam to other processes (Local has none)
+//! ```
+
+mod barrier;
+mod engine;
+mod mailbox;
+mod model;
+mod outbox;
+mod partition;
+mod queue;
+mod threads;
+mod transport;
+mod watchdog;
+mod windows;
+
+pub use engine::Engine;
+pub use model::Model;
+pub use outbox::Outbox;
+pub use queue::{EventQueue, Heap, Wheel};
+pub use transport::{Local, Message, Placement, Transport};
+pub use watchdog::find_cycle;

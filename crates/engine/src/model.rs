@@ -1,0 +1,39 @@
+//! What a simulated system must offer to be run: its events, its two phases, its border.
+
+use netloom_units::Tick;
+
+use crate::{EventQueue, Outbox};
+
+/// The part of a simulated system that lives in one partition: plain arrays per kind of component.
+pub trait Model: Sized + Send {
+    /// Plain data without time; the queue knows when. Keep it at 16 bytes.
+    ///
+    /// The order serves only the reference heap and never a decision.
+    type Event: Copy + Send + Ord;
+    /// What crosses a partition by value together with an event (a packet record).
+    type Parcel: Copy + Send;
+
+    /// Phase A: an update that commutes with every other update of the same tick.
+    fn apply<Q: EventQueue<Self::Event>>(
+        &mut self,
+        now: Tick,
+        event: Self::Event,
+        out: &mut Outbox<Self, Q>,
+    );
+
+    /// Phase B: a marked component decides once, from its own state.
+    ///
+    /// Its effects on other components come at least one tick later.
+    fn decide<Q: EventQueue<Self::Event>>(
+        &mut self,
+        component: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    );
+
+    /// An event with its parcel enters this partition: stores the parcel and returns the event as it is
+    /// known here.
+    ///
+    /// Messages arrive in any order, so nothing that a decision reads may depend on it.
+    fn receive(&mut self, event: Self::Event, parcel: Self::Parcel) -> Self::Event;
+}

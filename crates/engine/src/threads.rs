@@ -1,0 +1,106 @@
+//! Windows on several threads: who is free takes the next partition.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use netloom_units::Tick;
+
+use crate::barrier::Barrier;
+use crate::mailbox::{Mailboxes, Parity};
+use crate::partition::Partition;
+use crate::transport::Transport;
+use crate::windows::{Exchange, Run, Window};
+use crate::{EventQueue, Model};
+
+/// A lock fails only after a panic, and a panic ends the run on all threads.
+const UNPOISONED: &str = "no thread works on after a panic";
+
+/// What the threads of a run share.
+struct Crew<'a, M: Model, Q, T> {
+    partitions: &'a [Mutex<Partition<M, Q>>],
+    mailboxes: &'a Mailboxes<M>,
+    lookahead: u64,
+    /// Used only by the last thread to arrive at the barrier.
+    exchange: Mutex<&'a mut Exchange<M, T>>,
+    barrier: Barrier,
+    /// How many partitions of the window have been taken, for windows of either parity: one counts while
+    /// the other is set back.
+    taken: [AtomicUsize; 2],
+}
+
+/// Frees the others from the barrier if this thread panics.
+struct Membership<'a>(&'a Barrier);
+
+impl Drop for Membership<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.break_up();
+        }
+    }
+}
+
+impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
+    /// Runs every tick before `end` on this and `n_threads - 1` more threads.
+    pub(crate) fn together(&mut self, end: Tick, n_threads: usize) {
+        let earliest = self.earliest();
+        let start = self.exchange.first(earliest);
+        let crew = Crew {
+            partitions: &self.partitions,
+            mailboxes: &self.mailboxes,
+            lookahead: self.lookahead,
+            exchange: Mutex::new(&mut self.exchange),
+            barrier: Barrier::new(n_threads),
+            taken: [AtomicUsize::new(0), AtomicUsize::new(0)],
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..n_threads {
+                scope.spawn(|| crew.work(start, end));
+            }
+            crew.work(start, end);
+        });
+        self.empty_mailboxes();
+    }
+}
+
+impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Crew<'_, M, Q, T> {
+    /// The work of one thread.
+    fn work(&self, mut start: Tick, end: Tick) {
+        let _membership = Membership(&self.barrier);
+        let mut parity = Parity::default();
+        let mut mail = Vec::new();
+        while start < end {
+            let window = Window::new(start, self.lookahead, end);
+            let mut earliest = Tick::NEVER;
+            while let Some(local) = self.take_partition(parity) {
+                let mut partition = self.partitions[local].lock().expect(UNPOISONED);
+                self.mailboxes.collect(parity.other(), local, &mut mail);
+                partition.receive(&mut mail);
+                partition.run(window);
+                let next = partition.hand_over(|to, messages| {
+                    self.mailboxes.post(parity, to, messages);
+                });
+                earliest = earliest.min(next);
+            }
+            self.taken[parity.other().index()].store(0, Ordering::Relaxed);
+            start = self.barrier.wait(earliest, |earliest| {
+                let mut exchange = self.exchange.lock().expect(UNPOISONED);
+                exchange.finish(self.mailboxes, parity, earliest)
+            });
+            parity = parity.other();
+        }
+    }
+
+    /// The next partition that nobody has taken in this window. Every second window goes backwards: the
+    /// partitions that ran last are still in the cache.
+    fn take_partition(&self, parity: Parity) -> Option<usize> {
+        let n = self.partitions.len();
+        let taken = self.taken[parity.index()].fetch_add(1, Ordering::Relaxed);
+        (taken < n).then(|| {
+            if parity.index() == 0 {
+                taken
+            } else {
+                n - 1 - taken
+            }
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Conservative windows: how far partitions may run without hearing from each other.
+//!
+//! What one partition sends takes effect at least `lookahead` ticks later. So if `start` is the earliest
+//! pending event of all, every partition can run `[start, start + lookahead)` alone. Then messages change
+//! hands and the earliest pending event, messages included, starts the next window: idle time is skipped
+//! however long it is.
+
+use std::sync::Mutex;
+
+use netloom_units::Tick;
+
+use crate::mailbox::{Mailboxes, Parity};
+use crate::partition::Partition;
+use crate::transport::{MessageOf, Transport};
+use crate::{EventQueue, Model};
+
+/// The ticks that all partitions run before they exchange messages again.
+#[derive(Clone, Copy)]
+pub(crate) struct Window {
+    /// The last tick of the window.
+    pub(crate) last: Tick,
+    /// Messages sent in the window take effect here or later.
+    pub(crate) horizon: Tick,
+}
+
+impl Window {
+    /// The window that begins with the earliest pending event, cut off before `end`.
+    ///
+    /// `start` must be before `end`.
+    pub(crate) fn new(start: Tick, lookahead: u64, end: Tick) -> Self {
+        let horizon = Tick(start.0.saturating_add(lookahead));
+        Window {
+            last: Tick(horizon.min(end).0 - 1),
+            horizon,
+        }
+    }
+}
+
+/// The state of a run of several partitions.
+pub(crate) struct Run<M: Model, Q, T> {
+    /// Locked only where several threads work.
+    pub(crate) partitions: Vec<Mutex<Partition<M, Q>>>,
+    pub(crate) mailboxes: Mailboxes<M>,
+    pub(crate) lookahead: u64,
+    pub(crate) exchange: Exchange<M, T>,
+}
+
+/// The end of a window: messages to and from other processes, and the agreement on the next start.
+pub(crate) struct Exchange<M: Model, T> {
+    transport: T,
+    /// Kept for their capacity.
+    sent: Vec<MessageOf<M>>,
+    arrived: Vec<MessageOf<M>>,
+}
+
+impl<M: Model, T: Transport<M>> Exchange<M, T> {
+    pub(crate) fn new(transport: T) -> Self {
+        Exchange {
+            transport,
+            sent: Vec::new(),
+            arrived: Vec::new(),
+        }
+    }
+
+    /// The first window's start.
+    pub(crate) fn first(&mut self, earliest: Tick) -> Tick {
+        self.transport.earliest(earliest)
+    }
+
+    /// Ends a window on behalf of this process and returns the next one's start.
+    pub(crate) fn finish(&mut self, mail: &Mailboxes<M>, parity: Parity, earliest: Tick) -> Tick {
+        mail.collect_leaving(&mut self.sent);
+        self.transport.exchange(&mut self.sent, &mut self.arrived);
+        mail.deliver(parity, &mut self.arrived);
+        self.transport.earliest(earliest)
+    }
+}
+
+impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
+    /// The partitions, for who holds the whole run: without locking.
+    pub(crate) fn partitions(&mut self) -> impl Iterator<Item = &mut Partition<M, Q>> {
+        self.partitions
+            .iter_mut()
+            .map(|p| p.get_mut().expect("no partition outlives a panic"))
+    }
+
+    /// The earliest pending event of this process. Between two runs all mailboxes are empty.
+    pub(crate) fn earliest(&mut self) -> Tick {
+        self.partitions()
+            .map(Partition::earliest)
+            .min()
+            .unwrap_or(Tick::NEVER)
+    }
+
+    /// Runs every tick before `end`, one partition after another on this thread.
+    pub(crate) fn alone(&mut self, end: Tick) {
+        let mut parity = Parity::default();
+        let earliest = self.earliest();
+        let mut start = self.exchange.first(earliest);
+        while start < end {
+            let window = Window::new(start, self.lookahead, end);
+            let mut earliest = Tick::NEVER;
+            for (local, partition) in self.partitions.iter_mut().enumerate() {
+                let partition = partition.get_mut().expect("no partition outlives a panic");
+                partition.receive(self.mailboxes.of(parity.other(), local));
+                partition.run(window);
+                let next = partition.hand_over(|to, messages| {
+                    self.mailboxes.post_alone(parity, to, messages);
+                });
+                earliest = earliest.min(next);
+            }
+            start = self.exchange.finish(&self.mailboxes, parity, earliest);
+            parity = parity.other();
+        }
+        self.empty_mailboxes();
+    }
+
+    /// Takes in the messages of the last window, so that between two runs all that is pending is in the
+    /// partitions' queues.
+    pub(crate) fn empty_mailboxes(&mut self) {
+        let parity = Parity::default();
+        for (local, partition) in self.partitions.iter_mut().enumerate() {
+            let partition = partition.get_mut().expect("no partition outlives a panic");
+            partition.receive(self.mailboxes.of(parity, local));
+            partition.receive(self.mailboxes.of(parity.other(), local));
+        }
+    }
+}

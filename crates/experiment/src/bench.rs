@@ -1,0 +1,18 @@
+//! The benchmark fabrics, as files: what `netloom bench` runs and what performance claims name.
+
+/// Name and text of every benchmark fabric.
+pub const FABRICS: &[(&str, &str)] = &[
+    ("ft64", include_str!("../bench/ft64.toml")),
+    ("ft2000", include_str!("../bench/ft2000.toml")),
+    ("ft65536", include_str!("../bench/ft65536.toml")),
+    ("ft262144", include_str!("../bench/ft262144.toml")),
+    ("torus512", include_str!("../bench/torus512.toml")),
+];
+
+/// The text of a benchmark fabric.
+pub fn bench_fabric(name: &str) -> Option<&'static str> {
+    FABRICS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
+}

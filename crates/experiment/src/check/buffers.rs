@@ -1,0 +1,243 @@
+//! Buffers: can they hold a packet, and do they keep a link busy?
+
+use netloom_fabric::{QueueScheme, Sizes, SwitchPlan};
+use netloom_topology::Topology;
+use netloom_units::{Bytes, Vl};
+
+use crate::spec::switch::{Pool, SwitchSpec};
+use crate::spec::{Desk, LaneMap, Timing};
+
+/// Bytes as people read them: in KiB where there are some.
+pub(crate) fn words(bytes: u64) -> String {
+    if bytes < 1024 || bytes.is_multiple_of(1024) {
+        return Bytes(bytes).to_string();
+    }
+    format!("{:.1} KiB", bytes as f64 / 1024.0)
+}
+
+/// Whether every lane can hold its largest packet; otherwise that packet would never move.
+pub(crate) fn one_packet(
+    sizes: &Sizes,
+    path: &str,
+    lanes: &LaneMap,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let guaranteed = |vl: usize| match sizes {
+        Sizes::Static(sizes) => sizes[vl],
+        // What is above the minimum may be taken by others for ever.
+        Sizes::Pool { min, max, .. } => min[vl].min(max[vl]),
+    };
+    let short = |vl: &usize| guaranteed(*vl) < u32::from(lanes.largest[*vl]);
+    // The lane with the largest packet, the first of them.
+    let lacking = (0..lanes.largest.len()).filter(short);
+    let Some(vl) = lacking.min_by_key(|vl| std::cmp::Reverse(lanes.largest[*vl])) else {
+        return true;
+    };
+    let (have, need) = (u64::from(guaranteed(vl)), u64::from(lanes.largest[vl]));
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let lane = Vl(vl as u8);
+    let note = desk.notes.error(
+        "E0311",
+        desk.places.of(path),
+        format!("`{key}` cannot hold a packet of {lane}, which would wait for ever"),
+    );
+    let kind = match sizes {
+        Sizes::Static(_) => "per lane",
+        Sizes::Pool { .. } => "kept for each lane",
+    };
+    note.label(format!("{} {kind}", words(have * flit)));
+    if let Some(mtu) = desk.places.written("link.mtu") {
+        note.also(mtu, "packets have up to this payload");
+    }
+    note.help(format!(
+        "the largest packet of {lane} has {}: give at least that, or a smaller `link.mtu`",
+        words(need * flit)
+    ));
+    false
+}
+
+/// Whether the minima of a pool fit into it.
+pub(crate) fn pool(
+    pool: &Pool,
+    path: &str,
+    capacity: u32,
+    min: &[u32],
+    flit: u64,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let sum: u64 = min.iter().map(|&m| u64::from(m)).sum();
+    if sum <= u64::from(capacity) {
+        return true;
+    }
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let place = desk.places.of(&format!("{path}.pool"));
+    let note = desk.notes.error(
+        "E0314",
+        place,
+        format!(
+            "the minima of {} lanes exceed the pool of `{key}`",
+            min.len()
+        ),
+    );
+    note.label(format!("{} in all", words(u64::from(capacity) * flit)));
+    if let Some(place) = desk.places.written(&format!("{path}.min")) {
+        note.also(place, format!("for each of {} lanes", min.len()));
+    }
+    let what = match pool.min {
+        Some(_) => "the minima add up to",
+        None => "one largest packet for each lane is",
+    };
+    note.help(format!(
+        "{what} {}: give a larger pool, a smaller `min` or fewer lanes",
+        words(sum * flit)
+    ));
+    false
+}
+
+/// Flits without a credit at the instant at which a busy link wants to start its next packet.
+///
+/// From the first flit of a packet leaving a sender to its credit being usable there pass: the wire, the
+/// stages up to the allocation (with the wait of a packet behind a slower link), the flit leaving the
+/// buffer, the credit's own stage, the wire back, and the sender's output stage. The credits of the others
+/// follow at the pace of the crossbar.
+fn under_way(switch: &SwitchPlan, timing: &Timing, class: usize, largest: u16) -> u64 {
+    let (link, pace, cycles) = (timing.links[class], switch.crossbar_pace(), switch.pipeline);
+    let flits = u64::from(largest);
+    let dry = |k: u64| (k * link.flit).saturating_sub(pace.time_of(k));
+    // The pace repeats after its numerator, so that the worst flit is among the last.
+    let last = flits.saturating_sub(u64::from(pace.num) + 1)..flits;
+    let wait = last.map(dry).max().unwrap_or(0);
+    let wait = wait.saturating_sub(cycles.allocation * switch.period);
+    let before = ((cycles.input + cycles.routing) * switch.period).max(wait);
+    // A NIC decides when its link is free; a switch that much earlier.
+    let output = if timing.joins_switches[class] {
+        cycles.output
+    } else {
+        0
+    };
+    let after = (cycles.allocation + 1 + cycles.credit + output) * switch.period;
+    // Where the wire is no whole number of cycles, a header and a decision wait for their edges.
+    let is_aligned = [link.flit, link.delay]
+        .iter()
+        .all(|t| t.is_multiple_of(switch.period));
+    let edges = if is_aligned {
+        0
+    } else {
+        2 * (switch.period - 1)
+    };
+    let trip = link.flit + link.delay + before + after + link.delay + edges;
+
+    // Packets sent back to back: those too recent to have any credit back, then the few in between.
+    let packet = flits * link.flit;
+    let recent = (trip - 1) / packet;
+    let mut under_way = recent * flits;
+    let mut elapsed = (recent + 1) * packet;
+    loop {
+        let back = pace.passed(elapsed - trip).min(flits);
+        if back == flits {
+            return under_way;
+        }
+        under_way += flits - back;
+        elapsed += packet;
+    }
+}
+
+/// Whether an input buffer keeps a link busy, with the numbers: a packet starts only with credits for all
+/// of it, while those of the packets under way are not back.
+pub(crate) fn round_trip(
+    switch: &SwitchPlan,
+    timing: &Timing,
+    lanes: &LaneMap,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) {
+    let mut worst: Option<(u64, u64, usize, usize)> = None;
+    for vl in (0..lanes.largest.len()).filter(|vl| lanes.largest[*vl] > 0) {
+        for class in 0..timing.links.len() {
+            let largest = lanes.largest[vl];
+            let need = u64::from(largest) + under_way(switch, timing, class, largest);
+            let have = u64::from(switch.input_buffer.most(vl));
+            // The one that lacks most; where none lacks anything, the one that needs most.
+            let rank = |need: u64, have: u64| (need.saturating_sub(have), need);
+            let is_worse = worst.is_none_or(|(n, h, _, _)| rank(need, have) > rank(n, h));
+            if is_worse {
+                worst = Some((need, have, vl, class));
+            }
+        }
+    }
+    let Some((need, have, vl, class)) = worst else {
+        return;
+    };
+    let packet = u64::from(lanes.largest[vl]) * flit;
+    let trip = need * flit - packet;
+    if have >= need {
+        desk.fact(
+            "buffers",
+            format!(
+                "{}/VL >= {} needed for the full rate (credit round trip {} + one packet {})",
+                words(have * flit),
+                words(need * flit),
+                words(trip),
+                words(packet),
+            ),
+        );
+        return;
+    }
+    let name = &timing.names[class];
+    let delay = desk
+        .places
+        .written(&format!("link.class.{name}.delay"))
+        .or(desk.places.written(&format!("link.class.{name}.cable")))
+        .or(desk.places.written("link.delay"))
+        .or(desk.places.written("link.cable"));
+    let note = desk.notes.warning(
+        "W0312",
+        desk.places.of("switch.input-buffer"),
+        format!("the input buffer is too small to keep a link of class `{name}` busy on one lane"),
+    );
+    note.label(format!("{} for {}", words(have * flit), Vl(vl as u8)));
+    if let Some(delay) = delay {
+        note.also(delay, "the round trip holds this twice");
+    }
+    note.help(format!(
+        "the credit round trip holds {} B and a packet {} B: use at least {} B, or expect about {:.0} % \
+         of the rate from a single lane",
+        trip,
+        packet,
+        need * flit,
+        100.0 * have as f64 / need as f64,
+    ));
+    desk.fact(
+        "buffers",
+        format!(
+            "{}/VL < {} needed for the full rate",
+            words(have * flit),
+            words(need * flit)
+        ),
+    );
+}
+
+/// Queues that an input with virtual output queues can have.
+pub(crate) fn voq(switch: &SwitchSpec, lanes: &LaneMap, topology: &Topology, desk: &mut Desk<'_>) {
+    if switch.queues != QueueScheme::VoqSwitch {
+        return;
+    }
+    let radix = u32::from(topology.radix());
+    let queues = u32::from(lanes.n_vls) * radix;
+    let most = if radix <= 64 { 1024 } else { 8192 };
+    if queues > most {
+        let place = desk.places.of("switch.queues");
+        let message = format!(
+            "{} lanes times {radix} outputs are {queues} queues at each input",
+            lanes.n_vls
+        );
+        let note = desk.notes.error("E0313", place, message);
+        if let Some(vls) = desk.places.written("qos.vls") {
+            note.also(vls, "lanes");
+        }
+        note.help(format!(
+            "switches of {radix} ports have at most {most}: use fewer lanes, or \"per-vl\""
+        ));
+    }
+}

@@ -1,0 +1,157 @@
+//! Deadlock: of the routing by itself, and of the bubble rule with these buffers.
+
+use netloom_catalog::Note;
+use netloom_fabric::SwitchPlan;
+use netloom_routing::Forwarding;
+use netloom_routing::deadlock::{Verdict, check};
+use netloom_topology::{Structure, Topology};
+use netloom_units::Vl;
+
+use super::buffers::words;
+use crate::spec::{Desk, LaneMap};
+
+/// Channels of a cycle that are printed; more help nobody.
+const SHOWN: usize = 8;
+
+/// An error, or a warning where the user insists.
+fn grave<'a>(
+    desk: &'a mut Desk<'_>,
+    code: &'static str,
+    path: &str,
+    message: String,
+) -> &'a mut Note {
+    let place = desk.places.of(path);
+    match desk.is_forced {
+        true => desk.notes.warning(code, place, message),
+        false => desk.notes.error(code, place, message),
+    }
+}
+
+/// Whether packets can wait for each other in a circle.
+pub(crate) fn routing(kind: &str, topology: &Topology, way: &Forwarding, desk: &mut Desk<'_>) {
+    let verdict = check(topology, way);
+    let cycle = match &verdict {
+        Verdict::Free { how, .. } => {
+            desk.fact("routing", format!("{kind}: free of deadlock ({how})"));
+            return;
+        }
+        Verdict::Cycle(cycle) => cycle,
+    };
+    let is_grid = matches!(topology.structure(), Structure::Grid(_));
+    let path = match desk.places.written("routing.deadlock") {
+        Some(_) => "routing.deadlock",
+        None if desk.places.written("routing.kind").is_some() => "routing.kind",
+        None => "routing",
+    };
+    let mut channels: Vec<String> = cycle
+        .iter()
+        .take(SHOWN)
+        .map(|channel| {
+            let (from, to) = (
+                topology.switch_name(channel.switch),
+                topology.switch_name(channel.to),
+            );
+            let lane = if way.lanes() > 1 {
+                format!(" lane {}", channel.lane)
+            } else {
+                String::new()
+            };
+            format!("{from}->{to}{lane}")
+        })
+        .collect();
+    if cycle.len() > SHOWN {
+        channels.push("…".into());
+    }
+    let is_forced = desk.is_forced;
+    let note = grave(
+        desk,
+        "E0501",
+        path,
+        format!("routing {kind} can deadlock on this fabric"),
+    );
+    note.label(format!(
+        "cycle of {} channels: {}",
+        cycle.len(),
+        channels.join(", ")
+    ));
+    let mut help = match is_grid {
+        true => {
+            "use deadlock = \"bubble\", or deadlock = \"dateline\" with twice the lanes".to_owned()
+        }
+        false => "use routing.kind = \"up-down\", which suits any fabric".to_owned(),
+    };
+    if !is_forced {
+        help.push_str("; --force runs it all the same");
+    }
+    note.help(help);
+    desk.fact(
+        "routing",
+        format!("{kind}: can deadlock (a cycle of {} channels)", cycle.len()),
+    );
+}
+
+/// Whether the buffers have the slots that the bubble rule counts in.
+pub(crate) fn bubble(
+    way: &Forwarding,
+    switch: &SwitchPlan,
+    lanes: &LaneMap,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) {
+    if !way.bubble() {
+        return;
+    }
+    let buffers = [
+        ("switch.output-buffer", &switch.output_buffer, 2),
+        ("switch.input-buffer", &switch.input_buffer, 1),
+    ];
+    for (path, sizes, need) in buffers {
+        let slots = sizes.slots(&lanes.largest);
+        let short = (0..lanes.largest.len())
+            .filter(|&vl| lanes.largest[vl] > 0 && slots.most(vl) < need)
+            .min_by_key(|&vl| std::cmp::Reverse(lanes.largest[vl]));
+        let Some(vl) = short else { continue };
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let slot = u64::from(lanes.largest[vl]) * flit;
+        let have = slots.most(vl);
+        let place = desk.places.of(path);
+        let lane = Vl(vl as u8);
+        let note = desk.notes.error(
+            "E0502",
+            place,
+            format!(
+                "the bubble rule needs {need} slots of {lane} in `{key}`, and there {}",
+                are(have)
+            ),
+        );
+        note.label(format!(
+            "a slot of {lane} is its largest packet, {}",
+            words(slot)
+        ));
+        if let Some(rule) = desk.places.written("routing.deadlock") {
+            note.also(rule, "asks for the bubble rule");
+        }
+        note.help(format!(
+            "give each lane at least {}, or use routing.deadlock = \"dateline\"",
+            words(slot * u64::from(need))
+        ));
+    }
+}
+
+fn are(n: u32) -> String {
+    match n {
+        0 => "is none".into(),
+        1 => "is one".into(),
+        n => format!("are {n}"),
+    }
+}
+
+/// A packet must not change its lane inside a ring.
+pub(crate) fn exceptions(way: &Forwarding, desk: &mut Desk<'_>) {
+    if way.bubble() {
+        let message =
+            "exceptions of `sl2vl` can move packets to another lane inside a ring".to_owned();
+        grave(desk, "E0503", "qos.sl2vl-exception", message)
+            .help("the bubble rule guards each lane of a ring by itself; use routing.deadlock = \"dateline\"");
+    }
+}

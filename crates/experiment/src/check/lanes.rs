@@ -1,0 +1,104 @@
+//! Lanes: how many, which exist, and whether the arbiters can serve them.
+
+use netloom_arbitration::{Policy, PortContext};
+use netloom_topology::Topology;
+use netloom_units::{Port, SwitchId};
+
+use crate::spec::{Desk, LaneMap, QosSpec, Sl2VlException};
+
+/// Whether lanes times routing lanes fit on a link.
+pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
+    if u16::from(vls) * u16::from(per_routing) <= 15 {
+        return true;
+    }
+    let place = desk.places.of("qos.vls");
+    let message =
+        format!("{vls} lanes times {per_routing} of the routing are more than 15 data lanes");
+    let note = desk.notes.error("E0403", place, message);
+    if let Some(routing) = desk.places.written("routing.deadlock") {
+        note.also(routing, format!("takes {per_routing} lanes for each"));
+    }
+    note.help(format!("use at most vls = {}", 15 / per_routing));
+    false
+}
+
+/// Notes every lane of a row that does not exist.
+pub(crate) fn row(row: &[u8], path: &str, vls: u8, desk: &mut Desk<'_>) {
+    for (sl, &vl) in row.iter().enumerate().filter(|(_, vl)| **vl >= vls) {
+        let place = desk.places.of(&format!("{path}.{sl}"));
+        let lanes = if vls == 1 { "lane" } else { "lanes" };
+        let message = format!("SL{sl} maps to VL{vl}, but there are {vls} data {lanes}");
+        let note = desk.notes.error("E0405", place, message);
+        note.label(match vls {
+            1 => "the only lane is 0".to_owned(),
+            _ => format!("lanes are 0 to {}", vls - 1),
+        });
+        if let Some(place) = desk.places.written("qos.vls") {
+            note.also(place, "lanes of every link");
+        }
+        if vl < 15 {
+            note.help(format!("write qos.vls = {}, or another lane", vl + 1));
+        } else {
+            note.help("data lanes go up to VL14; VL15 is for management");
+        }
+    }
+}
+
+/// Notes ports of an exception that do not exist.
+pub(crate) fn exception(
+    exception: &Sl2VlException,
+    path: &str,
+    topology: &Topology,
+    desk: &mut Desk<'_>,
+) {
+    if exception.switch >= topology.n_switches() {
+        let place = desk.places.of(&format!("{path}.switch"));
+        desk.notes
+            .error(
+                "E0404",
+                place,
+                format!("there is no switch {}", exception.switch),
+            )
+            .help(format!("switches are 0 to {}", topology.n_switches() - 1));
+        return;
+    }
+    let n_ports = topology.n_ports(SwitchId(exception.switch));
+    for (key, port) in [("input", exception.input), ("output", exception.output)] {
+        if port >= n_ports {
+            let place = desk.places.of(&format!("{path}.{key}"));
+            desk.notes
+                .error(
+                    "E0404",
+                    place,
+                    format!("switch {} has no {}", exception.switch, Port(port)),
+                )
+                .help(format!("its ports are 0 to {}", n_ports.saturating_sub(1)));
+        }
+    }
+}
+
+/// Whether the arbiters can serve the lanes that carry traffic.
+pub(crate) fn arbiters(qos: &QosSpec, lanes: &LaneMap, desk: &mut Desk<'_>) {
+    let context = PortContext {
+        data_vls: lanes.n_vls,
+        largest_packet: lanes.largest_bytes,
+        used_vls: lanes.used,
+    };
+    if let Some(arbiter) = &qos.arbiter {
+        faults(&**arbiter, "qos.arbiter", &context, desk);
+    }
+    if let Some(Some(arbiter)) = &qos.nic_arbiter {
+        faults(&**arbiter, "qos.nic-arbiter", &context, desk);
+    }
+}
+
+fn faults(policy: &dyn Policy, path: &str, context: &PortContext, desk: &mut Desk<'_>) {
+    for fault in policy.faults(context) {
+        let place = desk.places.of(&format!("{path}.{}", fault.key));
+        let note = match fault.is_error {
+            true => desk.notes.error("E0410", place, fault.message),
+            false => desk.notes.warning("W0411", place, fault.message),
+        };
+        note.help(fault.help);
+    }
+}

@@ -1,0 +1,9 @@
+//! What is wrong with values of several sections together.
+//!
+//! Each check names all values involved with their places, says the numbers, and says how to go on.
+
+pub(crate) mod buffers;
+pub(crate) mod deadlock;
+pub(crate) mod lanes;
+pub(crate) mod time;
+pub(crate) mod traffic;

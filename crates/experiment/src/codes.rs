@@ -1,0 +1,343 @@
+//! What the codes of notes mean, at length, for `netloom explain E0501`.
+
+/// The long text of a code.
+pub fn explain_code(code: &str) -> Option<&'static str> {
+    let found = CODES
+        .iter()
+        .find(|(known, _, _)| known.eq_ignore_ascii_case(code));
+    found.map(|(_, _, text)| *text)
+}
+
+/// Every code with its title and its long text. Codes are never given a new meaning.
+pub const CODES: &[(&str, &str, &str)] = &[
+    (
+        "E0001",
+        "the file is not valid TOML",
+        "The file cannot be read as TOML (version 1.1). All such places are told at once; nothing else about the \
+         file is, because whatever stands behind a hole would be misunderstood.\n\nCommon causes: a text without \
+         quotes (rate = 100 Gbps instead of rate = \"100 Gbps\"), a missing bracket, the same key twice in a table.",
+    ),
+    (
+        "E0002",
+        "a --set argument cannot be applied",
+        "--set takes the path of a key, an equals sign and a value: --set traffic.load=0.5. A number in the path \
+         picks one table of a list (traffic.0.load); without one, all of them are set. A value that is no TOML is \
+         taken as text, so --set link.delay='20 ns' works without further quotes.",
+    ),
+    (
+        "E0003",
+        "the format of the file is missing or unknown",
+        "Every file begins with netloom = 1, the version of the format it is written in. So a later version of \
+         netloom can still tell what an old file means.",
+    ),
+    (
+        "E0101",
+        "a value has the wrong type",
+        "The key takes another type of value, for example a whole number where a text stands. `netloom explain \
+         KEY` tells what a key takes.",
+    ),
+    (
+        "E0102",
+        "a value is out of range",
+        "The value has the right type and lies outside what makes sense or can be simulated. The help says the \
+         range.",
+    ),
+    (
+        "E0103",
+        "a quantity is not understood",
+        "Times, rates, amounts of data and lengths are texts with their unit: \"5.12 ns\", \"100 Gbps\", \"4 KiB\", \
+         \"5 m\". The unit is mandatory, because a bare number is the most common mistake in configuration files. \
+         Gbps counts bits, GB/s bytes; KiB is 1024 bytes, KB is 1000. Values are exact decimals or fractions \
+         (\"10/13 ns\"); nothing is rounded when the file is read. InfiniBand rates may be named: \"NDR x4\".",
+    ),
+    (
+        "E0104",
+        "a name is unknown",
+        "The key takes one of several names, and this is none of them. `netloom list` shows all kinds.",
+    ),
+    (
+        "E0105",
+        "a key is missing",
+        "The table needs this key, and there is no sensible default for it.",
+    ),
+    (
+        "E0106",
+        "a key is unknown",
+        "No key of this name has a meaning here. Unknown keys are refused rather than ignored, so that a slip of \
+         the fingers cannot silently run a default.",
+    ),
+    (
+        "E0107",
+        "two keys exclude each other",
+        "Both keys say the same thing in different ways, for example the delay of a link and the length of its \
+         cable. Keep one of them.",
+    ),
+    (
+        "E0200",
+        "the parameters of a topology do not fit together",
+        "The numbers describe no fabric of this kind, or one that is too large to hold (2^27 switch ports).",
+    ),
+    (
+        "E0201",
+        "the fabric cannot be built",
+        "The description is sound by itself, but building it failed: a graph file has mistakes (each is told with \
+         its line), or no connected random graph was found.",
+    ),
+    (
+        "E0202",
+        "a switch has too many ports",
+        "The simulated switches have at most 512 ports. Use more levels, or trunks with fewer members.",
+    ),
+    (
+        "E0203",
+        "there are no two NICs",
+        "Traffic goes from one NIC to another, so a fabric needs at least two.",
+    ),
+    (
+        "E0301",
+        "a class of links is unknown",
+        "[link.class.NAME] changes rate or delay of one class of links. Each topology names its own classes: `host` \
+         for the cables of NICs, and others by level or dimension. `netloom topo` lists them for a file.",
+    ),
+    (
+        "W0302",
+        "NICs have links of different rates",
+        "Workloads count time in flits of a NIC's link. With several rates, times of a workload (from, until, lists \
+         of messages) hold for NICs with the rate of the first one; loads are fractions of each NIC's own link.",
+    ),
+    (
+        "E0310",
+        "a packet would cross a switch in no time",
+        "Decisions of a switch take effect at least one cycle later, so allocation and crossbar together take at \
+         least one cycle.",
+    ),
+    (
+        "E0311",
+        "a buffer cannot hold a packet",
+        "Flow control is per packet (virtual cut-through): a packet starts only if all of it fits into the next \
+         buffer. A buffer smaller than the largest packet of a lane would stop that lane for ever. In a pool only \
+         what is kept for the lane (min) counts, because other lanes may hold the rest.\n\nThe largest packet of a \
+         lane follows from the messages of its classes, `link.mtu` and `link.header`, in whole flits.",
+    ),
+    (
+        "W0312",
+        "an input buffer is smaller than the credit round trip",
+        "A sender may have as many flits under way as there is room behind the link. From a flit leaving to its \
+         credit being back pass two wire delays and the stages of the switch (input, routing, allocation, credit) \
+         and of the sender (output). While that lasts a busy link wants to send on, and it starts a packet only \
+         with credits for all of it. So full rate on one lane needs\n\n    round trip x rate + one largest packet\n\n\
+         With less, a single lane cannot fill the link; several lanes together may. This is a warning because small \
+         buffers are a legitimate thing to study.",
+    ),
+    (
+        "E0313",
+        "too many virtual output queues",
+        "With queues = \"voq\" every input has one queue per lane and output. The simulator holds up to 1024 of them \
+         per input for switches of up to 64 ports, and 8192 beyond.",
+    ),
+    (
+        "E0314",
+        "the minima of a pool exceed it",
+        "A pool keeps `min` free for each lane, so that no lane can be shut out by the others. All minima together \
+         must fit into the pool. Left out, the minimum of a lane is its largest packet.",
+    ),
+    (
+        "E0315",
+        "a buffer is too large to be counted",
+        "Buffers are counted in flits, up to 2^24 for each lane.",
+    ),
+    (
+        "E0401",
+        "the number of lanes is out of range",
+        "InfiniBand has 15 data lanes (VL0 to VL14); VL15 is for management and is not counted.",
+    ),
+    (
+        "E0402",
+        "an SL2VL row is too long",
+        "There are 16 service levels; a row says their lanes from SL0 on. Levels left out take VL n modulo the \
+         number of lanes.",
+    ),
+    (
+        "E0403",
+        "the routing needs more lanes than a link has",
+        "A routing that avoids deadlock with lanes (deadlock = \"dateline\" takes two) multiplies the lanes of the \
+         service levels: VL = lane of the level + levels' lanes x lane of the routing. All together a link has 15.",
+    ),
+    (
+        "E0404",
+        "an SL2VL exception names a switch or port that does not exist",
+        "Exceptions are keyed by switch, input port and output port, each counted from 0. `netloom topo` lists them.",
+    ),
+    (
+        "E0405",
+        "a service level maps to a lane that does not exist",
+        "Every entry of sl2vl must be below qos.vls. Left out, qos.vls is as large as the service levels in use \
+         and the entries of sl2vl need.",
+    ),
+    (
+        "E0406",
+        "a service level does not exist",
+        "Switches of this model have 16 service levels, SL0 to SL15.",
+    ),
+    (
+        "E0410",
+        "the arbiter cannot serve this traffic",
+        "The arbiter names lanes that do not exist, or has no way to send a lane that carries traffic: with \
+         arbitration tables, a lane in no table (or only with weight 0) is never sent, as in real hardware.",
+    ),
+    (
+        "W0411",
+        "the arbiter will probably disappoint",
+        "The arbiter can run and will not do what its numbers promise, for example because a weight is below the \
+         packets it is for (a started packet is always finished, so its lane gets more than its share), or because \
+         a high-priority table without a limit can starve the low one.",
+    ),
+    (
+        "E0500",
+        "the routing does not fit the fabric",
+        "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
+         n-tree, dimension-order a mesh, torus or hypercube. up-down and shortest take any connected fabric.",
+    ),
+    (
+        "E0501",
+        "the routing can deadlock",
+        "A packet that holds one channel (a lane of a link) and asks for another makes the second a dependency of \
+         the first. Where dependencies form a cycle, packets can wait for each other for ever (Dally and Seitz, \
+         1987). netloom collects the dependencies of every destination and shows the shortest cycle it finds.\n\n\
+         On a torus: routing.deadlock = \"bubble\" (a packet enters a ring only if room for another is left) or \
+         \"dateline\" (twice the lanes). Elsewhere: routing.kind = \"up-down\". A cycle means that a deadlock is \
+         possible, not that it will happen; --force runs the experiment all the same, and the run looks for \
+         deadlocks and shows the packets in them.",
+    ),
+    (
+        "E0502",
+        "buffers too small for the bubble rule",
+        "Under the bubble rule the ports of a ring count room in slots of their lane's largest packet. A packet \
+         enters a ring only with two free slots and moves on with one, so that one slot always stays free. Hence an \
+         output buffer has at least two slots for each lane, and an input buffer one. In a pool only the minimum \
+         of a lane counts.",
+    ),
+    (
+        "E0503",
+        "SL2VL exceptions break the bubble rule",
+        "The bubble rule guards each lane of a ring by itself. A packet that changes its lane inside a ring enters \
+         that lane without the guard.",
+    ),
+    (
+        "E0601",
+        "a set of NICs is not understood",
+        "A set of NICs is \"all\", a range like \"0-63\" with both ends included, or a list like [3, 7, 11]. NICs are \
+         counted from 0.",
+    ),
+    (
+        "E0602",
+        "a pattern does not fit the fabric",
+        "Some patterns need a certain number of sources (bit patterns a power of two, transpose an even number of \
+         bits), or at least two of them.",
+    ),
+    (
+        "E0603",
+        "a value of a traffic class makes no sense",
+        "For example a load above 1, an empty message, a time that ends before it starts, or a packet of more than \
+         65,535 flits.",
+    ),
+    (
+        "E0604",
+        "keys of a traffic class exclude each other",
+        "A class is either drawn from a law (load, pattern, arrival, message or size) or listed in a file (flows). \
+         `message` is short for a fixed `size`.",
+    ),
+    (
+        "E0605",
+        "a list of messages cannot be read",
+        "A list of messages is a CSV file with a header line: time (with its unit) or time_ns, source, destination, \
+         bytes and, if wanted, sl. Every mistake is told with its line.",
+    ),
+    (
+        "E0606",
+        "there is no traffic",
+        "Nothing would happen. A class of traffic needs no more than [[traffic]] and load = 0.5.",
+    ),
+    (
+        "E0607",
+        "too many classes of traffic",
+        "Results are kept by class and service level, of which there are at most 255.",
+    ),
+    (
+        "E0608",
+        "two classes of traffic have the same name",
+        "Results name classes, so names differ. Classes without a name are called after their service level.",
+    ),
+    (
+        "W0609",
+        "a source is asked for more than its link carries",
+        "The loads of all classes of a NIC add up to more than 1. Its queues grow without end and the latency of at \
+         least one class has no steady state; throughput is still meaningful. This is a warning because overload is \
+         a legitimate thing to study.",
+    ),
+    (
+        "E0701",
+        "a value of [measure] makes no sense",
+        "For example a run of no length, no runs, or a width that is no fraction.",
+    ),
+    (
+        "E0702",
+        "the warm-up is as long as the run",
+        "What happens during the warm-up is discarded; `length` includes it.",
+    ),
+    (
+        "W0703",
+        "times are rounded",
+        "Simulated time is counted in ticks that divide every period and delay of the fabric. Where the common \
+         divisor is absurdly small, a tick is chosen that keeps every error below 1e-4; here not even that was \
+         possible.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// Every code in the sources of all crates: a quote, a letter, four digits, a quote.
+    fn codes_in(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                codes_in(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                for quoted in text.split('"') {
+                    let is_code = quoted.len() == 5
+                        && quoted.starts_with(['E', 'W'])
+                        && quoted[1..].bytes().all(|b| b.is_ascii_digit());
+                    if is_code {
+                        found.insert(quoted.to_owned());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_of_every_crate_is_explained_and_none_is_invented() {
+        let mut used = BTreeSet::new();
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for entry in std::fs::read_dir(crates).unwrap().flatten() {
+            let folder = entry.path().join("src");
+            if folder.is_dir() {
+                codes_in(&folder, &mut used);
+            }
+        }
+        for code in &used {
+            assert!(
+                explain_code(code).is_some(),
+                "{code} is noted and not explained"
+            );
+        }
+        // This file names every code itself, so only the order can be checked from here.
+        let codes: Vec<&str> = CODES.iter().map(|(code, _, _)| &code[1..]).collect();
+        assert!(codes.is_sorted(), "codes in order of their number");
+    }
+}

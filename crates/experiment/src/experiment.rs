@@ -1,0 +1,82 @@
+//! An experiment ready to run: resolved, typed, in ticks.
+
+use std::sync::Arc;
+
+use netloom_catalog::Resolved;
+use netloom_fabric::FabricPlan;
+use netloom_units::{Sl, Tick, Timebase};
+
+use crate::spec::remake::Remake;
+
+/// An experiment ready to run.
+#[derive(Clone)]
+pub struct Experiment {
+    /// Its name: the `name` of the file, or the file's stem.
+    pub name: String,
+    /// What it is about.
+    pub about: String,
+    /// The length of a tick.
+    pub timebase: Timebase,
+    /// The machine and its traffic.
+    pub fabric: FabricPlan,
+    /// The traffic classes, in the order of `fabric.classes`.
+    pub classes: Vec<ClassInfo>,
+    /// How long, how often, how exactly.
+    pub measure: Measure,
+    /// Every value of the file, defaults included.
+    pub resolved: Resolved,
+    /// What is needed to build it for another seed; `None` for one that was put together by hand and
+    /// is the same for every seed.
+    pub(crate) remake: Option<Arc<Remake>>,
+}
+
+impl Experiment {
+    /// The same experiment with everything that is random drawn from another seed: traffic always,
+    /// wiring and routing where they are random.
+    pub fn with_seed(&self, seed: u64) -> Experiment {
+        let mut other = self.clone();
+        if let Some(remake) = &self.remake {
+            remake.apply(seed, &mut other.fabric);
+        }
+        other
+    }
+}
+
+/// A traffic class as results name it.
+#[derive(Clone, Debug)]
+pub struct ClassInfo {
+    /// Its name.
+    pub name: String,
+    /// Its service level.
+    pub sl: Sl,
+    /// The load it asks for as a fraction of a NIC's link over all NICs, where the file says so.
+    pub load: Option<f64>,
+}
+
+/// How long, how often, how exactly.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// Seed of the first run.
+    pub seed: u64,
+    /// Number of runs, with seeds counted up from the first.
+    pub repeat: u32,
+    /// What is discarded.
+    pub warmup: WarmupRule,
+    /// The end of a run.
+    pub length: Tick,
+    /// Length of an epoch in ticks: rules and series are evaluated at its multiples.
+    pub epoch: u64,
+    /// How long a packet may wait at an input before a deadlock is looked for.
+    pub patience: u64,
+    /// Relative half width of the 95 % interval of mean message latency that counts as converged.
+    pub interval: f64,
+}
+
+/// What is discarded at the start of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum WarmupRule {
+    /// Found by MSER-5.
+    Auto,
+    /// Everything before this.
+    Until(Tick),
+}

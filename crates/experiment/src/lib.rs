@@ -1,0 +1,21 @@
+//! From a file to results.
+//!
+//! ```text
+//!  text ─► Document ─► sections (spec/) ─► checks (check/) ─► Experiment ─► runner ─► results
+//!          positions   typed values        across sections    in ticks
+//! ```
+//!
+//! Every mistake of a file is found before anything runs, and all are told at once.
+
+pub mod bench;
+mod check;
+pub mod codes;
+pub mod experiment;
+pub mod render;
+pub mod runner;
+pub mod schema;
+pub mod spec;
+
+pub use codes::{CODES, explain_code};
+pub use experiment::{ClassInfo, Experiment, Measure, WarmupRule};
+pub use render::render;

@@ -1,0 +1,116 @@
+//! Notes as text: what is wrong, the line with marks under it, and how to go on.
+//!
+//! The look is that of `rustc` and `cargo`, whose renderer this is (annotate-snippets). Errors come before
+//! warnings, each group in the order of the file, and a count ends the whole.
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use netloom_catalog::{Document, Note, Notes, Place, Severity};
+
+/// All notes about a document as text for people; empty if there are none.
+pub fn render(document: &Document, notes: &Notes, color: bool) -> String {
+    let renderer = match color {
+        true => Renderer::styled(),
+        false => Renderer::plain(),
+    };
+    let mut text = String::new();
+    let sorted = notes.clone().sorted();
+    for note in &sorted {
+        text.push_str(&renderer.render(&[group(document, note)]));
+        text.push_str("\n\n");
+    }
+    text.push_str(&count(&sorted));
+    text
+}
+
+/// `2 errors, 1 warning`.
+fn count(notes: &[Note]) -> String {
+    let of = |severity, one: &str| {
+        let n = notes
+            .iter()
+            .filter(|note| note.severity == severity)
+            .count();
+        match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {one}s")),
+        }
+    };
+    let parts = [
+        of(Severity::Error, "error"),
+        of(Severity::Warning, "warning"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", parts.join(", ")),
+    }
+}
+
+fn group<'a>(document: &'a Document, note: &'a Note) -> Group<'a> {
+    let level = match note.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = level
+        .primary_title(note.message.as_str())
+        .id(note.code)
+        .elements(Vec::<Snippet<'a, Annotation<'a>>>::new());
+    // One snippet per text, the one with the main place first.
+    let mut sources: Vec<u16> = vec![];
+    for (place, _) in &note.places {
+        if !sources.contains(&place.source) {
+            sources.push(place.source);
+        }
+    }
+    for source in sources {
+        let Some((name, text)) = document.sources.get(usize::from(source)) else {
+            continue;
+        };
+        let mut annotations = vec![];
+        for (at, (place, label)) in note.places.iter().enumerate() {
+            if place.source != source || is_whole(*place, text) {
+                continue;
+            }
+            let kind = match at {
+                0 => AnnotationKind::Primary,
+                _ => AnnotationKind::Context,
+            };
+            let label = Some(label.as_str()).filter(|label| !label.is_empty());
+            annotations.push(kind.span(on_one_line(*place, text)).label(label));
+        }
+        group = match annotations.is_empty() {
+            true => group.element(Origin::path(name.as_str())),
+            false => {
+                let snippet = Snippet::source(text.as_str()).path(name.as_str());
+                group.element(snippet.annotations(annotations))
+            }
+        };
+    }
+    match &note.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
+}
+
+/// Whether a place is the file and nothing in particular.
+fn is_whole(place: Place, text: &str) -> bool {
+    place.source == 0
+        && (place.start == 0 && (place.end == 0 || place.end as usize >= text.trim_end().len()))
+}
+
+/// A place cut off at the end of its first line, on boundaries of characters.
+fn on_one_line(place: Place, text: &str) -> std::ops::Range<usize> {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(place.start as usize);
+    let line_end = text[start..].find('\n').map_or(text.len(), |n| start + n);
+    let end = floor((place.end as usize).max(start))
+        .min(line_end)
+        .max(start);
+    start..end
+}

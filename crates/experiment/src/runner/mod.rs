@@ -1,0 +1,437 @@
+//! Runs an experiment, epoch by epoch, and says what came out.
+//!
+//! ```text
+//!  Experiment ─► Simulation ─► epochs (recording.rs) ─► warm-up (warmup.rs) ─► summaries (summary.rs)
+//!                    │                                                           links (links.rs)
+//!                    └─ after each epoch: progress, laws, deadlock               seeds (seeds.rs)
+//! ```
+//!
+//! Everything is decided at the ends of epochs, which are fixed in simulated time: threads and
+//! partitions change nothing. Deadlock, saturation and no convergence are results, with evidence.
+
+mod links;
+mod recording;
+mod seeds;
+mod summary;
+mod warmup;
+
+use std::time::{Duration, Instant};
+
+use netloom_fabric::{Counters, Options, PortUse, Simulation, Waiting};
+use netloom_results::{
+    CountersSummary, Csv, Deadlock, Document, LinkLine, RESULTS_VERSION, Run, RunId, SeriesLine,
+    Status, Table, Wait, Window,
+};
+use netloom_topology::Structure;
+use netloom_units::Tick;
+
+use crate::{Experiment, WarmupRule};
+use recording::Recording;
+
+/// How to run; no choice here changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Threads that share the partitions.
+    pub threads: usize,
+    /// Take the reference event queue (a binary heap) instead of the wheel.
+    pub reference_queue: bool,
+    /// Take boxed arbiters even where a specialised one exists.
+    pub boxed_arbiters: bool,
+    /// Make the tables of links and of the time series; large fabrics have millions of links.
+    pub tables: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions {
+            threads: 1,
+            reference_queue: false,
+            boxed_arbiters: false,
+            tables: true,
+        }
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Which run, counted from zero.
+    pub run: u32,
+    /// How many there are.
+    pub of: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Simulated so far, in nanoseconds.
+    pub now_ns: f64,
+    /// To be simulated, in nanoseconds.
+    pub length_ns: f64,
+    /// Events processed so far.
+    pub events: u64,
+    /// Packets that crossed a switch so far.
+    pub packet_hops: u64,
+    /// Since the first epoch began.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// How much of the run is done, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        if self.length_ns > 0.0 {
+            self.now_ns / self.length_ns
+        } else {
+            1.0
+        }
+    }
+
+    /// Packet-hops per second of wall time.
+    pub fn rate(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 {
+            self.packet_hops as f64 / seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// How long this run will still take if it goes on like this.
+    pub fn remaining(&self) -> Option<Duration> {
+        let share = self.share();
+        let is_known = share > 0.0 && self.elapsed > Duration::ZERO;
+        is_known.then(|| self.elapsed.mul_f64((1.0 - share).max(0.0) / share))
+    }
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// On to the next epoch.
+    Continue,
+    /// Stop here, with what there is.
+    Stop,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Summaries and verdicts.
+    pub document: Document,
+    /// The table `series.csv`; only its header if tables were not asked for.
+    pub series: String,
+    /// The table `links.csv`; only its header if tables were not asked for.
+    pub links: String,
+}
+
+/// Runs an experiment with all its seeds.
+///
+/// `control` is asked once before the first epoch of each run, when the fabric is built, after every
+/// epoch, and now and then within a long one. A stop or a deadlock ends the run, and with it the seeds
+/// that were to follow.
+pub fn run(
+    experiment: &Experiment,
+    options: &RunOptions,
+    control: &mut dyn FnMut(&Progress) -> Control,
+) -> RunResult {
+    let mut series = Csv::new(&[SeriesLine::COLUMNS]);
+    let mut links = Csv::new(&[LinkLine::COLUMNS]);
+    let of = experiment.measure.repeat.max(1);
+    let mut runs: Vec<Run> = Vec::new();
+    for number in 0..of {
+        let seed = experiment.measure.seed + u64::from(number);
+        let reseeded = (number > 0).then(|| experiment.with_seed(seed));
+        let mut one = OneRun {
+            experiment: reseeded.as_ref().unwrap_or(experiment),
+            options,
+            number,
+            of,
+            seed,
+        };
+        let done = one.run(control, &mut series, &mut links);
+        let ends_here = done.status >= Status::Interrupted;
+        runs.push(done);
+        if ends_here {
+            break;
+        }
+    }
+    let over_seeds = seeds::over_seeds(&runs);
+    let mut runs = runs.into_iter();
+    let document = Document {
+        netloom: env!("CARGO_PKG_VERSION").to_owned(),
+        results_version: RESULTS_VERSION,
+        name: experiment.name.clone(),
+        run_id: run_id(experiment),
+        run: runs.next().expect("at least one run"),
+        over_seeds,
+        repeats: runs.collect(),
+        timing: None,
+    };
+    RunResult {
+        document,
+        series: series.finish(),
+        links: links.finish(),
+    }
+}
+
+/// What makes the results of an experiment its own: its resolved text and its seed, and the cables
+/// where a file lists them, since the text only names that file.
+pub fn run_id(experiment: &Experiment) -> RunId {
+    let mut text = experiment.resolved.to_toml(false);
+    let topology = &experiment.fabric.topology;
+    if *topology.structure() == Structure::Plain {
+        text.push_str(&netloom_topology::graph::write(topology));
+    }
+    RunId::new(&text, experiment.measure.seed)
+}
+
+/// Counts since the start, taken at some moment.
+struct Snapshot {
+    ports: Vec<PortUse>,
+    nic_flits: Vec<Vec<u64>>,
+}
+
+impl Snapshot {
+    fn take(simulation: &mut dyn Simulation) -> Snapshot {
+        Snapshot {
+            ports: simulation
+                .port_uses()
+                .into_iter()
+                .map(|(_, _, usage)| usage)
+                .collect(),
+            nic_flits: simulation.nic_flits(),
+        }
+    }
+}
+
+/// How the last epoch ended.
+enum End {
+    Finished,
+    Stopped,
+    Deadlock(Deadlock),
+}
+
+/// How much is simulated before `control` is asked again: an epoch may take minutes, a person waits a
+/// moment. Where a run is sliced changes nothing in it.
+struct Pace {
+    began: Instant,
+    asked: Instant,
+    /// Ticks, at most an epoch.
+    slice: u64,
+    epoch: u64,
+}
+
+impl Pace {
+    /// About how long a slice takes.
+    const MOMENT: Duration = Duration::from_millis(200);
+
+    fn new(epoch: u64) -> Pace {
+        let now = Instant::now();
+        Pace {
+            began: now,
+            asked: now,
+            slice: (epoch >> 10).max(1),
+            epoch,
+        }
+    }
+
+    /// Called after every slice; sets the length of the next.
+    fn is_time_to_ask(&mut self) -> bool {
+        let took = self.asked.elapsed();
+        if took < Self::MOMENT / 4 {
+            self.slice = (self.slice * 2).min(self.epoch);
+            return false;
+        }
+        if took > Self::MOMENT {
+            self.slice = (self.slice / 2).max(1);
+        }
+        self.asked = Instant::now();
+        true
+    }
+}
+
+struct OneRun<'a> {
+    experiment: &'a Experiment,
+    options: &'a RunOptions,
+    number: u32,
+    of: u32,
+    seed: u64,
+}
+
+impl OneRun<'_> {
+    fn run(
+        &mut self,
+        control: &mut dyn FnMut(&Progress) -> Control,
+        series: &mut Csv,
+        links: &mut Csv,
+    ) -> Run {
+        let experiment = self.experiment;
+        let measure = &experiment.measure;
+        let given = match measure.warmup {
+            WarmupRule::Auto => None,
+            WarmupRule::Until(tick) => Some(tick.0.div_ceil(measure.epoch) as usize),
+        };
+        let mut simulation = netloom_fabric::build(
+            &experiment.fabric,
+            Options {
+                threads: self.options.threads,
+                reference_queue: self.options.reference_queue,
+                boxed_arbiters: self.options.boxed_arbiters,
+                watch: None,
+            },
+        );
+        let simulation = simulation.as_mut();
+        let n_rows = netloom_fabric::rows(&experiment.fabric).len();
+        let mut recording = Recording::new(n_rows, measure.epoch, measure.length, given);
+        let mut at_warmup = None;
+        let end = self.epochs(simulation, &mut recording, given, &mut at_warmup, control);
+
+        let counters = simulation.counters();
+        let at_end = Snapshot::take(simulation);
+        let cut = warmup::cut(&recording, given);
+        let summaries = summary::Summaries::new(experiment, &recording, cut);
+        let window = if given.is_some() && cut.is_found {
+            Window::AfterWarmup
+        } else {
+            Window::WholeRun
+        };
+        let start = at_warmup.filter(|_| window == Window::AfterWarmup);
+        if self.options.tables {
+            summaries.series(self.seed, series);
+        }
+        let from = if start.is_some() { cut.epochs } else { 0 };
+        let ticks = recording.now().0 - recording.start_of(from).0;
+        let usage = links::Usage::new(&experiment.fabric, start.as_ref(), &at_end, ticks);
+        if self.options.tables {
+            usage.write(self.seed, links);
+        }
+        let fairness = summary::Fairness::new(start.as_ref(), &at_end);
+        let (total, classes) = (summaries.total(&fairness), summaries.classes(&fairness));
+        let is_saturated = total.saturated || classes.iter().any(|c| c.summary.saturated);
+        let is_converged = total.converged && classes.iter().all(|c| c.summary.converged);
+        let (status, deadlock) = match end {
+            End::Deadlock(evidence) => (Status::Deadlock, Some(evidence)),
+            End::Stopped => (Status::Interrupted, None),
+            End::Finished if is_saturated => (Status::Saturated, None),
+            End::Finished if !is_converged => (Status::NotConverged, None),
+            End::Finished => (Status::Ok, None),
+        };
+        Run {
+            seed: self.seed,
+            status,
+            digest: counters.digest.to_string(),
+            counters: self.counted(simulation, &counters),
+            warmup_ns: self.nanos(recording.start_of(cut.epochs)),
+            warmup_found: cut.is_found,
+            length_ns: self.nanos(recording.now()),
+            total,
+            classes,
+            sls: summaries.sls(&fairness),
+            rows: summaries.rows(&fairness),
+            fairness_window: window,
+            links: usage.summary(window),
+            deadlock,
+        }
+    }
+
+    fn epochs(
+        &self,
+        simulation: &mut dyn Simulation,
+        recording: &mut Recording,
+        given: Option<usize>,
+        at_warmup: &mut Option<Snapshot>,
+        control: &mut dyn FnMut(&Progress) -> Control,
+    ) -> End {
+        let measure = &self.experiment.measure;
+        let mut pace = Pace::new(measure.epoch);
+        let mut next_look = measure.patience;
+        loop {
+            let decision = control(&self.progress(simulation, recording.now(), &pace));
+            if given == Some(recording.n_epochs()) {
+                *at_warmup = Some(Snapshot::take(simulation));
+            }
+            let now = recording.now();
+            let is_last = now >= measure.length;
+            if now.0 >= next_look || is_last {
+                next_look = now.0 + measure.patience;
+                if let Some(cycle) = simulation.deadlock(now, measure.patience) {
+                    return self.deadlock(simulation, now, cycle);
+                }
+            }
+            if simulation.next_event().is_none() && simulation.in_flight() > 0 {
+                let cycle = simulation.deadlock(now, 0).unwrap_or_default();
+                return self.deadlock(simulation, now, cycle);
+            }
+            if is_last {
+                return End::Finished;
+            }
+            if decision == Control::Stop {
+                return End::Stopped;
+            }
+            let (mut at, end) = (now, recording.end_of_next());
+            while at < end {
+                at = Tick((at.0 + pace.slice).min(end.0));
+                simulation.run_until(at);
+                if pace.is_time_to_ask() && at < end {
+                    let progress = self.progress(simulation, at, &pace);
+                    if control(&progress) == Control::Stop {
+                        recording.end_at(at);
+                        break;
+                    }
+                }
+            }
+            recording.add_epoch(|rows| simulation.take_rows(rows));
+            if cfg!(debug_assertions) {
+                simulation.check_laws();
+            }
+            if at < end {
+                return End::Stopped;
+            }
+        }
+    }
+
+    fn progress(&self, simulation: &mut dyn Simulation, now: Tick, pace: &Pace) -> Progress {
+        Progress {
+            run: self.number,
+            of: self.of,
+            seed: self.seed,
+            now_ns: self.nanos(now),
+            length_ns: self.nanos(self.experiment.measure.length),
+            events: simulation.events(),
+            packet_hops: simulation.counters().packet_hops,
+            elapsed: pace.began.elapsed(),
+        }
+    }
+
+    fn deadlock(&self, simulation: &mut dyn Simulation, now: Tick, cycle: Vec<Waiting>) -> End {
+        let topology = &self.experiment.fabric.topology;
+        let wait = |waiting: Waiting| Wait {
+            switch: topology.switch_name(waiting.switch),
+            port: waiting.port.0,
+            side: if waiting.is_output { "output" } else { "input" }.to_owned(),
+            vl: waiting.vl.0,
+        };
+        End::Deadlock(Deadlock {
+            time_ns: self.nanos(now),
+            in_flight_packets: simulation.in_flight(),
+            cycle: cycle.into_iter().map(wait).collect(),
+        })
+    }
+
+    fn counted(&self, simulation: &mut dyn Simulation, counters: &Counters) -> CountersSummary {
+        CountersSummary {
+            events: simulation.events(),
+            packet_hops: counters.packet_hops,
+            flit_hops: counters.flit_hops,
+            injected_packets: counters.injected,
+            delivered_packets: counters.delivered,
+            in_flight_packets: simulation.in_flight(),
+            waiting_messages: simulation.waiting_messages(),
+            choices: counters.choices,
+        }
+    }
+
+    fn nanos(&self, tick: Tick) -> f64 {
+        self.experiment.timebase.nanos(tick.0 as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

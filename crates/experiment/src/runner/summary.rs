@@ -1,0 +1,290 @@
+//! From recorded rows to numbers with units.
+
+use netloom_fabric::Row;
+use netloom_metrics::{Histogram, Interval, Saturation, batch_means, jain};
+use netloom_results::{ClassSummary, Csv, RowSummary, SeriesLine, SlSummary, Summary, Table};
+use netloom_units::Sl;
+
+use super::Snapshot;
+use super::recording::Recording;
+use super::warmup::Cut;
+use crate::Experiment;
+
+/// A deficit of fewer messages than this is what was under way at both ends, not saturation.
+const UNDER_WAY: u64 = 200;
+
+/// The measured part of a run.
+pub(super) struct Summaries<'a> {
+    experiment: &'a Experiment,
+    recording: &'a Recording,
+    cut: Cut,
+    /// Class and service level of each row.
+    keys: Vec<(usize, Sl)>,
+    /// Rows after the cut.
+    rows: Vec<Row>,
+    /// Ticks after the cut.
+    ticks: f64,
+    /// Flits that all NIC links together can carry in a tick.
+    capacity: f64,
+}
+
+impl<'a> Summaries<'a> {
+    pub(super) fn new(experiment: &'a Experiment, recording: &'a Recording, cut: Cut) -> Self {
+        let plan = &experiment.fabric;
+        let capacity = plan
+            .topology
+            .nics()
+            .map(|nic| 1.0 / plan.nic_link(nic).flit as f64)
+            .sum();
+        Summaries {
+            experiment,
+            recording,
+            cut,
+            keys: netloom_fabric::rows(plan),
+            rows: recording.rows_from(cut.epochs),
+            ticks: (recording.now().0 - recording.start_of(cut.epochs).0) as f64,
+            capacity,
+        }
+    }
+
+    pub(super) fn total(&self, fairness: &Fairness<'_>) -> Summary {
+        self.of(|_, _| true, fairness)
+    }
+
+    pub(super) fn classes(&self, fairness: &Fairness<'_>) -> Vec<ClassSummary> {
+        let numbered = self.experiment.classes.iter().enumerate();
+        let summary = |(number, info): (usize, &crate::ClassInfo)| ClassSummary {
+            class: info.name.clone(),
+            sl: info.sl.0,
+            asked_load: info.load,
+            summary: self.of(|class, _| class == number, fairness),
+        };
+        numbered.map(summary).collect()
+    }
+
+    pub(super) fn sls(&self, fairness: &Fairness<'_>) -> Vec<SlSummary> {
+        let mut levels: Vec<Sl> = self.keys.iter().map(|&(_, sl)| sl).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let summary = |level: Sl| SlSummary {
+            sl: level.0,
+            summary: self.of(|_, sl| sl == level, fairness),
+        };
+        levels.into_iter().map(summary).collect()
+    }
+
+    pub(super) fn rows(&self, fairness: &Fairness<'_>) -> Vec<RowSummary> {
+        let summary = |&(number, level): &(usize, Sl)| RowSummary {
+            class: self.experiment.classes[number].name.clone(),
+            sl: level.0,
+            summary: self.of(|class, sl| class == number && sl == level, fairness),
+        };
+        self.keys.iter().map(summary).collect()
+    }
+
+    /// Every epoch of every row, as lines of `series.csv`.
+    pub(super) fn series(&self, seed: u64, csv: &mut Csv) {
+        for epoch in 0..self.recording.n_epochs() {
+            let end = self.recording.start_of(epoch + 1);
+            let ticks = (end.0 - self.recording.start_of(epoch).0) as f64;
+            for (sums, &(class, sl)) in self.recording.sums(epoch).iter().zip(&self.keys) {
+                let load = |flits: u64| over(flits as f64, self.capacity * ticks);
+                let mean = || sums.latency as f64 / sums.messages as f64;
+                let line = SeriesLine {
+                    seed,
+                    time_ns: self.nanos(end.0 as f64),
+                    class: self.experiment.classes[class].name.clone(),
+                    sl: sl.0,
+                    offered_load: load(sums.offered_flits),
+                    injected_load: load(sums.injected_flits),
+                    delivered_load: load(sums.delivered_flits),
+                    latency_mean_ns: (sums.messages > 0).then(|| self.nanos(mean())),
+                };
+                csv.line(line.cells());
+            }
+        }
+    }
+
+    fn nanos(&self, ticks: f64) -> f64 {
+        self.experiment.timebase.nanos(ticks)
+    }
+
+    /// The numbers of some rows together.
+    fn of(&self, belongs: impl Fn(usize, Sl) -> bool, fairness: &Fairness<'_>) -> Summary {
+        let chosen: Vec<usize> = (0..self.keys.len())
+            .filter(|&row| belongs(self.keys[row].0, self.keys[row].1))
+            .collect();
+        let mut row = Row::default();
+        chosen.iter().for_each(|&at| row.merge(&self.rows[at]));
+        let load = |flits: u64| over(flits as f64, self.capacity * self.ticks);
+        let interval = self.interval(&chosen);
+        let quantile = |histogram: &Histogram, q: f64| {
+            histogram.quantile(q).map(|ticks| self.nanos(ticks as f64))
+        };
+        let mean = |histogram: &Histogram| histogram.mean().map(|ticks| self.nanos(ticks));
+        let largest = |histogram: &Histogram| histogram.max().map(|ticks| self.nanos(ticks as f64));
+        let (message, packet, network) = (
+            &row.message_latency,
+            &row.packet_latency,
+            &row.network_latency,
+        );
+        let packets = row.delivered_packets;
+        Summary {
+            offered_load: load(row.offered_flits),
+            injected_load: load(row.injected_flits),
+            delivered_load: load(row.delivered_flits),
+            offered_messages: row.offered_messages,
+            delivered_messages: row.delivered_messages,
+            delivered_packets: packets,
+            reordered_packets: row.reordered,
+            latency_mean_ns: mean(message),
+            latency_half_width_ns: interval.map(|i| self.nanos(widened(&i))),
+            latency_lag1: interval.map(|i| i.lag1),
+            latency_p50_ns: quantile(message, 0.5),
+            latency_p90_ns: quantile(message, 0.9),
+            latency_p99_ns: quantile(message, 0.99),
+            latency_p999_ns: quantile(message, 0.999),
+            latency_max_ns: largest(message),
+            packet_latency_mean_ns: mean(packet),
+            packet_latency_p50_ns: quantile(packet, 0.5),
+            packet_latency_p90_ns: quantile(packet, 0.9),
+            packet_latency_p99_ns: quantile(packet, 0.99),
+            packet_latency_p999_ns: quantile(packet, 0.999),
+            packet_latency_max_ns: largest(packet),
+            network_latency_mean_ns: mean(network),
+            network_latency_p50_ns: quantile(network, 0.5),
+            network_latency_p90_ns: quantile(network, 0.9),
+            network_latency_p99_ns: quantile(network, 0.99),
+            network_latency_p999_ns: quantile(network, 0.999),
+            network_latency_max_ns: largest(network),
+            jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
+            jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),
+            switches_mean: (packets > 0).then(|| row.hops as f64 / packets as f64),
+            fairness_jain: fairness.of(&chosen),
+            saturated: is_saturated(&row),
+            converged: self.is_converged(&row, interval.as_ref()),
+        }
+    }
+
+    /// The 95 % interval of mean message latency, in ticks.
+    fn interval(&self, chosen: &[usize]) -> Option<Interval> {
+        let epoch = |epoch: usize| {
+            let sums = self.recording.sums(epoch);
+            chosen.iter().fold((0.0, 0.0), |(ticks, messages), &row| {
+                (
+                    ticks + sums[row].latency as f64,
+                    messages + sums[row].messages as f64,
+                )
+            })
+        };
+        let epochs: Vec<(f64, f64)> = (self.cut.epochs..self.recording.n_epochs())
+            .map(epoch)
+            .collect();
+        batch_means(&epochs)
+    }
+
+    fn is_converged(&self, row: &Row, interval: Option<&Interval>) -> bool {
+        if row.offered_messages == 0 && row.delivered_messages == 0 {
+            return true;
+        }
+        let is_narrow = |interval: &Interval| {
+            widened(interval) <= self.experiment.measure.interval * interval.mean.abs()
+        };
+        self.cut.is_found && interval.is_some_and(is_narrow)
+    }
+}
+
+/// The half width of an interval. Where neighbouring batches are correlated, it is widened as for an
+/// autoregressive process: the variance of the mean is about `(1 + r) / (1 - r)` times that of
+/// independent batches.
+fn widened(interval: &Interval) -> f64 {
+    if !interval.is_correlated() {
+        return interval.half_width;
+    }
+    let r = interval.lag1.min(0.99);
+    interval.half_width * ((1.0 + r) / (1.0 - r)).sqrt()
+}
+
+fn is_saturated(row: &Row) -> bool {
+    let load = Saturation {
+        offered: row.offered_flits as f64,
+        accepted: row.delivered_flits as f64,
+    };
+    let missing = row.offered_messages.saturating_sub(row.delivered_messages);
+    load.is_saturated() && missing >= UNDER_WAY
+}
+
+/// Nothing over nothing is nothing.
+fn over(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// How evenly the NICs got their flits in.
+pub(super) struct Fairness<'a> {
+    start: Option<&'a Snapshot>,
+    end: &'a Snapshot,
+}
+
+impl<'a> Fairness<'a> {
+    pub(super) fn new(start: Option<&'a Snapshot>, end: &'a Snapshot) -> Self {
+        Fairness { start, end }
+    }
+
+    /// Jain's index over the NICs that ever injected something of these rows.
+    fn of(&self, rows: &[usize]) -> Option<f64> {
+        let sum = |flits: &[u64]| rows.iter().map(|&row| flits[row]).sum::<u64>();
+        let numbered = self.end.nic_flits.iter().enumerate();
+        let injected = numbered.filter_map(|(nic, flits)| {
+            let before = self.start.map_or(0, |start| sum(&start.nic_flits[nic]));
+            let all = sum(flits);
+            (all > 0).then_some((all - before) as f64)
+        });
+        jain(injected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_correlated_interval_is_widened() {
+        let plain = Interval {
+            mean: 10.0,
+            half_width: 1.0,
+            batches: 20,
+            lag1: 0.2,
+        };
+        assert_eq!(widened(&plain), 1.0);
+        // (1 + 0.6) / (1 - 0.6) = 4, whose root is 2.
+        let correlated = Interval { lag1: 0.6, ..plain };
+        assert!((widened(&correlated) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn messages_under_way_do_not_saturate() {
+        let row = |missing: u64| Row {
+            offered_messages: 1000,
+            offered_flits: 32_000,
+            delivered_messages: 1000 - missing,
+            delivered_flits: (1000 - missing) * 32,
+            ..Row::default()
+        };
+        assert!(!is_saturated(&row(199)));
+        assert!(is_saturated(&row(200)));
+    }
+
+    #[test]
+    fn fairness_counts_senders_only_and_what_came_after_the_warmup() {
+        let snapshot = |nic_flits: Vec<Vec<u64>>| Snapshot {
+            ports: vec![],
+            nic_flits,
+        };
+        let start = snapshot(vec![vec![5, 0], vec![5, 9], vec![0, 0]]);
+        let end = snapshot(vec![vec![15, 0], vec![5, 9], vec![0, 0]]);
+        // After the warm-up: 10 and 0 flits; the third NIC never sends.
+        assert_eq!(Fairness::new(Some(&start), &end).of(&[0]), Some(0.5));
+        // In all: 15 and 5, hence 400 / (2 * 250).
+        assert_eq!(Fairness::new(None, &end).of(&[0]), Some(0.8));
+    }
+}

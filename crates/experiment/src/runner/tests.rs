@@ -1,0 +1,241 @@
+//! The runner on fabrics small enough to know the answer.
+
+use netloom_results::{Document, RunId, Status, Window};
+
+use super::{Control, Progress, RunOptions, RunResult, run};
+use crate::spec::{Request, load};
+use crate::{Experiment, render};
+
+/// Four hosts and one switch with uniform traffic; `more` are further lines of `[measure]`.
+fn text(traffic: &str, more: &str) -> String {
+    format!(
+        "netloom = 1\nname = \"tiny\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+         [[traffic]]\n{traffic}\n[measure]\n{more}\n"
+    )
+}
+
+fn experiment(text: &str) -> Experiment {
+    let loaded = load(&Request {
+        force: true,
+        ..Request::new("tiny.toml", text)
+    });
+    let notes = render(&loaded.document, &loaded.notes, false);
+    loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
+}
+
+fn finished(experiment: &Experiment) -> RunResult {
+    run(experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    })
+}
+
+fn document(traffic: &str, more: &str) -> Document {
+    finished(&experiment(&text(traffic, more))).document
+}
+
+#[test]
+fn a_light_load_is_delivered_and_converges() {
+    let document = document("load = 0.3", "length = \"500 us\"");
+    let total = &document.run.total;
+    assert_eq!(document.run.status, Status::Ok);
+    assert!(
+        (total.offered_load - 0.3).abs() < 0.02,
+        "{}",
+        total.offered_load
+    );
+    assert!((total.delivered_load - total.offered_load).abs() < 0.005);
+    assert_eq!(total.switches_mean, Some(1.0));
+    assert!(total.fairness_jain.unwrap() > 0.98);
+    assert!(
+        total.latency_p50_ns <= total.latency_p99_ns
+            && total.latency_p99_ns <= total.latency_max_ns
+    );
+    assert!(total.network_latency_mean_ns <= total.packet_latency_mean_ns);
+    // Every link of the star carries what its host sends or receives.
+    let links = &document.run.links;
+    assert_eq!(
+        (
+            links.injection.links,
+            links.fabric.links,
+            links.delivery.links
+        ),
+        (4, 0, 4)
+    );
+    assert!((links.injection.utilisation_mean - 0.3).abs() < 0.02);
+    assert!((links.delivery.utilisation_mean - links.injection.utilisation_mean).abs() < 0.005);
+}
+
+#[test]
+fn a_run_is_its_classes() {
+    let classes = "load = 0.2\nname = \"a\"\n[[traffic]]\nload = 0.1\nname = \"b\"\nsl = 1";
+    let document = document(classes, "length = \"200 us\"\nwarmup = \"20 us\"");
+    let run = &document.run;
+    let names: Vec<&str> = run
+        .classes
+        .iter()
+        .map(|class| class.class.as_str())
+        .collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!((run.sls.len(), run.rows.len()), (2, 2));
+    let messages: u64 = run
+        .classes
+        .iter()
+        .map(|class| class.summary.delivered_messages)
+        .sum();
+    assert_eq!(messages, run.total.delivered_messages);
+    let load: f64 = run
+        .classes
+        .iter()
+        .map(|class| class.summary.delivered_load)
+        .sum();
+    assert!((load - run.total.delivered_load).abs() < 1e-12);
+    // The warm-up was given: it is cut at the end of its epoch, and links and fairness follow it.
+    assert!(
+        (20_000.0..=21_100.0).contains(&run.warmup_ns),
+        "{}",
+        run.warmup_ns
+    );
+    assert_eq!(
+        (run.links.window, run.fairness_window),
+        (Window::AfterWarmup, Window::AfterWarmup)
+    );
+    // total + 2 classes + 2 levels + 2 rows, and the header.
+    assert_eq!(document.to_csv().lines().count(), 8);
+}
+
+#[test]
+fn more_than_a_link_carries_saturates_and_is_no_failure() {
+    // Three hosts send to the fourth as much as one link carries, each.
+    let hot = "load = 0.9\npattern = { kind = \"pairs\", pairs = [[0, 3], [1, 3], [2, 3]] }";
+    let document = document(hot, "length = \"500 us\"");
+    let run = &document.run;
+    assert_eq!(run.status, Status::Saturated);
+    assert!(run.total.saturated && run.classes[0].summary.saturated);
+    assert!(run.links.delivery.utilisation_max > 0.9);
+}
+
+#[test]
+fn tables_have_a_line_for_every_epoch_and_link() {
+    let experiment = experiment(&text("load = 0.2", "length = \"100 us\"\nepochs = 50"));
+    let result = finished(&experiment);
+    let n_epochs = experiment
+        .measure
+        .length
+        .0
+        .div_ceil(experiment.measure.epoch) as usize;
+    assert_eq!(result.series.lines().count(), 1 + n_epochs);
+    assert_eq!(result.links.lines().count(), 1 + 8);
+    let none = RunOptions {
+        tables: false,
+        ..RunOptions::default()
+    };
+    let bare = run(&experiment, &none, &mut |_| Control::Continue);
+    assert_eq!(bare.document, result.document);
+    assert_eq!(
+        (bare.series.lines().count(), bare.links.lines().count()),
+        (1, 1)
+    );
+}
+
+#[test]
+fn the_twins_agree_on_every_byte() {
+    let experiment = experiment(&text("load = 0.5", "length = \"100 us\""));
+    let twin = RunOptions {
+        reference_queue: true,
+        boxed_arbiters: true,
+        ..RunOptions::default()
+    };
+    let slow = run(&experiment, &twin, &mut |_| Control::Continue);
+    let fast = finished(&experiment);
+    assert_eq!(fast.document, slow.document);
+    assert_eq!(fast.series, slow.series);
+    assert_eq!(fast.links, slow.links);
+}
+
+#[test]
+fn seeds_count_up_and_give_an_interval() {
+    let document = document("load = 0.3", "length = \"100 us\"\nrepeat = 3\nseed = 7");
+    let over = document.over_seeds.as_ref().unwrap();
+    assert_eq!(over.seeds, [7, 8, 9]);
+    let latency = over.total.latency_mean_ns.unwrap();
+    assert!(latency.half_width > 0.0 && latency.half_width < latency.mean);
+    let mut digests: Vec<&str> = document.runs().map(|run| run.digest.as_str()).collect();
+    digests.dedup();
+    assert_eq!(digests.len(), 3, "every seed has traffic of its own");
+}
+
+#[test]
+fn a_stop_keeps_what_there_is() {
+    let experiment = experiment(&text(
+        "load = 0.3",
+        "length = \"100 us\"\nepochs = 100\nrepeat = 5",
+    ));
+    let mut last: Option<Progress> = None;
+    let result = run(&experiment, &RunOptions::default(), &mut |progress| {
+        last = Some(*progress);
+        if progress.now_ns > 10_000.0 {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    });
+    let run = &result.document.run;
+    assert_eq!(run.status, Status::Interrupted);
+    assert!(result.document.repeats.is_empty());
+    assert!((run.length_ns - last.unwrap().now_ns).abs() < 1e-9);
+    assert!(
+        (10_000.0..=11_500.0).contains(&run.length_ns),
+        "{}",
+        run.length_ns
+    );
+    assert!(run.total.delivered_messages > 0);
+    // A stop before anything happened is a result too.
+    let nothing = super::run(&experiment, &RunOptions::default(), &mut |_| Control::Stop);
+    assert_eq!(nothing.document.run.total.delivered_load, 0.0);
+}
+
+#[test]
+fn a_ring_without_a_rule_ends_in_a_deadlock_with_its_circle() {
+    let ring = "netloom = 1\nname = \"ring\"\n[topology]\nkind = \"torus\"\nsides = [5]\nhosts = 2\n\
+                [switch]\ninput-buffer = \"4 KiB\"\noutput-buffer = \"4 KiB\"\n\
+                [link]\nmtu = \"2 KiB\"\n\
+                [routing]\nkind = \"dimension-order\"\ndeadlock = \"none\"\n\
+                [[traffic]]\nload = 1.0\nsize = { kind = \"fixed\", bytes = \"2 KiB\" }\n\
+                [measure]\nlength = \"100 ms\"\npatience = \"50 us\"\n";
+    let document = finished(&experiment(ring)).document;
+    let run = &document.run;
+    assert_eq!(run.status, Status::Deadlock);
+    let deadlock = run.deadlock.as_ref().unwrap();
+    assert!(deadlock.cycle.len() >= 4, "{:?}", deadlock.cycle);
+    assert!(deadlock.in_flight_packets > 0);
+    assert!(
+        run.length_ns < 100e6,
+        "it ended early, at {}",
+        run.length_ns
+    );
+}
+
+#[test]
+fn the_run_id_is_that_of_text_and_seed() {
+    let one = experiment(&text("load = 0.3", "length = \"10 us\""));
+    let other = experiment(&text("load = 0.31", "length = \"10 us\""));
+    assert_ne!(super::run_id(&one), super::run_id(&other));
+    assert_eq!(
+        super::run_id(&one),
+        RunId::new(&one.resolved.to_toml(false), one.measure.seed)
+    );
+}
+
+#[test]
+fn other_cables_are_another_run() {
+    let graph = |cables: &str| {
+        let table = format!("kind = \"graph\"\ntext = \"{cables}\"");
+        text("load = 0.3", "length = \"10 us\"")
+            .replace("kind = \"single-switch\"\nports = 4", &table)
+    };
+    let one = experiment(&graph("link a b\\nnic n0 a\\nnic n1 b"));
+    let mut other = experiment(&graph("link a b\\nlink a b\\nnic n0 a\\nnic n1 b"));
+    // As if both had named the same file.
+    other.resolved = one.resolved.clone();
+    assert_ne!(super::run_id(&one), super::run_id(&other));
+}

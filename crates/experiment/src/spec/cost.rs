@@ -1,0 +1,141 @@
+//! What a run will cost, before it is spent.
+
+use netloom_fabric::{QueueScheme, SwitchPlan};
+use netloom_routing::{Forwarding, paths};
+use netloom_topology::Topology;
+use netloom_traffic::{Class, Workload};
+use netloom_units::NicId;
+
+use super::plan::{Desk, LaneMap, Timing, grouped};
+use super::remake::Workloads;
+use crate::Measure;
+
+/// State below this runs as one partition.
+const ONE_PARTITION: u64 = 4 << 20;
+/// State of one partition beyond that: what a core's own cache holds.
+const PER_PARTITION: u64 = 2 << 20;
+const MOST_PARTITIONS: u64 = 256;
+
+/// Pairs of NICs whose paths are followed for the mean number of hops.
+const PAIRS: u64 = 4096;
+
+/// Bytes of state, about.
+pub(crate) fn state_bytes(
+    topology: &Topology,
+    switch: &SwitchPlan,
+    lanes: &LaneMap,
+    n_classes: usize,
+) -> u64 {
+    let vls = u64::from(lanes.n_vls);
+    let queues = match switch.queues {
+        QueueScheme::PerVl => vls,
+        QueueScheme::VoqSwitch => vls * u64::from(topology.radix()),
+    };
+    // Port, its rooms, arbiter and counters; queues of inputs and outputs; packets in flight.
+    let port = 320 + queues * 16 + vls * 20;
+    let nic = 180 + n_classes as u64 * 60 + vls * 36;
+    topology.n_ports_in_all() as u64 * port + u64::from(topology.n_nics()) * nic
+}
+
+/// How many partitions suit a fabric.
+pub(crate) fn partitions(state: u64, threads: usize) -> usize {
+    if state < ONE_PARTITION {
+        return 1;
+    }
+    let n = state.div_ceil(PER_PARTITION).min(MOST_PARTITIONS);
+    usize::try_from(n).unwrap_or(1).max(threads)
+}
+
+/// The load of a class as a mean over all NICs.
+pub(crate) fn load_over_all(class: &Class, n_nics: u32) -> Option<f64> {
+    let Workload::Drawn(law) = &class.workload else {
+        return None;
+    };
+    let sources = law.sources.members(n_nics).ok()?;
+    Some(law.load * sources.len() as f64 / f64::from(n_nics))
+}
+
+/// States the cost.
+pub(crate) fn fact(
+    topology: &Topology,
+    way: &Forwarding,
+    workloads: &Workloads,
+    timing: &Timing,
+    measure: &Measure,
+    state: u64,
+    desk: &mut Desk<'_>,
+) {
+    let cycles = measure.length.0 as f64 / timing.cycle as f64;
+    let mut packets = 0.0;
+    let mut load = 0.0;
+    for class in &workloads.classes {
+        let Workload::Drawn(law) = &class.workload else {
+            continue;
+        };
+        let own = load_over_all(class, workloads.n_nics).unwrap_or(0.0);
+        let flits = own * f64::from(workloads.n_nics) * cycles;
+        let largest = law.size.largest();
+        let per_message = match workloads.segmentation.mtu {
+            Some(mtu) => u64::from(largest).div_ceil(mtu.0).max(1) as f64,
+            None => 1.0,
+        };
+        packets += flits / law.size.mean_flits(&workloads.segmentation) * per_message;
+        load += own;
+    }
+    let hops = packets * mean_hops(topology, way);
+    let runs = match measure.repeat {
+        1 => String::new(),
+        n => format!(" in each of {n} runs"),
+    };
+    let classes = match workloads.classes.len() {
+        1 => "1 class".to_owned(),
+        n => format!("{n} classes"),
+    };
+    let nanos = timing.timebase.nanos(measure.length.0 as f64);
+    let sentence = format!(
+        "{classes}, {load:.3} of a NIC's link on average, for {:.3} us",
+        nanos / 1e3
+    );
+    desk.fact("traffic", sentence);
+    let megabytes = (state as f64 / 1e6).max(0.1);
+    let rounded = round_to_two_digits(hops);
+    desk.fact(
+        "cost",
+        format!(
+            "about {} packet-hops{runs}, {megabytes:.1} MB of state",
+            grouped(rounded)
+        ),
+    );
+}
+
+fn round_to_two_digits(x: f64) -> u64 {
+    if x < 100.0 {
+        return x.round() as u64;
+    }
+    let scale = 10f64.powi(x.log10().floor() as i32 - 1);
+    ((x / scale).round() * scale) as u64
+}
+
+/// Mean number of switches on the way between two NICs, from some pairs.
+fn mean_hops(topology: &Topology, way: &Forwarding) -> f64 {
+    let n = u64::from(topology.n_nics());
+    let all = n * (n - 1);
+    let step = all.div_ceil(PAIRS) | 1;
+    let mut sum = 0;
+    let mut count = 0;
+    let mut pair = 0;
+    while pair < all {
+        let (from, other) = (pair / (n - 1), pair % (n - 1));
+        let to = other + u64::from(other >= from);
+        if let Ok(path) = paths::path(topology, way, NicId(from as u32), NicId(to as u32), 0) {
+            sum += path.len();
+            count += 1;
+        }
+        pair += step;
+    }
+    if count == 0 {
+        0.0
+    } else {
+        sum as f64 / f64::from(count)
+    }
+}

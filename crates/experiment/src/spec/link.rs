@@ -1,0 +1,337 @@
+//! `[link]`: how fast, how far, in which pieces.
+
+use netloom_catalog::{
+    FromToml, Notes, Param, Params, ResolvedLine, Section, Shape, Value, ValueShape, params,
+};
+use netloom_packet::Segmentation;
+use netloom_units::{Bytes, Rate, Ratio, Time};
+
+/// Nanoseconds per metre of cable.
+const PER_METRE: u64 = 5;
+
+/// Flits above this would let a packet of 65,535 of them exceed 32 bits of bytes.
+const LARGEST_FLIT: u64 = 16 << 10;
+const LARGEST_HEADER: u64 = 64 << 10;
+const LARGEST_MTU: u64 = 1 << 30;
+const SLOWEST: Rate = Rate(1_000_000);
+const FASTEST: Rate = Rate(100_000_000_000_000);
+/// Nobody waits longer on a wire, in nanoseconds.
+const LONGEST_DELAY: u64 = 100_000_000;
+
+/// The links of a fabric, as the file gives them.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkSpec {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Time,
+    pub(crate) segmentation: Segmentation,
+    /// What differs for single classes of links, by their names.
+    pub(crate) classes: Vec<(String, ClassSpec)>,
+}
+
+/// What differs for one class of links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassSpec {
+    pub(crate) rate: Option<Rate>,
+    pub(crate) delay: Option<Time>,
+}
+
+impl LinkSpec {
+    /// Rate and delay of a class of links.
+    pub(crate) fn of_class(&self, name: &str) -> (Rate, Time) {
+        let own = self.classes.iter().find(|(known, _)| known == name);
+        let own = own.map(|(_, class)| *class);
+        (
+            own.and_then(|class| class.rate).unwrap_or(self.rate),
+            own.and_then(|class| class.delay).unwrap_or(self.delay),
+        )
+    }
+}
+
+params! {
+    /// The links of the fabric.
+    #[derive(Clone, Debug)]
+    pub struct Link {
+        /// Data rate of every link, in each direction.
+        pub rate: Rate = Rate(100_000_000_000),
+        /// How long a signal travels; the default is two flit times at 100 Gbps.
+        pub delay: Time = Time::from_picos(Ratio::whole(10_240)),
+        /// Length of every cable, instead of a delay: 5 ns per metre.
+        pub cable: Option<Length> = None,
+        /// What a link moves at a time and what buffers are counted in.
+        pub flit: Bytes = Bytes(64),
+        /// Largest payload of a packet; "message" where a whole message is one packet.
+        pub mtu: Mtu = Mtu(Some(Bytes(4096))),
+        /// Bytes that every packet carries besides its payload.
+        pub header: Bytes = Bytes(0),
+    }
+    check |it, section| {
+        both_delay_and_cable(it.cable, section);
+        in_bounds(section, "flit", it.flit, 1, LARGEST_FLIT);
+        in_bounds(section, "header", it.header, 0, LARGEST_HEADER);
+        if let Mtu(Some(mtu)) = it.mtu {
+            in_bounds(section, "mtu", mtu, 1, LARGEST_MTU);
+        }
+        sane_delay(section, it.delay);
+        sane_rate(section, it.rate);
+    }
+}
+
+params! {
+    /// What differs for one class of links.
+    #[derive(Clone, Debug)]
+    pub struct LinkClass {
+        /// Data rate; left out, that of `[link]`.
+        pub rate: Option<Rate> = None,
+        /// How long a signal travels; left out, that of `[link]`.
+        pub delay: Option<Time> = None,
+        /// Length of the cable, instead of a delay: 5 ns per metre.
+        pub cable: Option<Length> = None,
+    }
+    check |it, section| {
+        both_delay_and_cable(it.cable, section);
+        if let Some(delay) = it.delay {
+            sane_delay(section, delay);
+        }
+        if let Some(rate) = it.rate {
+            sane_rate(section, rate);
+        }
+    }
+}
+
+fn both_delay_and_cable(cable: Option<Length>, section: &mut Section<'_>) {
+    if cable.is_some() && section.raw("delay").is_some() {
+        let (delay, cable) = (section.place_of("delay"), section.place_of("cable"));
+        section
+            .notes
+            .error("E0107", delay, "both `delay` and `cable`")
+            .also(cable, "the other one")
+            .help("`cable` is short for a delay of 5 ns per metre; keep one of them");
+    }
+}
+
+fn in_bounds(section: &mut Section<'_>, key: &str, bytes: Bytes, least: u64, most: u64) {
+    if !(least..=most).contains(&bytes.0) {
+        let place = section.place_of(key);
+        section
+            .notes
+            .error(
+                "E0102",
+                place,
+                format!("`{key}` of {bytes} is out of range"),
+            )
+            .help(format!("write {} to {}", Bytes(least), Bytes(most)));
+    }
+}
+
+fn sane_delay(section: &mut Section<'_>, delay: Time) {
+    let (shortest, longest) = (
+        Time::from_picos(Ratio::whole(1)),
+        Time::from_nanos(LONGEST_DELAY),
+    );
+    if !delay.is_zero() && (delay < shortest || delay > longest) {
+        let place = section.place_of("delay");
+        section
+            .notes
+            .error(
+                "E0102",
+                place,
+                format!("a delay of {delay} is out of range"),
+            )
+            .help(format!(
+                "write \"0 ns\", or \"{shortest}\" to \"{longest}\""
+            ));
+    }
+}
+
+fn sane_rate(section: &mut Section<'_>, rate: Rate) {
+    if !(SLOWEST..=FASTEST).contains(&rate) {
+        let place = section.place_of("rate");
+        section
+            .notes
+            .error("E0102", place, format!("a rate of {rate} is out of range"))
+            .help(format!("write {SLOWEST} to {FASTEST}"));
+    }
+}
+
+/// Reads `[link]` and the classes in it.
+pub(crate) fn read(section: &mut Section<'_>) -> Option<LinkSpec> {
+    let link = Link::read(section);
+    let classes = read_classes(section);
+    let (link, classes) = (link?, classes?);
+    if link.cable.is_some() {
+        // The default of what the cable stands for is not in force.
+        let is_delay =
+            |line: &ResolvedLine| matches!(line, ResolvedLine::Value { key, .. } if key == "delay");
+        section.resolved.lines.retain(|line| !is_delay(line));
+    }
+    Some(LinkSpec {
+        rate: link.rate,
+        delay: link.cable.map_or(link.delay, Length::delay),
+        segmentation: Segmentation {
+            flit: link.flit,
+            mtu: link.mtu.0,
+            header: link.header,
+        },
+        classes,
+    })
+}
+
+fn read_classes(section: &mut Section<'_>) -> Option<Vec<(String, ClassSpec)>> {
+    let Some(value) = section.raw("class") else {
+        return Some(vec![]);
+    };
+    let ValueShape::Table(entries) = &value.shape else {
+        section
+            .notes
+            .error(
+                "E0101",
+                value.place,
+                format!("expected tables, found {}", value.shape.word()),
+            )
+            .help("write [link.class.host] and below it what differs there");
+        return None;
+    };
+    let mut classes = vec![];
+    let mut resolved = netloom_catalog::Resolved::default();
+    let mut is_good = true;
+    for (name, _, value) in entries {
+        let Some(mut inner) = Section::open(value, section.notes) else {
+            is_good = false;
+            continue;
+        };
+        let read = LinkClass::read(&mut inner);
+        let lines = inner.finish();
+        resolved
+            .lines
+            .push(ResolvedLine::Table(key_as_toml(name), lines));
+        match read {
+            Some(class) => {
+                let delay = class.delay.or(class.cable.map(Length::delay));
+                let rate = class.rate;
+                classes.push((name.clone(), ClassSpec { rate, delay }));
+            }
+            None => is_good = false,
+        }
+    }
+    let line = ResolvedLine::Table("class".into(), resolved);
+    section.resolved.lines.push(line);
+    is_good.then_some(classes)
+}
+
+/// A key as TOML writes it: bare where it may be, otherwise in quotes.
+fn key_as_toml(key: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !key.is_empty() && key.chars().all(is_bare) {
+        true => key.to_owned(),
+        false => key.to_owned().write(),
+    }
+}
+
+/// The parameters of `[link]`.
+pub(crate) fn params() -> Vec<Param> {
+    Link::params()
+}
+
+/// The length of a cable in millimetres.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Length {
+    millimetres: u64,
+}
+
+impl Length {
+    /// How long a signal travels along it.
+    fn delay(self) -> Time {
+        // 1 ns per metre is 1 ps per millimetre.
+        Time::from_picos(Ratio::whole(self.millimetres)) * PER_METRE
+    }
+}
+
+impl FromToml for Length {
+    fn shape() -> Shape {
+        Shape::Quantity("length")
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        const HELP: &str = "write it like \"5 m\" or \"30 cm\", up to 1000 km";
+        let text = value.as_text().unwrap_or_default();
+        let end = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(text.len());
+        let (number, unit) = (&text[..end], text[end..].trim());
+        let scale = match unit {
+            "m" => Some(1000),
+            "cm" => Some(10),
+            "km" => Some(1_000_000),
+            _ => None,
+        };
+        let length = exact_decimal(number)
+            .zip(scale)
+            .map(|(n, scale)| n * Ratio::whole(scale));
+        match length {
+            Some(length) if length.den() == 1 && length <= Ratio::whole(1_000_000_000) => {
+                Some(Length {
+                    millimetres: length.round(),
+                })
+            }
+            _ => {
+                let what = value.as_text().map_or_else(
+                    || {
+                        format!(
+                            "expected a length with its unit, found {}",
+                            value.shape.word()
+                        )
+                    },
+                    |text| format!("`{text}` is no length of a cable in whole millimetres"),
+                );
+                notes.error("E0103", value.place, what).help(HELP);
+                None
+            }
+        }
+    }
+
+    fn write(&self) -> String {
+        let (metres, rest) = (self.millimetres / 1000, self.millimetres % 1000);
+        match rest {
+            0 => format!("\"{metres} m\""),
+            _ => {
+                let digits = format!("{rest:03}");
+                format!("\"{metres}.{} m\"", digits.trim_end_matches('0'))
+            }
+        }
+    }
+}
+
+/// A short decimal as an exact fraction.
+pub(crate) fn exact_decimal(text: &str) -> Option<Ratio> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    if whole.is_empty() || whole.len() > 10 || part.len() > 9 {
+        return None;
+    }
+    let digits: u128 = format!("{whole}{part}").parse().ok()?;
+    Some(Ratio::new(
+        digits,
+        10u128.pow(u32::try_from(part.len()).ok()?),
+    ))
+}
+
+/// The largest payload of a packet; `None` where a whole message is one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mtu(pub Option<Bytes>);
+
+impl FromToml for Mtu {
+    fn shape() -> Shape {
+        Shape::Either(vec![Bytes::shape(), Shape::OneOf(vec!["message"])])
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        match value.as_text() {
+            Some("message") => Some(Mtu(None)),
+            _ => Bytes::read(value, notes).map(|bytes| Mtu(Some(bytes))),
+        }
+    }
+
+    fn write(&self) -> String {
+        self.0
+            .map_or_else(|| "\"message\"".to_owned(), |bytes| bytes.write())
+    }
+}

@@ -1,0 +1,204 @@
+//! An experiment file, section by section.
+//!
+//! ```text
+//!  [topology] topology.rs   [link] link.rs   [switch] switch.rs   [routing] routing.rs
+//!  [qos] qos.rs   [[traffic]] traffic.rs   [measure] measure.rs
+//!        └── typed values ──► plan.rs ──► Experiment, in ticks, with the checks of check/
+//! ```
+//!
+//! A section reads its own keys and notes what is wrong with them alone; what is wrong with values of
+//! several sections together is found in `check`. Every default is written into the resolved file.
+
+mod cost;
+pub mod link;
+pub mod measure;
+mod plan;
+mod qos;
+mod reading;
+pub(crate) mod remake;
+mod routing;
+mod sections;
+pub mod switch;
+mod topology;
+mod traffic;
+
+use std::path::Path;
+
+use netloom_catalog::{Document, FromToml, Notes, Params, Resolved, Section};
+use netloom_units::Time;
+
+use crate::Experiment;
+
+pub use crate::codes::{CODES, explain_code};
+pub use crate::schema::schema;
+pub(crate) use plan::{Desk, LaneMap, Timing};
+pub(crate) use qos::{QosSpec, Sl2VlException};
+pub(crate) use remake::Workloads;
+pub use sections::{Concept, SectionInfo, concepts, sections};
+pub(crate) use traffic::ClassSpec;
+
+/// The format that this version reads: `netloom = 1`.
+pub const FORMAT: u32 = 1;
+
+/// What is to be loaded, and what the command line says about it.
+pub struct Request<'a> {
+    /// Name of the file, for messages.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Where relative file names in it start.
+    pub directory: &'a Path,
+    /// Arguments of `--set`, each `key=value`.
+    pub sets: &'a [String],
+    /// A seed over that of the file.
+    pub seed: Option<u64>,
+    /// Number of partitions; otherwise one is chosen that fits the size of the fabric.
+    pub partitions: Option<usize>,
+    /// A length over that of the file.
+    pub length: Option<Time>,
+    /// Run what can deadlock: such errors become warnings.
+    pub force: bool,
+    /// Threads that will share the partitions.
+    pub threads: usize,
+}
+
+impl<'a> Request<'a> {
+    /// A text as it stands, on one thread.
+    pub fn new(name: &'a str, text: &'a str) -> Self {
+        Request {
+            name,
+            text,
+            directory: Path::new("."),
+            sets: &[],
+            seed: None,
+            partitions: None,
+            length: None,
+            force: false,
+            threads: 1,
+        }
+    }
+}
+
+/// What became of a file.
+pub struct Loaded {
+    /// The texts and the tree they give.
+    pub document: Document,
+    /// Everything noted about it.
+    pub notes: Notes,
+    /// The experiment, if there were no errors.
+    pub experiment: Option<Experiment>,
+    /// What `check` prints: a word and a sentence each.
+    pub facts: Vec<(String, String)>,
+}
+
+/// The sections as they were read; a section that could not be read is missing.
+pub(crate) struct Sections {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) topology: Option<topology::TopologySpec>,
+    pub(crate) link: Option<link::LinkSpec>,
+    pub(crate) switch: Option<switch::SwitchSpec>,
+    pub(crate) routing: Option<routing::RoutingSpec>,
+    pub(crate) qos: Option<qos::QosSpec>,
+    pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,
+    pub(crate) measure: Option<measure::MeasureSpec>,
+}
+
+/// Loads a file: reads it, checks it, and plans the experiment.
+pub fn load(request: &Request<'_>) -> Loaded {
+    let mut notes = Notes::new();
+    let mut document = Document::parse(request.name, request.text, &mut notes);
+    let mut facts = vec![];
+    // A file that is no TOML has holes, and every message about a hole would be wrong.
+    if notes.has_errors() {
+        return Loaded {
+            document,
+            notes,
+            experiment: None,
+            facts,
+        };
+    }
+    for set in request.sets {
+        document.set(set, &mut notes);
+    }
+    if let Some(seed) = request.seed {
+        document.set(&format!("measure.seed={seed}"), &mut notes);
+    }
+    if let Some(length) = request.length {
+        document.set(&format!("measure.length=\"{length}\""), &mut notes);
+    }
+    let experiment = read(&document, request, &mut notes).and_then(|(sections, resolved)| {
+        plan::build(
+            sections, resolved, &document, request, &mut notes, &mut facts,
+        )
+    });
+    let experiment = experiment.filter(|_| !notes.has_errors());
+    Loaded {
+        document,
+        notes,
+        experiment,
+        facts,
+    }
+}
+
+/// Reads every section.
+fn read(
+    document: &Document,
+    request: &Request<'_>,
+    notes: &mut Notes,
+) -> Option<(Sections, Resolved)> {
+    let mut root = Section::open(&document.root, notes)?;
+    read_format(&mut root);
+    let name = root.or("name", stem(request.name));
+    let about = root.or("about", Some(String::new()).filter(|text| !text.is_empty()));
+    let topology = topology::read(&mut root, &document.root, request.directory);
+    let link = reading::table(&mut root, "link", link::read);
+    let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
+    let routing = routing::read(&mut root, &document.root);
+    let qos = qos::read_from(&mut root);
+    let mut traffic = traffic::read(&mut root);
+    if let Some(classes) = &mut traffic {
+        traffic::tell_apart(classes);
+    }
+    let measure = reading::table(&mut root, "measure", measure::MeasureSpec::read);
+    let resolved = root.finish();
+    let sections = Sections {
+        name: name.unwrap_or_default(),
+        about: about.flatten().unwrap_or_default(),
+        topology,
+        link,
+        switch: switch.map(|switch| switch.spec()),
+        routing,
+        qos,
+        traffic,
+        measure,
+    };
+    Some((sections, resolved))
+}
+
+/// The first line of every file: which format it is written in.
+fn read_format(root: &mut Section<'_>) {
+    let place = root.place_of("netloom");
+    let Some(value) = root.raw("netloom") else {
+        root.notes
+            .error("E0003", place, "the file does not say its format")
+            .help("begin it with netloom = 1");
+        return;
+    };
+    match u32::read(value, root.notes) {
+        Some(FORMAT) => root.line("netloom", FORMAT.write(), false),
+        Some(other) => {
+            let message = format!("format {other} is unknown");
+            let help = "this netloom reads format 1: write netloom = 1, or take the version that wrote the file";
+            root.notes.error("E0003", value.place, message).help(help);
+        }
+        None => {}
+    }
+}
+
+/// The name of a file without its folder and ending.
+fn stem(name: &str) -> String {
+    let path = Path::new(name);
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    stem.unwrap_or("experiment").to_owned()
+}

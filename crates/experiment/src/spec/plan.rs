@@ -1,0 +1,679 @@
+//! From sections to an experiment: one stage after the other, each with what it needs of the earlier ones.
+//!
+//! ```text
+//!  fabric ─► way ─► timing ─► classes ─► lanes ─► buffers ─► measure ─► Experiment
+//! ```
+//!
+//! A stage that cannot be done leaves its place empty, and the later ones that need it are left out; so as
+//! much as possible is checked before anything is told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use netloom_catalog::{Document, FromToml, Notes, Resolved, nearest};
+use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming, Sizes, Sl2Vl, SwitchPlan};
+use netloom_packet::{Cursor, Segmentation, Source};
+use netloom_routing::Forwarding;
+use netloom_topology::{Structure, Topology, measures};
+use netloom_traffic::Workload;
+use netloom_units::{NicId, Port, Ratio, Sl, SwitchId, Time, Timebase};
+
+use super::link::LinkSpec;
+use super::measure::{MeasureSpec, Warmup};
+use super::qos::QosSpec;
+use super::reading::{Places, resolve_default};
+use super::remake::{Remake, Workloads};
+use super::routing::RoutingSpec;
+use super::switch::{Buffer, SwitchSpec};
+use super::topology::TopologySpec;
+use super::traffic::ClassSpec;
+use super::{Request, Sections, cost};
+use crate::check;
+use crate::experiment::{ClassInfo, Experiment, Measure, WarmupRule};
+
+/// Where notes and facts go, and where values stand.
+pub(crate) struct Desk<'a> {
+    pub(crate) places: Places<'a>,
+    pub(crate) notes: &'a mut Notes,
+    pub(crate) facts: &'a mut Vec<(String, String)>,
+    pub(crate) is_forced: bool,
+}
+
+impl Desk<'_> {
+    pub(crate) fn fact(&mut self, word: &str, sentence: String) {
+        self.facts.push((word.to_owned(), sentence));
+    }
+}
+
+/// Times as ticks.
+pub(crate) struct Timing {
+    pub(crate) timebase: Timebase,
+    /// By class of links.
+    pub(crate) links: Vec<LinkTiming>,
+    /// The names of these classes.
+    pub(crate) names: Vec<String>,
+    /// Whether links of these classes join switches, and not only NICs to switches.
+    pub(crate) joins_switches: Vec<bool>,
+    /// Of the switch clock.
+    pub(crate) period: u64,
+    /// Of a NIC's clock.
+    pub(crate) cycle: u64,
+}
+
+/// Classes ready to run, and what they send.
+struct Classes {
+    workloads: Workloads,
+    sources: Vec<Arc<dyn Source>>,
+    /// By class: service levels with the largest message in bytes.
+    levels: Vec<BTreeMap<u8, u32>>,
+}
+
+/// Lanes of every link.
+pub(crate) struct LaneMap {
+    /// All of them.
+    pub(crate) n_vls: u8,
+    pub(crate) sl2vl: Sl2Vl,
+    /// Flits of the largest packet by lane; 0 where nothing travels.
+    pub(crate) largest: Vec<u16>,
+    /// The same in bytes on the wire.
+    pub(crate) largest_bytes: [Option<u32>; 16],
+    /// Lanes that carry traffic, one bit each.
+    pub(crate) used: u32,
+}
+
+/// Plans the experiment, and checks values of several sections together.
+pub(crate) fn build(
+    sections: Sections,
+    mut resolved: Resolved,
+    document: &Document,
+    request: &Request<'_>,
+    notes: &mut Notes,
+    facts: &mut Vec<(String, String)>,
+) -> Option<Experiment> {
+    let places = Places {
+        root: &document.root,
+    };
+    let is_forced = request.force;
+    let mut desk = Desk {
+        places,
+        notes,
+        facts,
+        is_forced,
+    };
+    let desk = &mut desk;
+    let Sections {
+        name,
+        about,
+        topology: blueprint,
+        link,
+        switch,
+        routing,
+        qos,
+        traffic,
+        measure,
+    } = sections;
+    if let Some(classes) = &traffic {
+        check::traffic::names(classes, desk);
+    }
+    let blueprint = blueprint?;
+    let seed = measure.as_ref().map_or(1, |measure| measure.seed);
+    let topology = fabric(&blueprint, seed, desk)?;
+    let way = routing
+        .as_ref()
+        .and_then(|routing| way(routing, &topology, seed, desk));
+    let timing = match (&link, &switch) {
+        (Some(link), Some(switch)) => timing(link, switch, &topology, &mut resolved, desk),
+        _ => None,
+    };
+    let classes = match (&traffic, &link, &timing) {
+        (Some(traffic), Some(link), Some(timing)) => {
+            let segmentation = link.segmentation;
+            classes(
+                traffic,
+                segmentation,
+                timing,
+                &topology,
+                seed,
+                request,
+                desk,
+            )
+        }
+        _ => None,
+    };
+    let lanes = match (&qos, &classes, &way) {
+        (Some(qos), Some(classes), Some(way)) => {
+            lanes(qos, classes, way, &topology, &mut resolved, desk)
+        }
+        _ => None,
+    };
+    let buffers = match (&switch, &link, &timing, &lanes) {
+        (Some(switch), Some(link), Some(timing), Some(lanes)) => {
+            let flit = link.segmentation.flit.0;
+            check::buffers::voq(switch, lanes, &topology, desk);
+            let input = sizes(
+                &switch.input_buffer,
+                "switch.input-buffer",
+                flit,
+                lanes,
+                desk,
+            );
+            let output = sizes(
+                &switch.output_buffer,
+                "switch.output-buffer",
+                flit,
+                lanes,
+                desk,
+            );
+            input.zip(output).map(|(input, output)| {
+                let plan = SwitchPlan {
+                    period: timing.period,
+                    pipeline: switch.pipeline,
+                    speedup: switch.speedup,
+                    queues: switch.queues,
+                    allocation: switch.allocation,
+                    input_buffer: input,
+                    output_buffer: output,
+                };
+                check::buffers::round_trip(&plan, timing, lanes, flit, desk);
+                if let Some(way) = &way {
+                    check::deadlock::bubble(way, &plan, lanes, flit, desk);
+                }
+                plan
+            })
+        }
+        _ => None,
+    };
+    if let (Some(qos), Some(lanes)) = (&qos, &lanes) {
+        check::lanes::arbiters(qos, lanes, desk);
+    }
+    if let (Some(traffic), Some(classes)) = (&traffic, &classes) {
+        check::traffic::loads(traffic, &classes.workloads, desk);
+    }
+    let measure = measure
+        .zip(timing.as_ref())
+        .map(|(measure, timing)| ticks(&measure, timing));
+
+    let (routing, way, timing, classes, lanes) = (routing?, way?, timing?, classes?, lanes?);
+    let (switch, qos, measure) = (buffers?, qos?, measure?);
+    let (arbiter, nic_arbiter) = (qos.arbiter?, qos.nic_arbiter?);
+    let state = cost::state_bytes(&topology, &switch, &lanes, classes.sources.len());
+    let n_partitions = request
+        .partitions
+        .unwrap_or_else(|| cost::partitions(state, request.threads));
+    let n_partitions = n_partitions.clamp(1, (topology.n_switches() as usize).min(65_535));
+    cost::fact(
+        &topology,
+        &way,
+        &classes.workloads,
+        &timing,
+        &measure,
+        state,
+        desk,
+    );
+    let infos = traffic?
+        .iter()
+        .map(|spec| ClassInfo {
+            name: spec.class.name.clone(),
+            sl: spec.class.sl,
+            load: cost::load_over_all(&spec.class, topology.n_nics()),
+        })
+        .collect();
+    let n_nics = topology.n_nics();
+    let plans = classes
+        .sources
+        .iter()
+        .zip(&classes.workloads.classes)
+        .zip(&classes.levels)
+        .map(|((source, class), levels)| ClassPlan {
+            name: class.name.clone(),
+            sl: class.sl,
+            sls: levels.keys().map(|&sl| Sl(sl)).collect(),
+            source: source.clone(),
+        })
+        .collect();
+    let fabric = FabricPlan {
+        partitions: topology.partitions(n_partitions),
+        count_reordering: !way.keeps_order() && n_nics <= 2048,
+        segmentation: classes.workloads.segmentation,
+        links: timing.links,
+        switch,
+        n_vls: lanes.n_vls,
+        sl2vl: lanes.sl2vl,
+        largest: lanes.largest,
+        nic_policy: nic_arbiter.unwrap_or_else(|| arbiter.clone()),
+        switch_policy: arbiter,
+        classes: plans,
+        forwarding: Arc::new(way),
+        topology,
+    };
+    let remake = Remake {
+        is_random_wiring: blueprint.is_random(),
+        blueprint: blueprint.blueprint,
+        routing: routing.routing,
+        workloads: classes.workloads,
+        n_partitions,
+    };
+    Some(Experiment {
+        name,
+        about,
+        timebase: timing.timebase,
+        fabric,
+        classes: infos,
+        measure,
+        resolved,
+        remake: Some(Arc::new(remake)),
+    })
+}
+
+/// The cables.
+fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Topology>> {
+    let place = desk.places.of("topology.kind");
+    let topology = match spec.blueprint.build(seed) {
+        Ok(topology) => topology,
+        Err(problem) => {
+            desk.notes.error("E0201", place, problem);
+            return None;
+        }
+    };
+    let radix = topology.radix();
+    if radix > LARGEST_RADIX {
+        desk.notes
+            .error("E0202", place, format!("switches of {radix} ports"))
+            .help(format!("a switch has at most {LARGEST_RADIX} ports"));
+        return None;
+    }
+    if topology.n_nics() < 2 {
+        desk.notes
+            .error(
+                "E0203",
+                place,
+                format!("a fabric of {} NICs", topology.n_nics()),
+            )
+            .help("traffic needs at least two");
+        return None;
+    }
+    let measures = measures(&topology);
+    let structure = match topology.structure() {
+        Structure::Tree(tree) if tree.is_k_ary_n_tree() && tree.levels() > 1 => {
+            format!("{}-ary {}-tree", tree.m[0], tree.levels())
+        }
+        Structure::Plain | Structure::Tree(_) if spec.kind != "pgft" => spec.kind.clone(),
+        regular => regular.words(),
+    };
+    desk.fact(
+        "fabric",
+        format!(
+            "{structure}, {} hosts, {} switches of up to {} ports, {} cables, diameter {} links",
+            grouped(u64::from(measures.nics)),
+            grouped(u64::from(measures.switches)),
+            measures.radix,
+            grouped(u64::from(measures.cables)),
+            measures.diameter,
+        ),
+    );
+    Some(Arc::new(topology))
+}
+
+/// The routing, and whether it can deadlock.
+fn way(
+    spec: &RoutingSpec,
+    topology: &Arc<Topology>,
+    seed: u64,
+    desk: &mut Desk<'_>,
+) -> Option<Forwarding> {
+    match spec.routing.compile(topology, seed) {
+        Ok(way) => {
+            check::deadlock::routing(&spec.kind, topology, &way, desk);
+            Some(way)
+        }
+        Err(problem) => {
+            let place = desk
+                .places
+                .written("routing.kind")
+                .unwrap_or(desk.places.of("routing"));
+            let note = desk.notes.error("E0500", place, problem);
+            if let Some(topology) = desk.places.written("topology.kind") {
+                note.also(topology, "the fabric");
+            }
+            None
+        }
+    }
+}
+
+/// Ticks of links and clocks.
+fn timing(
+    link: &LinkSpec,
+    switch: &SwitchSpec,
+    topology: &Topology,
+    resolved: &mut Resolved,
+    desk: &mut Desk<'_>,
+) -> Option<Timing> {
+    let names = topology.link_classes();
+    let known = || names.iter().map(String::as_str);
+    let mut is_good = true;
+    for (name, _) in &link.classes {
+        if !known().any(|class| class == name) {
+            let place = desk.places.of(&format!("link.class.{name}"));
+            let message = format!("this fabric has no links of class `{name}`");
+            let note = desk.notes.error("E0301", place, message);
+            match nearest(name, known()) {
+                Some(near) => note.help(format!("did you mean `{near}`?")),
+                None => note.help(format!("its classes are {}", names.join(", "))),
+            };
+            is_good = false;
+        }
+    }
+    let flit = link.segmentation.flit;
+    let clock = switch.clock.unwrap_or(link.rate.time_for(flit));
+    resolve_default(resolved, &["switch"], 1, "clock", clock.write());
+    if !is_good {
+        return None;
+    }
+    let raw: Vec<(Time, Time)> = names
+        .iter()
+        .map(|name| link.of_class(name))
+        .map(|(rate, delay)| (rate.time_for(flit), delay))
+        .collect();
+    let mut durations: Vec<Time> = raw
+        .iter()
+        .flat_map(|&(flit, delay)| [flit, delay])
+        .collect();
+    durations.push(clock);
+    let is_easy = are_easy(&durations);
+    let exact = |time: Time| if is_easy { time } else { to_femtos(time) };
+    let durations: Vec<Time> = durations.into_iter().map(exact).collect();
+    let timebase = Timebase::for_durations(&durations);
+    let links: Vec<LinkTiming> = raw
+        .iter()
+        .map(|&(flit, delay)| LinkTiming {
+            flit: timebase.ticks(exact(flit)),
+            delay: timebase.ticks(exact(delay)),
+        })
+        .collect();
+    let worst = durations
+        .iter()
+        .map(|&time| timebase.error(time))
+        .fold(0.0, f64::max);
+    check::time::tick(timebase, worst, desk);
+    let (first, port) = topology.attachment(NicId(0));
+    let cycle = links[usize::from(topology.link_class(first, port))].flit;
+    check::time::nic_cycles(topology, &links, cycle, desk);
+    let mut joins_switches = vec![false; names.len()];
+    for switch in topology.switches() {
+        for (port, _, _) in topology.neighbours(switch) {
+            joins_switches[usize::from(topology.link_class(switch, port))] = true;
+        }
+    }
+    Some(Timing {
+        timebase,
+        links,
+        names: names.to_vec(),
+        joins_switches,
+        period: timebase.ticks(exact(clock)),
+        cycle,
+    })
+}
+
+/// Whether the greatest common divisor of durations stays within 128 bits.
+fn are_easy(durations: &[Time]) -> bool {
+    let mut product: u128 = 1;
+    for time in durations.iter().filter(|time| !time.is_zero()) {
+        let den = time.picos().den();
+        // Equal denominators do not multiply.
+        if product.is_multiple_of(den) {
+            continue;
+        }
+        match product.checked_mul(den) {
+            Some(next) => product = next,
+            None => return false,
+        }
+    }
+    let most = durations
+        .iter()
+        .map(|time| time.picos().num())
+        .max()
+        .unwrap_or(0);
+    product
+        .checked_mul(product)
+        .and_then(|square| square.checked_mul(most))
+        .is_some()
+}
+
+/// The nearest whole number of femtoseconds.
+fn to_femtos(time: Time) -> Time {
+    let (num, den) = (time.picos().num(), time.picos().den());
+    let femtos = num / den * 1000 + (num % den * 1000 + den / 2) / den;
+    Time::from_picos(Ratio::new(femtos, 1000))
+}
+
+/// A time whose fraction is short enough to be divided by any tick.
+pub(crate) fn tame(time: Time) -> Time {
+    match time.picos().den() <= 1_000_000 {
+        true => time,
+        false => to_femtos(time),
+    }
+}
+
+/// The classes, built for the first seed.
+fn classes(
+    specs: &[ClassSpec],
+    segmentation: Segmentation,
+    timing: &Timing,
+    topology: &Topology,
+    seed: u64,
+    request: &Request<'_>,
+    desk: &mut Desk<'_>,
+) -> Option<Classes> {
+    if !check::traffic::count(specs, desk) {
+        return None;
+    }
+    let workloads = Workloads {
+        classes: specs.iter().map(|spec| spec.class.clone()).collect(),
+        segmentation,
+        timebase: timing.timebase,
+        cycle: timing.cycle,
+        n_nics: topology.n_nics(),
+        directory: request.directory.to_owned(),
+    };
+    let built: Vec<_> = (0..specs.len())
+        .map(|at| workloads.build(at, seed, desk.notes))
+        .collect();
+    let sources: Vec<Arc<dyn Source>> = built.into_iter().collect::<Option<_>>()?;
+    let levels: Vec<BTreeMap<u8, u32>> = workloads
+        .classes
+        .iter()
+        .zip(&sources)
+        .map(|(class, source)| match &class.workload {
+            Workload::Drawn(law) => BTreeMap::from([(class.sl.0, law.size.largest())]),
+            Workload::Listed(_) => listed_levels(&**source, class.sl, topology.n_nics()),
+        })
+        .collect();
+    let is_good = check::traffic::levels(specs, &levels, desk);
+    is_good.then_some(Classes {
+        workloads,
+        sources,
+        levels,
+    })
+}
+
+/// The service levels of a list of messages, each with its largest.
+fn listed_levels(source: &dyn Source, own: Sl, n_nics: u32) -> BTreeMap<u8, u32> {
+    let mut levels = BTreeMap::new();
+    for nic in (0..n_nics).map(NicId) {
+        let mut cursor = Cursor::default();
+        while let Some(message) = source.next(nic, &mut cursor) {
+            let largest = levels.entry(message.sl.unwrap_or(own.0)).or_insert(0);
+            *largest = message.bytes.max(*largest);
+        }
+    }
+    if levels.is_empty() {
+        levels.insert(own.0, 0);
+    }
+    levels
+}
+
+/// Lanes, and what travels on them.
+fn lanes(
+    qos: &QosSpec,
+    classes: &Classes,
+    way: &Forwarding,
+    topology: &Topology,
+    resolved: &mut Resolved,
+    desk: &mut Desk<'_>,
+) -> Option<LaneMap> {
+    let values = qos.values.as_ref()?;
+    let exceptions = qos.exceptions.as_ref()?;
+    let row = values.sl2vl.as_ref().map_or(&[][..], |row| &row.0[..]);
+    let per_routing = way.lanes().max(1);
+    let named = row
+        .iter()
+        .chain(exceptions.iter().flat_map(|e| &e.row.0))
+        .max();
+    let used_levels = classes.levels.iter().flat_map(|levels| levels.keys());
+    let vls = values.vls.unwrap_or_else(|| {
+        let by_level = match row.is_empty() {
+            true => used_levels
+                .max()
+                .map_or(1, |sl| sl + 1)
+                .min(15 / per_routing),
+            false => 1,
+        };
+        by_level
+            .max(named.map_or(1, |vl| vl.saturating_add(1)))
+            .min(15)
+    });
+    resolve_default(resolved, &["qos"], 0, "vls", vls.write());
+    if !check::lanes::count(vls, per_routing, desk) {
+        return None;
+    }
+    // A lane that does not exist is noted, and another one taken so that the checks can go on.
+    let existing = |row: &[u8]| row.iter().map(|vl| vl % vls).collect::<Vec<u8>>();
+    let mut sl2vl = Sl2Vl::identity(vls);
+    sl2vl.row[..row.len()].copy_from_slice(&existing(row));
+    resolve_default(resolved, &["qos"], 1, "sl2vl", sl2vl.row.to_vec().write());
+    check::lanes::row(row, "qos.sl2vl", vls, desk);
+    for (at, exception) in exceptions.iter().enumerate() {
+        let path = format!("qos.sl2vl-exception.{at}");
+        check::lanes::row(&exception.row.0, &format!("{path}.row"), vls, desk);
+        check::lanes::exception(exception, &path, topology, desk);
+        let mut own = sl2vl.row;
+        own[..exception.row.0.len()].copy_from_slice(&existing(&exception.row.0));
+        let key = (
+            SwitchId(exception.switch),
+            Port(exception.input),
+            Port(exception.output),
+        );
+        sl2vl.exceptions.insert(key, own);
+    }
+    if !exceptions.is_empty() {
+        check::deadlock::exceptions(way, desk);
+    }
+    let n_vls = vls * per_routing;
+    let mut map = LaneMap {
+        n_vls,
+        largest: vec![0; usize::from(n_vls)],
+        largest_bytes: [None; 16],
+        used: 0,
+        sl2vl,
+    };
+    let segmentation = classes.workloads.segmentation;
+    for (&sl, &bytes) in classes.levels.iter().flatten() {
+        let rows = std::iter::once(&map.sl2vl.row).chain(map.sl2vl.exceptions.values());
+        let mut level_lanes: Vec<u8> = rows.map(|row| row[usize::from(sl & 15)]).collect();
+        level_lanes.sort_unstable();
+        level_lanes.dedup();
+        let cut = segmentation.cut(bytes);
+        for lane in level_lanes {
+            for routing_lane in 0..per_routing {
+                let vl = usize::from(lane + routing_lane * vls);
+                map.largest[vl] = map.largest[vl].max(cut.flits);
+                map.largest_bytes[vl] = map.largest_bytes[vl].max(Some(cut.bytes));
+                map.used |= 1 << vl;
+            }
+        }
+    }
+    Some(map)
+}
+
+/// A buffer in flits by lane.
+fn sizes(
+    buffer: &Buffer,
+    path: &str,
+    flit: u64,
+    lanes: &LaneMap,
+    desk: &mut Desk<'_>,
+) -> Option<Sizes> {
+    let in_flits = |bytes: u64| u32::try_from(bytes / flit).ok().filter(|n| *n <= 1 << 24);
+    let too_large = |desk: &mut Desk<'_>| {
+        let place = desk.places.of(path);
+        desk.notes
+            .error("E0315", place, "a buffer of more than 16777216 flits")
+            .help("that is more than any switch has, and more than can be counted here");
+    };
+    let n_vls = usize::from(lanes.n_vls);
+    let sizes = match buffer {
+        Buffer::PerVl(bytes) => match in_flits(bytes.0) {
+            Some(flits) => Sizes::Static(vec![flits; n_vls].into()),
+            None => {
+                too_large(desk);
+                return None;
+            }
+        },
+        Buffer::Pool(pool) => {
+            let amounts = (
+                in_flits(pool.pool.0),
+                in_flits(pool.min.map_or(0, |min| min.0)),
+                in_flits(pool.max.unwrap_or(pool.pool).0),
+            );
+            let (Some(capacity), Some(min), Some(max)) = amounts else {
+                too_large(desk);
+                return None;
+            };
+            let own_min = |&largest: &u16| match pool.min {
+                Some(_) => min,
+                None => u32::from(largest),
+            };
+            let min: Box<[u32]> = lanes.largest.iter().map(own_min).collect();
+            if !check::buffers::pool(pool, path, capacity, &min, flit, desk) {
+                return None;
+            }
+            Sizes::Pool {
+                capacity,
+                min,
+                max: vec![max; n_vls].into(),
+            }
+        }
+    };
+    check::buffers::one_packet(&sizes, path, lanes, flit, desk).then_some(sizes)
+}
+
+/// Times of the measurement in ticks.
+fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
+    let at = |time: Time| timing.timebase.tick_at(tame(time));
+    let length = at(spec.length);
+    Measure {
+        seed: spec.seed,
+        repeat: spec.repeat,
+        warmup: match spec.warmup {
+            Warmup::Auto => WarmupRule::Auto,
+            Warmup::Until(time) => WarmupRule::Until(at(time)),
+        },
+        length,
+        epoch: length.0.div_ceil(u64::from(spec.epochs)).max(1),
+        patience: at(spec.patience).0.max(1),
+        interval: spec.interval,
+    }
+}
+
+/// A number with its thousands set apart.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

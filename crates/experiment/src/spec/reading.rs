@@ -1,0 +1,114 @@
+//! Small helpers around [`Section`]: tables in tables, kinds with a default, places by path.
+
+use netloom_catalog::{Kind, Place, Resolved, ResolvedLine, Section, Value, ValueShape, read_kind};
+
+/// Reads the table under a key; left out, every key of it is left out.
+pub(crate) fn table<T>(
+    section: &mut Section<'_>,
+    key: &str,
+    read: impl FnOnce(&mut Section<'_>) -> Option<T>,
+) -> Option<T> {
+    let place = section.place();
+    let mut inner = match section.raw(key) {
+        Some(value) => Section::open(value, section.notes)?,
+        None => Section::empty(place, section.notes),
+    };
+    let result = read(&mut inner);
+    let resolved = inner.finish();
+    let line = ResolvedLine::Table(key.to_owned(), resolved);
+    section.resolved.lines.push(line);
+    result
+}
+
+/// Reads a table of a kind, where the kind itself may be left out even if its parameters are not.
+pub(crate) fn kind_table<T: ?Sized>(
+    section: &mut Section<'_>,
+    key: &str,
+    concept: &str,
+    kinds: &[Kind<T>],
+    default: &str,
+) -> Option<Box<T>> {
+    let has_no_kind =
+        |value: &&Value| matches!(value.shape, ValueShape::Table(_)) && value.get("kind").is_none();
+    if section.raw(key).filter(has_no_kind).is_none() {
+        return read_kind(section, key, concept, kinds, Some(default));
+    }
+    let kind = kinds
+        .iter()
+        .find(|kind| kind.name == default)
+        .expect("a default is a known kind");
+    table(section, key, |inner| {
+        inner.raw("kind");
+        inner.line("kind", format!("\"{default}\""), true);
+        (kind.read)(inner)
+    })
+}
+
+/// The table under a path of keys of a resolved file.
+pub(crate) fn resolved_table<'a>(
+    resolved: &'a mut Resolved,
+    path: &[&str],
+) -> Option<&'a mut Resolved> {
+    path.iter().try_fold(resolved, |table, wanted| {
+        table.lines.iter_mut().find_map(|line| match line {
+            ResolvedLine::Table(key, inner) if key == wanted => Some(inner),
+            _ => None,
+        })
+    })
+}
+
+/// Writes a default that could only be computed from other values, unless the file has the key. `at` is the
+/// place among the lines of its table where a file that has the key would show it.
+pub(crate) fn resolve_default(
+    resolved: &mut Resolved,
+    path: &[&str],
+    at: usize,
+    key: &str,
+    text: String,
+) {
+    let Some(table) = resolved_table(resolved, path) else {
+        return;
+    };
+    let is_there = table
+        .lines
+        .iter()
+        .any(|line| matches!(line, ResolvedLine::Value { key: k, .. } if k == key));
+    if !is_there {
+        let line = ResolvedLine::Value {
+            key: key.to_owned(),
+            text,
+            is_default: true,
+        };
+        table.lines.insert(at.min(table.lines.len()), line);
+    }
+}
+
+/// Where values stand, by their path in the file (`qos.sl2vl.3`, `traffic.0.load`).
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub(crate) root: &'a Value,
+}
+
+impl Places<'_> {
+    /// The place of a value, or of the innermost table on the way to it if the file leaves it out.
+    pub(crate) fn of(&self, path: &str) -> Place {
+        self.find(path).unwrap_or_else(|place| place)
+    }
+
+    /// The place of a value, if the file has it.
+    pub(crate) fn written(&self, path: &str) -> Option<Place> {
+        self.find(path).ok()
+    }
+
+    fn find(&self, path: &str) -> Result<Place, Place> {
+        let mut value = self.root;
+        for key in path.split('.') {
+            let next = match &value.shape {
+                ValueShape::List(items) => key.parse::<usize>().ok().and_then(|n| items.get(n)),
+                _ => value.get(key),
+            };
+            value = next.ok_or(value.place)?;
+        }
+        Ok(value.place)
+    }
+}

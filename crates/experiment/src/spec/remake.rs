@@ -1,0 +1,88 @@
+//! What an experiment keeps so that it can be built for another seed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use netloom_catalog::Notes;
+use netloom_fabric::FabricPlan;
+use netloom_packet::{Segmentation, Source};
+use netloom_routing::Routing;
+use netloom_topology::Blueprint;
+use netloom_traffic::{Class, Setting, Workload};
+use netloom_units::{Time, Timebase};
+
+/// What an experiment keeps so that it can be built for another seed.
+pub(crate) struct Remake {
+    pub(crate) blueprint: Arc<dyn Blueprint>,
+    /// Whether the cables themselves are drawn.
+    pub(crate) is_random_wiring: bool,
+    pub(crate) routing: Arc<dyn Routing>,
+    pub(crate) workloads: Workloads,
+    pub(crate) n_partitions: usize,
+}
+
+/// The classes, and what they need to know to be built.
+#[derive(Clone)]
+pub(crate) struct Workloads {
+    pub(crate) classes: Vec<Class>,
+    pub(crate) segmentation: Segmentation,
+    pub(crate) timebase: Timebase,
+    /// Ticks of a cycle of a NIC.
+    pub(crate) cycle: u64,
+    pub(crate) n_nics: u32,
+    pub(crate) directory: PathBuf,
+}
+
+/// No time of a workload is later than this, in seconds.
+const LATEST: u64 = 100;
+
+impl Workloads {
+    /// Builds one class for a seed.
+    pub(crate) fn build(
+        &self,
+        class: usize,
+        seed: u64,
+        notes: &mut Notes,
+    ) -> Option<Arc<dyn Source>> {
+        let latest = Time::from_nanos(1_000_000_000) * LATEST;
+        let cycles = |time: Time| {
+            let ticks = self.timebase.tick_at(super::plan::tame(time.min(latest))).0;
+            ticks.div_ceil(self.cycle)
+        };
+        let setting = Setting {
+            segmentation: self.segmentation,
+            n_nics: self.n_nics,
+            seed,
+            class: u8::try_from(class).expect("fewer than 256 classes"),
+            cycles: &cycles,
+            directory: &self.directory,
+        };
+        self.classes[class].build(&setting, notes).map(Arc::from)
+    }
+}
+
+impl Remake {
+    /// Draws everything random anew.
+    ///
+    /// # Panics
+    /// If what could be built for one seed cannot be for another, which only a random graph that finds no
+    /// connected draw could do.
+    pub(crate) fn apply(&self, seed: u64, plan: &mut FabricPlan) {
+        let was_built = "what was built for one seed can be built for another";
+        if self.is_random_wiring {
+            plan.topology = Arc::new(self.blueprint.build(seed).expect(was_built));
+            plan.partitions = plan.topology.partitions(self.n_partitions);
+        }
+        if self.is_random_wiring || plan.forwarding.needs_occasion() {
+            let forwarding = self.routing.compile(&plan.topology, seed).expect(was_built);
+            plan.forwarding = Arc::new(forwarding);
+        }
+        for (at, class) in plan.classes.iter_mut().enumerate() {
+            // A list of messages is the same for every seed.
+            if let Workload::Drawn(_) = self.workloads.classes[at].workload {
+                let source = self.workloads.build(at, seed, &mut Notes::new());
+                class.source = source.expect(was_built);
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `[routing]`: which way.
+
+use std::sync::Arc;
+
+use netloom_catalog::{Section, Value};
+use netloom_routing::{KINDS, Routing};
+
+use super::reading::kind_table;
+use super::topology::kind_name;
+
+/// The routing, as the file describes it.
+pub(crate) struct RoutingSpec {
+    pub(crate) routing: Arc<dyn Routing>,
+    pub(crate) kind: String,
+}
+
+/// What suits a kind of topology where the file says nothing.
+pub(crate) fn default_for(topology: &str) -> &'static str {
+    match topology {
+        "fat-tree" | "pgft" | "single-switch" => "d-mod-k",
+        "mesh" | "torus" | "hypercube" => "dimension-order",
+        _ => "up-down",
+    }
+}
+
+/// Reads `[routing]`.
+pub(crate) fn read(root: &mut Section<'_>, document: &Value) -> Option<RoutingSpec> {
+    let default = default_for(kind_name(document).unwrap_or_default());
+    let routing = Arc::from(kind_table(root, "routing", "routing", KINDS, default)?);
+    let value = document.get("routing");
+    let named = value.and_then(|value| value.as_text().or(value.get("kind")?.as_text()));
+    let kind = named.unwrap_or(default).to_owned();
+    Some(RoutingSpec { routing, kind })
+}

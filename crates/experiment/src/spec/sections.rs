@@ -1,0 +1,203 @@
+//! The sections of a file and the concepts in them, for lists, manuals, explanations and the schema.
+
+use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
+use netloom_traffic::Class;
+
+use super::{link, measure, qos, switch};
+
+/// One section of a file.
+pub struct SectionInfo {
+    /// Its path (`switch.pipeline`); empty for the top of the file, `*` where any name stands.
+    pub path: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Its keys; a section that is of a kind has those of the kind besides.
+    pub params: Vec<Param>,
+    /// Whether it is a list of tables (`[[traffic]]`).
+    pub is_list: bool,
+    /// The concept whose kinds this section takes, if it is of a kind.
+    pub concept: Option<&'static str>,
+}
+
+/// Something that comes in kinds.
+pub struct Concept {
+    /// What it is called in messages.
+    pub name: &'static str,
+    /// What it decides.
+    pub about: &'static str,
+    /// Where it stands in a file.
+    pub path: &'static str,
+    /// Its kinds.
+    pub kinds: Vec<KindInfo>,
+}
+
+/// Everything that comes in kinds.
+pub fn concepts() -> Vec<Concept> {
+    let concept = |name, about, path, kinds| Concept {
+        name,
+        about,
+        path,
+        kinds,
+    };
+    vec![
+        concept(
+            "topology",
+            "Which switches and cables.",
+            "topology",
+            info(netloom_topology::KINDS),
+        ),
+        concept(
+            "routing",
+            "Which way a packet takes.",
+            "routing",
+            info(netloom_routing::KINDS),
+        ),
+        concept(
+            "switch",
+            "How a switch is built.",
+            "switch",
+            info(switch::SWITCHES),
+        ),
+        concept(
+            "queue scheme",
+            "How an input of a switch is divided into queues.",
+            "switch.queues",
+            info(switch::QUEUES),
+        ),
+        concept(
+            "allocator",
+            "Who may cross a switch next.",
+            "switch.allocator",
+            info(switch::ALLOCATORS),
+        ),
+        concept(
+            "arbiter",
+            "Who is next on a link.",
+            "qos.arbiter",
+            info(netloom_arbitration::KINDS),
+        ),
+        concept(
+            "pattern",
+            "To whom messages go.",
+            "traffic.pattern",
+            info(netloom_traffic::PATTERNS),
+        ),
+        concept(
+            "arrival process",
+            "When messages come.",
+            "traffic.arrival",
+            info(netloom_traffic::ARRIVALS),
+        ),
+        concept(
+            "message size",
+            "How large messages are.",
+            "traffic.size",
+            info(netloom_traffic::SIZES),
+        ),
+    ]
+}
+
+/// Every section of a file, in the order of a resolved one.
+pub fn sections() -> Vec<SectionInfo> {
+    let section = |path, about, params| SectionInfo {
+        path,
+        about,
+        params,
+        is_list: false,
+        concept: None,
+    };
+    let of_a_kind = |path, about, concept| SectionInfo {
+        path,
+        about,
+        params: vec![],
+        is_list: false,
+        concept: Some(concept),
+    };
+    let list = |path, about, params| SectionInfo {
+        path,
+        about,
+        params,
+        is_list: true,
+        concept: None,
+    };
+    vec![
+        section("", "The file itself.", top()),
+        of_a_kind("topology", "Which switches and cables.", "topology"),
+        section(
+            "link",
+            "How fast, how far, in which pieces.",
+            link::params(),
+        ),
+        section(
+            "link.class.*",
+            "What differs for one class of links; its name is one of the topology's (`host`, …).",
+            link::LinkClass::params(),
+        ),
+        of_a_kind("switch", "How a switch is built.", "switch"),
+        section(
+            "switch.pipeline",
+            "Latencies of the stages of a switch, in cycles of its clock.",
+            switch::Stages::params(),
+        ),
+        section(
+            "switch.input-buffer",
+            "The input buffer of a port as one pool that all lanes share.",
+            switch::Pool::params(),
+        ),
+        section(
+            "switch.output-buffer",
+            "The output buffer of a port as one pool that all lanes share.",
+            switch::Pool::params(),
+        ),
+        of_a_kind(
+            "routing",
+            "Which way a packet takes; left out, what suits the topology.",
+            "routing",
+        ),
+        section(
+            "qos",
+            "Lanes, who takes which, and who is next on a link.",
+            qos::params(),
+        ),
+        list(
+            "qos.sl2vl-exception",
+            "A row of the SL2VL table that holds for one (switch, input, output) only.",
+            qos::Sl2VlException::params(),
+        ),
+        list("traffic", "A class of traffic.", Class::params()),
+        section(
+            "measure",
+            "How long, how often, how exactly.",
+            measure::MeasureSpec::params(),
+        ),
+    ]
+}
+
+fn top() -> Vec<Param> {
+    let param = |name: &str, about: &str, shape, default: Option<&str>| Param {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        shape,
+        default: default.map(str::to_owned),
+    };
+    vec![
+        param(
+            "netloom",
+            "The format of the file.",
+            Shape::Integer(1, 1),
+            None,
+        ),
+        param(
+            "name",
+            "What results call the experiment; left out, the name of the file.",
+            String::shape(),
+            Some(""),
+        ),
+        param(
+            "about",
+            "What the experiment is about.",
+            String::shape(),
+            Some(""),
+        ),
+    ]
+}

@@ -1,0 +1,66 @@
+//! `[topology]`: which fabric.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use netloom_catalog::{Notes, Section, Value, ValueShape, read_kind};
+use netloom_topology::{Blueprint, KINDS};
+
+/// The fabric, as the file describes it.
+pub(crate) struct TopologySpec {
+    pub(crate) blueprint: Arc<dyn Blueprint>,
+    pub(crate) kind: String,
+}
+
+impl TopologySpec {
+    /// Whether its cables are drawn from the seed.
+    pub(crate) fn is_random(&self) -> bool {
+        self.kind == "random-regular"
+    }
+}
+
+/// Reads `[topology]`. Files that it names are looked for beside the experiment.
+pub(crate) fn read(
+    root: &mut Section<'_>,
+    document: &Value,
+    directory: &Path,
+) -> Option<TopologySpec> {
+    let kind = kind_name(document)?.to_owned();
+    let blueprint = read_kind(root, "topology", "topology", KINDS, None)?;
+    let blueprint = match moved(document.get("topology")?, directory) {
+        Some(value) => {
+            let mut notes = Notes::new();
+            let whole = Value {
+                place: value.place,
+                shape: ValueShape::Table(vec![("topology".into(), value.place, value)]),
+            };
+            let mut section = Section::open(&whole, &mut notes)?;
+            read_kind(&mut section, "topology", "topology", KINDS, None)?
+        }
+        None => blueprint,
+    };
+    let blueprint = Arc::from(blueprint);
+    Some(TopologySpec { blueprint, kind })
+}
+
+/// The name of the kind, whatever it is worth; without one the reader notes what is missing.
+pub(crate) fn kind_name(document: &Value) -> Option<&str> {
+    let value = document.get("topology");
+    let name = value.and_then(|value| value.as_text().or(value.get("kind")?.as_text()));
+    Some(name.unwrap_or_default())
+}
+
+/// The same table with its file found from where we stand, if it names one.
+fn moved(table: &Value, directory: &Path) -> Option<Value> {
+    table.get("file")?.as_text()?;
+    let mut table = table.clone();
+    let ValueShape::Table(entries) = &mut table.shape else {
+        return None;
+    };
+    for (key, _, value) in entries {
+        if let (true, ValueShape::Text(file)) = (key == "file", &mut value.shape) {
+            *file = directory.join(&*file).to_string_lossy().into_owned();
+        }
+    }
+    Some(table)
+}

@@ -1,0 +1,587 @@
+//! Whole files: what loads, what is said about what does not, and what is written down.
+
+use std::time::{Duration, Instant};
+
+use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_experiment::{WarmupRule, bench, render};
+use netloom_units::{Sl, Tick, Time};
+use proptest::prelude::*;
+
+const MINIMAL: &str = "\
+netloom = 1
+[topology]
+kind = \"fat-tree\"
+arity = 4
+levels = 3
+[[traffic]]
+load = 0.5
+";
+
+fn read(text: &str) -> Loaded {
+    load(&Request::new("test.toml", text))
+}
+
+fn said(loaded: &Loaded) -> String {
+    render(&loaded.document, &loaded.notes, false)
+}
+
+/// The codes of all notes of a text, errors first.
+fn codes(text: &str) -> Vec<&'static str> {
+    let notes = read(text).notes.sorted();
+    notes.into_iter().map(|note| note.code).collect()
+}
+
+#[test]
+fn a_minimal_file_loads() {
+    let loaded = read(MINIMAL);
+    assert_eq!(said(&loaded), "");
+    let experiment = loaded.experiment.expect("an experiment");
+    let plan = &experiment.fabric;
+    assert_eq!(experiment.name, "test");
+    assert_eq!((plan.topology.n_nics(), plan.n_vls), (64, 1));
+    // 2 KiB messages in flits of 64 B, one flit per tick.
+    assert_eq!(plan.largest, [32]);
+    assert_eq!(plan.links[0].flit, 1);
+    assert_eq!(experiment.classes[0].load, Some(0.5));
+    assert_eq!(experiment.measure.warmup, WarmupRule::Auto);
+    // 200 us / 5.12 ns = 39062.5, rounded up; 200 epochs.
+    assert_eq!(
+        (experiment.measure.length, experiment.measure.epoch),
+        (Tick(39_063), 196)
+    );
+    let facts: Vec<String> = loaded
+        .facts
+        .iter()
+        .map(|(word, fact)| format!("{word}: {fact}"))
+        .collect();
+    insta::assert_snapshot!(facts.join("\n"));
+}
+
+#[test]
+fn every_default_is_written_down() {
+    let resolved = read(MINIMAL).experiment.unwrap().resolved.to_toml(true);
+    insta::assert_snapshot!(resolved);
+}
+
+#[test]
+fn a_resolved_file_loads_to_itself() {
+    let files = [
+        MINIMAL,
+        "netloom = 1\nname = \"x\"\n[topology]\nkind = \"torus\"\nsides = [4, 4]\nhosts = 2\n\
+         [link]\ncable = \"7.5 m\"\nmtu = \"message\"\n[link.class.host]\nrate = \"200 Gbps\"\n\
+         [switch]\nspeedup = 1.5\nclock = \"1.3 GHz\"\nallocator = { kind = \"islip\", iterations = 2 }\n\
+         queues = \"voq\"\ninput-buffer = { pool = \"64 KiB\", min = \"4 KiB\" }\n\
+         [routing]\ndeadlock = \"dateline\"\n\
+         [qos]\nsl2vl = [0, 1]\narbiter = \"oldest-first\"\n\
+         [[qos.sl2vl-exception]]\nswitch = 1\ninput = 0\noutput = 2\nrow = [1, 0]\n\
+         [[traffic]]\nsl = [0, 1]\nload = 0.3\nsize = { kind = \"uniform\", min = \"64 B\", max = \"1 KiB\", step = \"64 B\" }\n\
+         [[traffic]]\nload = 0.1\npattern = { kind = \"pairs\", pairs = [[0, 4], [1, 5]] }\nsources = [0, 1]\n\
+         [measure]\nwarmup = \"10 us\"\nrepeat = 3\n",
+        bench::bench_fabric("torus512").unwrap(),
+    ];
+    for file in files {
+        let first = read(file);
+        let Some(experiment) = first.experiment else {
+            panic!("{}", said(&first));
+        };
+        let text = experiment.resolved.to_toml(true);
+        let second = read(&text);
+        let Some(again) = second.experiment else {
+            panic!("{}\n{text}", said(&second));
+        };
+        assert_eq!(
+            again.resolved.to_toml(false),
+            experiment.resolved.to_toml(false)
+        );
+        assert_eq!(again.timebase, experiment.timebase);
+        assert_eq!(again.fabric.largest, experiment.fabric.largest);
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = r#"netloom = 1
+[topology]
+kind = "torus"
+sides = [4, 4]
+hosts = 2
+
+[link]
+rate = "100 Gbps"
+delay = "50 ns"
+mut = "2 KiB"
+
+[switch]
+input-buffer = "2 KiB"
+output-buffer = "1 KiB"
+speed-up = 2
+
+[routing]
+deadlock = "none"
+
+[qos]
+vls = 4
+sl2vl = [0, 1, 2, 3, 4, 1, 9]
+arbiter = "two-tabel"
+
+[[traffic]]
+load = 0.7
+
+[[traffic]]
+sl = 1
+load = 0.6
+patern = "uniform"
+
+[measure]
+length = 50
+"#;
+    let loaded = read(text);
+    assert!(loaded.experiment.is_none());
+    insta::assert_snapshot!(said(&loaded));
+}
+
+#[test]
+fn an_empty_file_says_what_is_missing() {
+    insta::assert_snapshot!(said(&read("")));
+}
+
+#[test]
+fn what_is_no_toml_is_told_first_and_alone() {
+    let loaded = read("netloom = 1\n[link]\nrate = 100 Gbps\n[topology\nkind = \"x\"\n");
+    assert!(
+        loaded.notes.iter().all(|note| note.code == "E0001"),
+        "{:?}",
+        loaded.notes
+    );
+    assert!(said(&loaded).contains("test.toml:3"));
+}
+
+#[test]
+fn values_of_the_command_line_are_shown_as_such() {
+    let sets = ["link.delay=5".to_owned(), "traffic.laod=0.1".to_owned()];
+    let loaded = load(&Request {
+        sets: &sets,
+        ..Request::new("test.toml", MINIMAL)
+    });
+    insta::assert_snapshot!(said(&loaded));
+}
+
+#[test]
+fn buffers_are_compared_with_the_round_trip_in_bytes() {
+    // A flit (1), two wires (2 x 20), input and routing (2), allocation, its flit, credit and output (4):
+    // 46 flits until the credit of the first is back, and a packet of 32.
+    let file = |input: &str| {
+        format!("{MINIMAL}[link]\ndelay = \"102.4 ns\"\n[switch]\ninput-buffer = \"{input}\"\n")
+    };
+    let need = (46 + 32) * 64;
+    assert_eq!(codes(&file(&format!("{need} B"))), [""; 0]);
+    let short = read(&file(&format!("{} B", need - 64)));
+    insta::assert_snapshot!(said(&short));
+    assert!(short.experiment.is_some());
+    assert_eq!(codes(&file("2047 B")), ["E0311"]);
+}
+
+#[test]
+fn the_bubble_rule_needs_two_slots() {
+    let file = |output: &str| {
+        format!(
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[switch]\noutput-buffer = \"{output}\"\n\
+             [[traffic]]\nload = 0.5\n"
+        )
+    };
+    assert_eq!(codes(&file("4 KiB")), [""; 0]);
+    insta::assert_snapshot!(said(&read(&file("4032 B"))));
+}
+
+#[test]
+fn a_deadlock_can_be_run_on_purpose() {
+    let text = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\ndeadlock = \"none\"\n\
+                [[traffic]]\nload = 0.5\n";
+    assert_eq!(codes(text), ["E0501"]);
+    let forced = load(&Request {
+        force: true,
+        ..Request::new("test.toml", text)
+    });
+    assert!(forced.experiment.is_some() && !forced.notes.has_errors());
+}
+
+#[test]
+fn cross_checks_have_their_codes() {
+    let cases = [
+        ("[qos]\nvls = 16", &["E0401"][..]),
+        (
+            "[qos]\nsl2vl = [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]",
+            &["E0402"],
+        ),
+        ("[qos]\nvls = 1\nsl2vl = [0, 1]", &["E0405"]),
+        (
+            "[qos]\nvls = 2\narbiter = { kind = \"ib-two-table\", low = [[1, 64]] }",
+            &["E0410"],
+        ),
+        (
+            "[qos]\narbiter = { kind = \"ib-two-table\", low = [[0, 16]] }",
+            &["W0411"],
+        ),
+        (
+            "[[qos.sl2vl-exception]]\nswitch = 48\ninput = 0\noutput = 1\nrow = [0]",
+            &["E0404"],
+        ),
+        (
+            "[[qos.sl2vl-exception]]\nswitch = 4\ninput = 0\noutput = 8\nrow = [0]",
+            &["E0404"],
+        ),
+        ("[link.class.hots]\ndelay = \"1 ns\"", &["E0301"]),
+        ("[link]\ncable = \"5 m\"\ndelay = \"5 ns\"", &["E0107"]),
+        ("[link]\nrate = \"1 kbps\"", &["E0102"]),
+        ("[switch]\ninput-buffer = { pool = \"1 KiB\" }", &["E0314"]),
+        (
+            "[switch]\ninput-buffer = { pool = \"64 KiB\", min = \"1 KiB\" }",
+            &["E0311"],
+        ),
+        (
+            "[switch.pipeline]\nallocation = 0\ncrossbar = 0",
+            &["E0310"],
+        ),
+        ("[routing]\nkind = \"dimension-order\"", &["E0500"]),
+        ("[measure]\nwarmup = \"1 ms\"", &["E0702"]),
+        ("[measure]\nrepeat = 0", &["E0701"]),
+        ("[[traffic]]\nload = 0.6", &["W0609"]),
+        ("[[traffic]]\nsl = 16\nload = 0.1", &["E0406"]),
+        (
+            "[[traffic]]\nname = \"a\"\nload = 0.1\n[[traffic]]\nname = \"a\"\nload = 0.1",
+            &["E0608"],
+        ),
+        ("[[traffic]]\nflows = \"nowhere.csv\"", &["E0605"]),
+    ];
+    for (more, expected) in cases {
+        assert_eq!(codes(&format!("{MINIMAL}{more}\n")), expected, "{more}");
+    }
+    assert_eq!(
+        codes(&MINIMAL.replace("netloom = 1", "netloom = 2")),
+        ["E0003"]
+    );
+    assert_eq!(
+        codes(&MINIMAL.replace("[[traffic]]\nload = 0.5\n", "")),
+        ["E0606"]
+    );
+    let wide = MINIMAL.replace(
+        "kind = \"fat-tree\"\narity = 4\nlevels = 3",
+        "kind = \"single-switch\"\nports = 513",
+    );
+    assert_eq!(codes(&wide), ["E0202"]);
+    let voq = MINIMAL.replace(
+        "kind = \"fat-tree\"\narity = 4\nlevels = 3",
+        "kind = \"single-switch\"\nports = 64",
+    );
+    assert_eq!(
+        codes(&format!(
+            "{voq}[switch]\nqueues = \"voq\"\n[qos]\nvls = 15\n"
+        )),
+        [""; 0]
+    );
+    let wider = voq.replace("ports = 64", "ports = 512");
+    assert_eq!(
+        codes(&format!(
+            "{wider}[switch]\nqueues = \"voq\"\n[qos]\nvls = 15\n"
+        )),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_dateline_doubles_the_lanes() {
+    let file = |vls: u8| {
+        format!(
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\ndeadlock = \"dateline\"\n\
+             [qos]\nvls = {vls}\n[[traffic]]\nload = 0.5\nsl = [0, 1]\n"
+        )
+    };
+    assert_eq!(codes(&file(8)), ["E0403"]);
+    let plan = read(&file(3)).experiment.unwrap().fabric;
+    assert_eq!((plan.n_vls, plan.lanes_per_level()), (6, 3));
+    // SL0 and SL1 on VL0 and VL1, and on VL3 and VL4 beyond the dateline.
+    assert_eq!(plan.largest, [32, 32, 0, 32, 32, 0]);
+}
+
+#[test]
+fn lists_of_messages_tell_their_levels_and_sizes() {
+    let folder = std::env::temp_dir().join(format!("netloom-flows-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(
+        folder.join("flows.csv"),
+        "time,source,destination,bytes,sl\n1 us,0,5,3 KiB,2\n2 us,1,5,64,\n",
+    )
+    .unwrap();
+    let text = MINIMAL.replace("load = 0.5", "flows = \"flows.csv\"\nsl = 1");
+    let loaded = load(&Request {
+        directory: &folder,
+        ..Request::new("test.toml", &text)
+    });
+    std::fs::remove_dir_all(&folder).unwrap();
+    let plan = loaded
+        .experiment
+        .unwrap_or_else(|| panic!("a list of messages"))
+        .fabric;
+    assert_eq!(plan.classes[0].sls, [Sl(1), Sl(2)]);
+    assert_eq!(plan.largest, [0, 1, 48]);
+}
+
+#[test]
+fn the_command_line_goes_over_the_file() {
+    let loaded = load(&Request {
+        seed: Some(9),
+        length: Some(Time::from_nanos(5120)),
+        partitions: Some(4),
+        ..Request::new("folder/test.toml", MINIMAL)
+    });
+    let experiment = loaded.experiment.unwrap();
+    assert_eq!(
+        (experiment.measure.seed, experiment.measure.length),
+        (9, Tick(1000))
+    );
+    assert_eq!(experiment.fabric.n_partitions(), 4);
+    assert!(experiment.resolved.to_toml(false).contains("seed = 9"));
+}
+
+#[test]
+fn another_seed_draws_everything_random_anew() {
+    let first_of = |experiment: &netloom_experiment::Experiment| {
+        let mut cursor = netloom_packet::Cursor::default();
+        experiment.fabric.classes[0]
+            .source
+            .next(netloom_units::NicId(3), &mut cursor)
+    };
+    let experiment = read(MINIMAL).experiment.unwrap();
+    let other = experiment.with_seed(2);
+    assert_ne!(first_of(&experiment), first_of(&other));
+    assert_eq!(first_of(&experiment), first_of(&other.with_seed(1)));
+    assert!(std::sync::Arc::ptr_eq(
+        &experiment.fabric.topology,
+        &other.fabric.topology
+    ));
+
+    let random = MINIMAL.replace(
+        "kind = \"fat-tree\"\narity = 4\nlevels = 3",
+        "kind = \"random-regular\"\nswitches = 16\ndegree = 4\nhosts = 2",
+    );
+    let experiment = read(&random).experiment.unwrap();
+    let other = experiment.with_seed(2);
+    assert!(
+        !experiment
+            .fabric
+            .topology
+            .has_same_wiring(&other.fabric.topology)
+    );
+    let again = load(&Request {
+        seed: Some(2),
+        ..Request::new("test.toml", &random)
+    });
+    assert!(
+        again
+            .experiment
+            .unwrap()
+            .fabric
+            .topology
+            .has_same_wiring(&other.fabric.topology)
+    );
+}
+
+#[test]
+fn every_benchmark_fabric_loads_in_time() {
+    for (name, text) in bench::FABRICS {
+        let start = Instant::now();
+        let loaded = load(&Request::new(&format!("{name}.toml"), text));
+        let took = start.elapsed();
+        assert_eq!(said(&loaded), "", "{name}");
+        let experiment = loaded.experiment.expect(name);
+        assert_eq!(experiment.name, *name);
+        assert_eq!(experiment.fabric.largest, [32; 8]);
+        assert_eq!(experiment.timebase.tick().to_string(), "5.12 ns");
+        println!(
+            "{name}: {took:?}, {} partitions",
+            experiment.fabric.n_partitions()
+        );
+        for (word, fact) in &loaded.facts {
+            println!("    {word:8} {fact}");
+        }
+        assert!(took < Duration::from_secs(15), "{name} took {took:?}");
+    }
+    assert!(bench::bench_fabric("ft1").is_none());
+}
+
+/// A file that touches most of the format, on a small fabric whose numbers stay small when a byte changes.
+const FUZZED: &str = r#"netloom = 1
+name = "µ"
+[topology]
+kind = "torus"
+sides = [4, 4]
+hosts = 2
+[link]
+rate = "100 Gbps"
+delay = "50.5 ns"
+mtu = "2 KiB"
+[link.class.host]
+cable = "5 m"
+[switch]
+speedup = 1.5
+clock = "1.3 GHz"
+queues = "voq"
+input-buffer = { pool = "64 KiB", min = "2 KiB", max = "8 KiB" }
+output-buffer = "8 KiB"
+[switch.pipeline]
+routing = 3
+[routing]
+deadlock = "bubble"
+[qos]
+vls = 4
+sl2vl = [0, 1, 2]
+[qos.arbiter]
+kind = "ib-two-table"
+low = [[0, 64], [1, 64], [2, 64]]
+[[traffic]]
+sl = [0, 1]
+load = 0.5
+message = "2 KiB"
+pattern = { kind = "hot-spot", destination = 3, sources = 0.25 }
+[[traffic]]
+sl = 2
+load = 0.1
+size = { kind = "mix", sizes = [["64 B", 3], ["2 KiB", 1]] }
+arrival = { kind = "bursts", messages = 4 }
+[measure]
+warmup = "10 us"
+length = "100 us"
+"#;
+
+#[test]
+fn the_fuzzed_file_is_sound() {
+    assert_eq!(said(&read(FUZZED)), "");
+}
+
+/// Values at the ends of what can be written, in every key that takes a number or a quantity.
+#[test]
+fn extreme_values_are_answered() {
+    let keys = [
+        "link.rate",
+        "link.delay",
+        "link.flit",
+        "link.mtu",
+        "link.header",
+        "link.class.host.cable",
+        "link.class.host.rate",
+        "switch.clock",
+        "switch.speedup",
+        "switch.output-buffer",
+        "switch.input-buffer.pool",
+        "switch.input-buffer.min",
+        "switch.pipeline.routing",
+        "measure.length",
+        "measure.warmup",
+        "measure.patience",
+        "measure.epochs",
+        "measure.seed",
+        "measure.interval",
+        "traffic.0.load",
+        "traffic.0.message",
+        "traffic.0.from",
+        "traffic.0.until",
+        "traffic.1.size.sizes",
+        "qos.vls",
+        "qos.sl2vl",
+    ];
+    let values = [
+        "0",
+        "-1",
+        "255",
+        "9223372036854775807",
+        "1e300",
+        "nan",
+        "1e-300",
+        "0.3333333333333333",
+        "\"999999999999999 s\"",
+        "\"999999999999999/999999999999998 ps\"",
+        "\"0.000000000001 ps\"",
+        "\"100/3 us\"",
+        "\"99.999999999999 s\"",
+        "\"0 ns\"",
+        "\"0.000000000000000000001 ps\"",
+        "\"50.000000000000000000001 ns\"",
+        "\"123456789012345.123456789 us\"",
+        "\"999999999999999 Tbps\"",
+        "\"1 bps\"",
+        "\"13.636363637 Gbps\"",
+        "\"99.999999999999 Tbps\"",
+        "\"1.000001 Mbps\"",
+        "\"999999999999999 TiB\"",
+        "\"4294967295 B\"",
+        "\"1 B\"",
+        "\"0 B\"",
+        "\"16 KiB\"",
+        "\"0.000001 MHz\"",
+        "\"1000 km\"",
+        "\"0.001 m\"",
+        "[]",
+        "[255]",
+        "[[\"1 B\", 1e308], [\"4294967295 B\", 1e308]]",
+    ];
+    let try_all = |first: Option<&str>| {
+        for key in keys {
+            for value in values {
+                let mut sets: Vec<String> = first.iter().map(|set| (*set).to_owned()).collect();
+                sets.push(format!("{key}={value}"));
+                let loaded = load(&Request {
+                    sets: &sets,
+                    ..Request::new("test.toml", FUZZED)
+                });
+                let _ = said(&loaded);
+                assert_eq!(
+                    loaded.experiment.is_none(),
+                    loaded.notes.has_errors(),
+                    "{sets:?}"
+                );
+            }
+        }
+    };
+    try_all(None);
+    // Odd times multiply each other's denominators.
+    try_all(Some("link.rate=\"13.636363637 Gbps\""));
+    try_all(Some("link.delay=\"1234567/7654321 us\""));
+    try_all(Some("link.mtu=\"message\""));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    /// Whatever a file says, it is answered and not tripped over, and the answer can be printed.
+    #[test]
+    fn no_change_of_bytes_makes_it_panic(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 1..6),
+        set in proptest::option::of("[a-z.0-9]{0,12}=[ -~]{0,12}"),
+    ) {
+        let mut bytes = FUZZED.as_bytes().to_vec();
+        for (at, byte, what) in changes {
+            let at = at.index(bytes.len());
+            match what {
+                0 => { bytes.remove(at); }
+                // Digits are changed but not added, so that no fabric becomes a million switches.
+                1 if !byte.is_ascii_digit() => bytes.insert(at, byte),
+                2 => bytes[at] = byte,
+                _ => { let end = (at + usize::from(byte) % 24).min(bytes.len()); bytes.drain(at..end); }
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let sets: Vec<String> = set.into_iter().collect();
+        let loaded = load(&Request { sets: &sets, ..Request::new("test.toml", &text) });
+        let _ = said(&loaded);
+        prop_assert_eq!(loaded.experiment.is_none(), loaded.notes.has_errors());
+    }
+}
+
+#[test]
+fn a_table_is_shown_by_its_header() {
+    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\n\n[link.class.hots]\n\
+                rate = \"200 Gbps\"\n\n[[traffic]]\nmessage = \"1 KiB\"\n";
+    insta::assert_snapshot!(said(&read(text)));
+    let text = text.replace("arity = 4\n", "arity = 4\nlevels = 2\n");
+    insta::assert_snapshot!(said(&read(&text.replace("message", "load = 0.1\nmessage"))));
+}

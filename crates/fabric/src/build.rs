@@ -1,0 +1,316 @@
+//! From a plan to the partitions of a fabric.
+
+use std::collections::HashMap;
+
+use netloom_arbitration::Arbiter;
+use netloom_packet::{Cursor, Slab};
+use netloom_topology::Peer as Wired;
+use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
+
+use crate::event::Event;
+use crate::fabric::{Buffer, Fabric};
+use crate::mask::Mask;
+use crate::nic::{Nic, NicQueue};
+use crate::plan::{FabricPlan, QueueScheme};
+use crate::port::{InputQueue, NIL, OutputQueue, Peer, Port, PortUse};
+use crate::recorder::{Counters, Row};
+use crate::room::{Limits, Room};
+use crate::switch::{Requests, Switch};
+use crate::trace::Watch;
+use crate::wire::{Stages, Wire};
+
+/// Makers of the arbiters at switch outputs and at NICs.
+pub(crate) struct Arbiters<'a, A> {
+    pub(crate) switch: Box<dyn Fn() -> A + 'a>,
+    pub(crate) nic: Box<dyn Fn() -> A + 'a>,
+}
+
+/// Where everything of the fabric is: partition and index inside it.
+pub(crate) struct Atlas {
+    /// Partition and index of the first port of each switch.
+    first_port: Vec<(u16, u32)>,
+    /// Switches of each partition, in order.
+    switches: Vec<Vec<SwitchId>>,
+    /// NICs of each partition, in order.
+    nics: Vec<Vec<NicId>>,
+    /// Index of each NIC in its partition.
+    nic_index: Vec<u32>,
+}
+
+impl Atlas {
+    pub(crate) fn new(plan: &FabricPlan) -> Self {
+        let n = plan.n_partitions();
+        let topology = &plan.topology;
+        let mut next_port = vec![0u32; n];
+        let mut switches = vec![Vec::new(); n];
+        let first_port = (0..topology.n_switches())
+            .map(|s| {
+                let partition = plan.partitions[s as usize];
+                let p = usize::from(partition);
+                switches[p].push(SwitchId(s));
+                let first = next_port[p];
+                next_port[p] += u32::from(topology.n_ports(SwitchId(s)));
+                (partition, first)
+            })
+            .collect();
+        let mut nics: Vec<Vec<NicId>> = vec![Vec::new(); n];
+        let nic_index = (0..topology.n_nics())
+            .map(|nic| {
+                let (switch, _) = topology.attachment(NicId(nic));
+                let here = &mut nics[usize::from(plan.partitions[switch.index()])];
+                here.push(NicId(nic));
+                here.len() as u32 - 1
+            })
+            .collect();
+        Atlas {
+            first_port,
+            switches,
+            nics,
+            nic_index,
+        }
+    }
+
+    fn port(&self, switch: SwitchId, port: PortNumber) -> (u16, u32) {
+        let (partition, first) = self.first_port[switch.index()];
+        (partition, first + u32::from(port.0))
+    }
+
+    /// The switch and number of a port of a partition.
+    pub(crate) fn name_of_port(&self, partition: u16, port: u32) -> (SwitchId, PortNumber) {
+        let here = &self.switches[usize::from(partition)];
+        let at = here.partition_point(|s| self.first_port[s.index()].1 <= port) - 1;
+        (
+            here[at],
+            PortNumber((port - self.first_port[here[at].index()].1) as u16),
+        )
+    }
+}
+
+/// The least number of ticks between a cause in one partition and its effect in another.
+pub(crate) fn lookahead(plan: &FabricPlan) -> u64 {
+    let topology = &plan.topology;
+    let pipeline = plan.switch.pipeline;
+    let credit = (pipeline.allocation + 1 + pipeline.credit) * plan.switch.period;
+    let mut least = u64::MAX;
+    for switch in (0..topology.n_switches()).map(SwitchId) {
+        for port in (0..topology.n_ports(switch)).map(PortNumber) {
+            if let Wired::Switch(other, _) = topology.peer(switch, port)
+                && plan.partitions[switch.index()] != plan.partitions[other.index()]
+            {
+                let link = plan.links[usize::from(topology.link_class(switch, port))];
+                least = least.min(link.delay + link.flit.min(credit));
+            }
+        }
+    }
+    least
+}
+
+/// The rows of the recorder: (class, service level) for every level a class may use.
+pub fn rows(plan: &FabricPlan) -> Vec<(usize, netloom_units::Sl)> {
+    plan.classes
+        .iter()
+        .enumerate()
+        .flat_map(|(at, class)| class.sls.iter().map(move |&sl| (at, sl)))
+        .collect()
+}
+
+/// One partition of a plan.
+pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
+    plan: &FabricPlan,
+    atlas: &Atlas,
+    number: u16,
+    arbiters: &Arbiters<A>,
+    watch: Option<Watch>,
+) -> Fabric<A, W, R> {
+    let topology = &plan.topology;
+    let (switch_ids, nic_ids) = (
+        &atlas.switches[usize::from(number)],
+        &atlas.nics[usize::from(number)],
+    );
+    let radix = usize::from(topology.radix());
+    let n_vls = usize::from(plan.n_vls);
+    let (queue_of_lane, queue_of_output) = match plan.switch.queues {
+        QueueScheme::PerVl => (1, 0),
+        QueueScheme::VoqSwitch => (radix, 1),
+    };
+    let n_queues = n_vls * queue_of_lane;
+    assert!(
+        radix <= Mask::<W>::CAPACITY && n_queues <= Mask::<R>::CAPACITY,
+        "masks wide enough"
+    );
+    let stages = Stages::new(plan);
+    let wires: Vec<Wire> = plan
+        .links
+        .iter()
+        .map(|&link| Wire::new(plan, link, &stages))
+        .collect();
+
+    let mut switches = Vec::with_capacity(switch_ids.len());
+    let mut ports: Vec<Port<A, W, R>> = Vec::new();
+    for (index, &id) in switch_ids.iter().enumerate() {
+        let n_ports = topology.n_ports(id);
+        switches.push(Switch {
+            id,
+            base: ports.len() as u32,
+            is_marked: false,
+            again: false,
+            woken: Mask::default(),
+            sending: Mask::default(),
+            losers: Mask::default(),
+        });
+        for port in (0..n_ports).map(PortNumber) {
+            let peer = match topology.peer(id, port) {
+                Wired::Unused => Peer::Nobody,
+                Wired::Nic(nic) => Peer::Nic(atlas.nic_index[nic.index()]),
+                Wired::Switch(switch, port) => match atlas.port(switch, port) {
+                    (partition, port) if partition == number => Peer::Port(port),
+                    (partition, port) => Peer::Remote(partition, port),
+                },
+            };
+            let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
+            ports.push(Port {
+                ready: Mask::default(),
+                input_until: Tick::ZERO,
+                next_queue: 0,
+                next_output: 0,
+                input_watched: false,
+                output_watched: false,
+                next_input: 0,
+                waiters: Mask::default(),
+                output_until: Tick::ZERO,
+                room_wake: Tick::NEVER,
+                short: 0,
+                short_need: u32::MAX,
+                space: Room::default(),
+                present: 0,
+                crossing: 0,
+                drains: 0,
+                link_until: Tick::ZERO,
+                link_wake: Tick::NEVER,
+                last_header: Tick::ZERO,
+                credit: Room::default(),
+                arbiter: (arbiters.switch)(),
+                usage: PortUse::default(),
+                peer,
+                switch: index as u32,
+                number: port.0,
+                wire: topology.link_class(id, port),
+                ring_out: ring(plan.forwarding.ring_of_output(id, port)),
+                ring_in: ring(plan.forwarding.ring_of_input(id, port)),
+            });
+        }
+    }
+
+    let mut sls: Vec<u8> = plan
+        .classes
+        .iter()
+        .flat_map(|c| c.sls.iter().map(|sl| sl.0))
+        .collect();
+    sls.sort_unstable();
+    sls.dedup();
+    let mut slot_of = [0u8; 16];
+    sls.iter()
+        .enumerate()
+        .for_each(|(slot, &sl)| slot_of[usize::from(sl & 15)] = slot as u8);
+    let n_slots = sls.len().max(1);
+    let mut row_of = vec![[0u8; 16]; plan.classes.len()];
+    for (row, (class, sl)) in rows(plan).into_iter().enumerate() {
+        row_of[class][usize::from(sl.0 & 15)] = row as u8;
+    }
+    let n_rows = rows(plan).len();
+    let nics: Vec<Nic<A>> = nic_ids
+        .iter()
+        .map(|&id| {
+            let (switch, port) = topology.attachment(id);
+            Nic {
+                id,
+                port: atlas.port(switch, port).1,
+                present: 0,
+                link_until: Tick::ZERO,
+                credit: Room::default(),
+                arbiter: (arbiters.nic)(),
+                link_wake: Tick::NEVER,
+                last_header: Tick::ZERO,
+                sequence: 0,
+                messages: 0,
+                wire: topology.link_class(switch, port),
+                is_marked: false,
+            }
+        })
+        .collect();
+    let nic_queues = (0..nics.len() * n_slots)
+        .map(|at| {
+            let sl = sls.get(at % n_slots).copied().unwrap_or(0);
+            let vl = plan.sl2vl.at_nic(netloom_units::Sl(sl));
+            NicQueue {
+                head: NIL,
+                tail: NIL,
+                payload: 0,
+                bytes: 0,
+                flits: 0,
+                vl,
+                sl,
+            }
+        })
+        .collect::<Vec<_>>()
+        .into();
+    let keeps_order = plan.forwarding.keeps_order();
+    let counts_order = plan.count_reordering || (keeps_order && cfg!(debug_assertions));
+    let buffer = |sizes: &crate::room::Sizes| Buffer {
+        flits: Limits::new(sizes),
+        slots: Limits::new(&sizes.slots(&plan.largest)),
+    };
+
+    Fabric {
+        forwarding: plan.forwarding.clone(),
+        sl2vl: plan.sl2vl.clone(),
+        lanes_per_level: plan.lanes_per_level(),
+        n_vls,
+        n_queues,
+        queue_of_lane,
+        queue_of_output,
+        input_buffer: buffer(&plan.switch.input_buffer),
+        output_buffer: buffer(&plan.switch.output_buffer),
+        allocation: plan.switch.allocation,
+        segmentation: plan.segmentation,
+        classes: plan.classes.clone(),
+        row_of,
+        slot_of,
+        keeps_order,
+        input_queues: vec![InputQueue::default(); ports.len() * n_queues].into(),
+        output_queues: vec![OutputQueue::default(); ports.len() * n_vls].into(),
+        requests: Requests::new(radix),
+        cursors: vec![Cursor::default(); nics.len() * plan.classes.len()],
+        messages: Slab::default(),
+        last_latency: vec![None; nics.len() * n_rows],
+        nic_flits: vec![0; nics.len() * n_rows],
+        partial: HashMap::new(),
+        last_sequence: counts_order.then(HashMap::new),
+        packets: Slab::default(),
+        heads: Box::default(),
+        rows: vec![Row::default(); n_rows],
+        counters: Counters::default(),
+        watch,
+        steps: Vec::new(),
+        stages,
+        wires: wires.into(),
+        switches: switches.into(),
+        ports: ports.into(),
+        nics: nics.into(),
+        nic_queues,
+        n_slots,
+    }
+}
+
+impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+    /// The first message of every NIC and class.
+    pub(crate) fn first_arrivals(&mut self, mut each: impl FnMut(Tick, Event)) {
+        for nic in 0..self.nics.len() as u32 {
+            for class in 0..self.classes.len() as u8 {
+                if let Some((when, event)) = self.next_arrival(nic, class) {
+                    each(when, event);
+                }
+            }
+        }
+    }
+}

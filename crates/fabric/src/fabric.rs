@@ -1,0 +1,255 @@
+//! The part of a fabric that lives in one partition: plain arrays per kind of component.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use netloom_arbitration::{Arbiter, Head};
+use netloom_engine::{EventQueue, Model, Outbox};
+use netloom_packet::{Cursor, Packet, Rows, Segmentation, Slab};
+use netloom_routing::Forwarding;
+use netloom_units::{NicId, Sl, SwitchId, Tick};
+
+use crate::event::Event;
+use crate::lanes::Sl2Vl;
+use crate::nic::{Message, Nic, NicQueue};
+use crate::plan::{Allocation, ClassPlan};
+use crate::port::{InputQueue, OutputQueue, Port};
+use crate::recorder::{Counters, Row};
+use crate::room::Limits;
+use crate::switch::{Requests, Switch};
+use crate::trace::{Stage, Step, Watch};
+use crate::wire::{Stages, Wire};
+
+/// A packet in a buffer: its record and what this switch has decided about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    pub(crate) packet: Packet,
+    /// The next packet of the same queue.
+    pub(crate) next: u32,
+    /// The output it wants.
+    pub(crate) output: u16,
+    /// The lane on which it leaves.
+    pub(crate) vl: u8,
+}
+
+const _: () = assert!(size_of::<Stored>() <= 64);
+
+/// How much a buffer holds, in flits and, on guarded rings, in slots.
+pub(crate) struct Buffer {
+    pub(crate) flits: Limits,
+    pub(crate) slots: Limits,
+}
+
+impl Buffer {
+    #[inline]
+    pub(crate) fn of(&self, ring: u8) -> &Limits {
+        if ring == 0 { &self.flits } else { &self.slots }
+    }
+}
+
+/// One partition. `A` is the arbiter at every output; `W` words hold a set of ports, `R` one of queues.
+pub(crate) struct Fabric<A, const W: usize, const R: usize> {
+    // What never changes.
+    pub(crate) stages: Stages,
+    pub(crate) wires: Rows<Wire>,
+    pub(crate) forwarding: Arc<Forwarding>,
+    pub(crate) sl2vl: Sl2Vl,
+    pub(crate) lanes_per_level: u8,
+    pub(crate) n_vls: usize,
+    pub(crate) n_queues: usize,
+    /// The queue of (lane, output) is `lane * queue_of_lane + output * queue_of_output`.
+    pub(crate) queue_of_lane: usize,
+    pub(crate) queue_of_output: usize,
+    pub(crate) input_buffer: Buffer,
+    pub(crate) output_buffer: Buffer,
+    pub(crate) allocation: Allocation,
+    pub(crate) segmentation: Segmentation,
+    pub(crate) classes: Vec<ClassPlan>,
+    /// The recorder's row of (class, service level).
+    pub(crate) row_of: Vec<[u8; 16]>,
+    /// The NIC queue of each service level.
+    pub(crate) slot_of: [u8; 16],
+    pub(crate) keeps_order: bool,
+
+    // Switches.
+    pub(crate) switches: Rows<Switch<W>>,
+    pub(crate) ports: Rows<Port<A, W, R>>,
+    pub(crate) input_queues: Rows<InputQueue>,
+    pub(crate) output_queues: Rows<OutputQueue>,
+    pub(crate) requests: Requests<W>,
+
+    // NICs.
+    pub(crate) nics: Rows<Nic<A>>,
+    pub(crate) nic_queues: Rows<NicQueue>,
+    pub(crate) n_slots: usize,
+    pub(crate) cursors: Vec<Cursor>,
+    pub(crate) messages: Slab<Message>,
+    /// Latency of the last message of each (NIC, row), for jitter.
+    pub(crate) last_latency: Vec<Option<std::num::NonZero<u64>>>,
+    /// Flits injected by each (NIC, row).
+    pub(crate) nic_flits: Vec<u64>,
+    /// Packets of unfinished messages that have arrived, where packets may overtake each other.
+    pub(crate) partial: HashMap<(NicId, u32), (u32, u32)>,
+    /// The last packet of each (source, destination, service level).
+    pub(crate) last_sequence: Option<HashMap<(NicId, NicId, Sl), u32>>,
+
+    // Everything.
+    pub(crate) packets: Slab<Stored>,
+    pub(crate) heads: Box<[Head; 32]>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) counters: Counters,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+    /// Writes down a step of the packet that is followed.
+    #[cold]
+    pub(crate) fn note(&mut self, packet: &Packet, at: Tick, stage: impl FnOnce(&Self) -> Stage) {
+        if let Some(watch) = self.watch
+            && (packet.source, packet.sequence) == (watch.source, watch.sequence)
+        {
+            let stage = stage(self);
+            self.steps.push(Step { at, stage });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn mark_switch<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let marked = &mut self.switches[switch].is_marked;
+        if !*marked {
+            *marked = true;
+            out.mark(switch);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn mark_nic<Q: EventQueue<Event>>(&mut self, nic: u32, out: &mut Outbox<Self, Q>) {
+        let marked = &mut self.nics[nic].is_marked;
+        if !*marked {
+            *marked = true;
+            out.mark(self.switches.len() as u32 + nic);
+        }
+    }
+
+    /// The fabric-wide name of a port's switch.
+    pub(crate) fn switch_id(&self, port: u32) -> SwitchId {
+        self.switches[self.ports[port].switch].id
+    }
+
+    /// Flits that are in the buffers and on the links of this partition.
+    pub(crate) fn stored_packets(&self) -> u64 {
+        self.packets.len() as u64
+    }
+}
+
+impl<A: Arbiter, const W: usize, const R: usize> Model for Fabric<A, W, R> {
+    type Event = Event;
+    type Parcel = Packet;
+
+    #[inline]
+    fn apply<Q: EventQueue<Event>>(&mut self, now: Tick, event: Event, out: &mut Outbox<Self, Q>) {
+        match event {
+            Event::Head {
+                vl,
+                flits,
+                port,
+                packet,
+                destination,
+            } => {
+                self.header_arrives(now, port, packet, vl, flits, NicId(destination), out);
+            }
+            Event::Credit {
+                vl,
+                units,
+                port,
+                lag,
+            } => self.credits_arrive(now, port, vl, units, lag, out),
+            Event::ReleaseInput { port } => self.input_released(port, out),
+            Event::ReleaseOutput { port } => self.output_released(port, out),
+            Event::ReleaseBoth { input, output } => {
+                self.input_released(input, out);
+                self.output_released(output, out);
+            }
+            Event::Output {
+                vl,
+                flits,
+                port,
+                packet,
+            } => {
+                self.output_arrives(now, port, packet, vl, flits, out);
+            }
+            Event::Link { port } => self.link_wakes(now, port, out),
+            Event::Again { switch } => self.losers_return(switch, out),
+            Event::Room { port } => self.room_wakes(now, port, out),
+            Event::Drain {
+                vl,
+                units,
+                port,
+                lag,
+            } => self.drain_begins(now, port, vl, units, lag, out),
+            Event::Arrival {
+                class,
+                sl,
+                nic,
+                destination,
+                bytes,
+            } => {
+                self.message_arrives(now, nic, class, sl, NicId(destination), bytes, out);
+            }
+            Event::NicCredit {
+                vl,
+                units,
+                nic,
+                lag,
+            } => self.nic_credits_arrive(now, nic, vl, units, lag, out),
+            Event::NicLink { nic } => self.nic_link_wakes(now, nic, out),
+            Event::Deliver { nic, packet } => self.deliver(now, nic, packet),
+        }
+    }
+
+    #[inline]
+    fn decide<Q: EventQueue<Event>>(
+        &mut self,
+        component: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        match (component as usize).checked_sub(self.switches.len()) {
+            None => self.decide_switch(component, now, out),
+            Some(nic) => self.decide_nic(nic as u32, now, out),
+        }
+    }
+
+    fn receive(&mut self, event: Event, parcel: Packet) -> Event {
+        match event {
+            Event::Head {
+                vl,
+                flits,
+                port,
+                destination,
+                ..
+            } => {
+                self.counters.immigrated += 1;
+                let packet = self.packets.insert(Stored {
+                    packet: parcel,
+                    next: crate::port::NIL,
+                    output: 0,
+                    vl: 0,
+                });
+                Event::Head {
+                    vl,
+                    flits,
+                    port,
+                    packet,
+                    destination,
+                }
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The machines: switches, NICs and links as one model of the event kernel.
+//!
+//! A packet's way, and the file that holds each step:
+//!
+//! ```text
+//!  workload ─► NIC queue ─► arbiter ─► link ─► input buffer ─► routing ─► allocation ─► crossbar
+//!              nic/send.rs            wire.rs  switch/input.rs            switch/allocate.rs, islip.rs
+//!
+//!   ─► output buffer ─► arbiter ─► link ─► … ─► NIC
+//!      switch/transfer.rs  switch/output.rs     nic/receive.rs
+//! ```
+//!
+//! The cost is per packet, not per flit. A packet that has started is served at a known rate until its
+//! tail, so every time that follows from a decision is arithmetic ([`wire`](self)), and room in buffers is
+//! counted exactly to the flit by ramps. A flit-by-flit, cycle-driven twin of this model in `tests/`
+//! delivers every packet at the same tick.
+//!
+//! What it leaves out: bit errors and loss (a lossless fabric never drops), adaptive routing, congestion
+//! control, PFC. Management traffic (VL15) has its own lane and priority and no special packets.
+
+mod build;
+mod event;
+mod fabric;
+mod lanes;
+mod mask;
+mod nic;
+mod plan;
+mod port;
+mod ramp;
+mod recorder;
+mod room;
+mod simulation;
+mod stall;
+mod switch;
+mod trace;
+mod wire;
+
+pub use build::rows;
+pub use lanes::Sl2Vl;
+pub use plan::{Allocation, ClassPlan, FabricPlan, LinkTiming, Pipeline, QueueScheme, SwitchPlan};
+pub use port::PortUse;
+pub use ramp::Pace;
+pub use recorder::{Counters, Row};
+pub use room::Sizes;
+pub use simulation::{LARGEST_RADIX, Options, Simulation, build};
+pub use stall::Waiting;
+pub use trace::{Stage, Step, Watch};

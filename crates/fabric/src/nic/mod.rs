@@ -1,0 +1,65 @@
+//! The network interface of a host: it cuts messages into packets, sends them through the same kind of
+//! output arbiter as a switch, and takes in what arrives.
+//!
+//! A NIC has one unbounded queue per service level, so a workload is never held back and latency counts
+//! from the creation of a message. Its clock has one cycle per flit of its link.
+
+mod receive;
+mod send;
+
+use netloom_units::{NicId, Tick};
+
+use crate::room::Room;
+
+/// A message waiting at its NIC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    pub(crate) generation: Tick,
+    pub(crate) destination: NicId,
+    /// Payload bytes not yet in a packet.
+    pub(crate) left: u32,
+    /// Number among all messages of the NIC.
+    pub(crate) number: u32,
+    /// Packets cut off so far.
+    pub(crate) index: u32,
+    /// The next message of the same queue.
+    pub(crate) next: u32,
+    pub(crate) class: u8,
+    pub(crate) sl: u8,
+}
+
+/// The queue of one service level: a list of messages, and the packet that would be next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NicQueue {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+    pub(crate) payload: u32,
+    pub(crate) bytes: u32,
+    pub(crate) flits: u16,
+    pub(crate) vl: u8,
+    pub(crate) sl: u8,
+}
+
+/// State of a NIC.
+pub(crate) struct Nic<A> {
+    pub(crate) id: NicId,
+    /// The switch port at the other end of its link, always in this partition.
+    pub(crate) port: u32,
+    /// Queues that are not empty.
+    pub(crate) present: u32,
+    pub(crate) link_until: Tick,
+    /// Room in the input buffer of the first switch.
+    pub(crate) credit: Room,
+    pub(crate) arbiter: A,
+    /// When the link is looked at again.
+    pub(crate) link_wake: Tick,
+    /// When the last header sent may be allocated at the first switch.
+    pub(crate) last_header: Tick,
+    /// Packets sent so far.
+    pub(crate) sequence: u32,
+    /// Messages created so far.
+    pub(crate) messages: u32,
+    /// Its link class.
+    pub(crate) wire: u8,
+    pub(crate) is_marked: bool,
+}

@@ -1,0 +1,163 @@
+//! What a fabric is built from: typed, resolved, in ticks and flits. Impossible states are refused
+//! before this point.
+
+use std::sync::Arc;
+
+use netloom_arbitration::Policy;
+use netloom_packet::{Segmentation, Source};
+use netloom_routing::Forwarding;
+use netloom_topology::Topology;
+use netloom_units::{NicId, Sl};
+
+use crate::lanes::Sl2Vl;
+use crate::ramp::Pace;
+use crate::room::Sizes;
+
+/// Timing of the links of one class, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkTiming {
+    /// One flit on the wire.
+    pub flit: u64,
+    /// Propagation.
+    pub delay: u64,
+}
+
+/// Latencies of the stages of a switch, in cycles of its clock. They are pipelined: they delay a packet
+/// and occupy nothing; what occupies a resource is size over rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pipeline {
+    /// IB: writing the header into the input buffer.
+    pub input: u64,
+    /// RT: computing the output.
+    pub routing: u64,
+    /// VA-SA: from the allocation to the first flit on the crossbar.
+    pub allocation: u64,
+    /// X: from the crossbar's input to the output buffer.
+    pub crossbar: u64,
+    /// OB: from the scheduler's decision to the first flit on the link.
+    pub output: u64,
+    /// From a flit leaving the input buffer to its credit leaving for the other end.
+    pub credit: u64,
+}
+
+/// How a buffered input is divided into queues, besides lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueScheme {
+    /// One queue per virtual lane.
+    PerVl,
+    /// One queue per virtual lane and output of this switch (VOQsw).
+    VoqSwitch,
+}
+
+/// Who may cross the switch next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Allocation {
+    /// Each input picks one queue round robin, each output one input round robin, once per cycle.
+    Separable,
+    /// iSLIP: outputs grant and inputs accept, round robin, so many times per cycle.
+    Islip {
+        /// Rounds of request, grant and accept in a cycle.
+        iterations: u8,
+    },
+}
+
+/// A switch with buffers at inputs and outputs around a crossbar.
+#[derive(Clone, Debug)]
+pub struct SwitchPlan {
+    /// Ticks between two clock edges.
+    pub period: u64,
+    /// Latencies of its stages.
+    pub pipeline: Pipeline,
+    /// Flits per cycle over each crossbar port, as a fraction.
+    pub speedup: (u32, u32),
+    /// Queues of an input.
+    pub queues: QueueScheme,
+    /// Who may cross.
+    pub allocation: Allocation,
+    /// The input buffer of a port.
+    pub input_buffer: Sizes,
+    /// The output buffer of a port.
+    pub output_buffer: Sizes,
+}
+
+impl SwitchPlan {
+    /// The pace of one crossbar port.
+    pub fn crossbar_pace(&self) -> Pace {
+        Pace {
+            period: self.period,
+            num: self.speedup.0,
+            den: self.speedup.1,
+        }
+    }
+}
+
+/// One traffic class.
+#[derive(Clone)]
+pub struct ClassPlan {
+    /// Its name in reports.
+    pub name: String,
+    /// Its service level, unless a message names its own.
+    pub sl: Sl,
+    /// All service levels that it may use.
+    pub sls: Vec<Sl>,
+    /// Who creates its messages.
+    pub source: Arc<dyn Source>,
+}
+
+/// Everything a fabric is built from.
+#[derive(Clone)]
+pub struct FabricPlan {
+    /// Who is wired to whom.
+    pub topology: Arc<Topology>,
+    /// Which output, which lane.
+    pub forwarding: Arc<Forwarding>,
+    /// How messages become packets and flits.
+    pub segmentation: Segmentation,
+    /// Timing of each link class of the topology.
+    pub links: Vec<LinkTiming>,
+    /// The switches.
+    pub switch: SwitchPlan,
+    /// Lanes of every link, routing lanes included.
+    pub n_vls: u8,
+    /// Which lane a service level takes.
+    pub sl2vl: Sl2Vl,
+    /// Flits of the largest packet of each lane.
+    pub largest: Vec<u16>,
+    /// Who is next on a switch's link.
+    pub switch_policy: Arc<dyn Policy>,
+    /// Who is next on a NIC's link.
+    pub nic_policy: Arc<dyn Policy>,
+    /// The traffic classes.
+    pub classes: Vec<ClassPlan>,
+    /// The partition of each switch; a NIC belongs to its switch's.
+    pub partitions: Vec<u16>,
+    /// Whether packets that overtake others of their flow are counted.
+    pub count_reordering: bool,
+}
+
+impl FabricPlan {
+    /// Lanes that service levels map to; a routing that needs several lanes per level repeats them.
+    pub fn lanes_per_level(&self) -> u8 {
+        self.n_vls / self.forwarding.lanes().max(1)
+    }
+
+    /// Number of partitions.
+    pub fn n_partitions(&self) -> usize {
+        self.partitions
+            .iter()
+            .copied()
+            .max()
+            .map_or(1, |p| usize::from(p) + 1)
+    }
+
+    /// Timing of the link behind a NIC.
+    pub fn nic_link(&self, nic: NicId) -> LinkTiming {
+        let (switch, port) = self.topology.attachment(nic);
+        self.links[usize::from(self.topology.link_class(switch, port))]
+    }
+
+    /// Flits of the largest packet of all.
+    pub fn largest_packet(&self) -> u16 {
+        self.largest.iter().copied().max().unwrap_or(1).max(1)
+    }
+}

@@ -1,0 +1,107 @@
+//! Flits that come free one after another, as one record instead of one event each.
+
+use netloom_units::Tick;
+
+/// At which pace flits pass: `num / den` of them per `period` ticks.
+///
+/// Flit `k` (from 0) passes `floor(k * den / num)` periods after the first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pace {
+    /// Ticks per step.
+    pub period: u64,
+    /// Flits per `den` steps.
+    pub num: u32,
+    /// Steps per `num` flits.
+    pub den: u32,
+}
+
+impl Pace {
+    /// One flit per `period` ticks.
+    pub fn one_per(period: u64) -> Self {
+        Pace {
+            period,
+            num: 1,
+            den: 1,
+        }
+    }
+
+    /// How many flits have passed `elapsed` ticks after the first one did.
+    #[inline]
+    pub fn passed(self, elapsed: u64) -> u64 {
+        let steps = if self.period == 1 {
+            elapsed + 1
+        } else {
+            elapsed / self.period + 1
+        };
+        if self.num == self.den {
+            return steps;
+        }
+        (steps * u64::from(self.num)).div_ceil(u64::from(self.den))
+    }
+
+    /// Ticks from the first flit to flit `k`.
+    #[inline]
+    pub fn time_of(self, k: u64) -> u64 {
+        if self.num == self.den {
+            return k * self.period;
+        }
+        k * u64::from(self.den) / u64::from(self.num) * self.period
+    }
+
+    /// Ticks that `flits` of them occupy: whole periods from the first to the end of the last.
+    pub fn occupancy(self, flits: u64) -> u64 {
+        (flits * u64::from(self.den)).div_ceil(u64::from(self.num)) * self.period
+    }
+}
+
+/// `count` units of a lane that come free from `start` on, the last of them at `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Ramp {
+    pub(crate) start: Tick,
+    pub(crate) end: Tick,
+    /// Zero where there is no ramp at all.
+    pub(crate) count: u16,
+    pub(crate) vl: u8,
+}
+
+impl Ramp {
+    #[inline]
+    pub(crate) fn new(start: Tick, count: u16, vl: u8, pace: Pace) -> Self {
+        Ramp {
+            start,
+            end: start + pace.time_of(u64::from(count) - 1),
+            count,
+            vl,
+        }
+    }
+
+    /// How many are free at a time.
+    #[inline]
+    pub(crate) fn passed(&self, now: Tick, pace: Pace) -> u32 {
+        if now >= self.end {
+            return u32::from(self.count);
+        }
+        if now < self.start {
+            0
+        } else {
+            pace.passed(now - self.start) as u32
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn passed_counts_what_time_of_says(period in 1u64..20, num in 1u32..8, den in 1u32..8, flits in 1u64..70, at in 0u64..2000) {
+            let pace = Pace { period, num, den };
+            let counted = (0..flits).filter(|&k| pace.time_of(k) <= at).count() as u64;
+            prop_assert_eq!(pace.passed(at).min(flits), counted);
+            prop_assert!(pace.time_of(flits - 1) < pace.occupancy(flits));
+            prop_assert_eq!(pace.occupancy(flits) % period, 0);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What is learnt while it runs: sums of integers per traffic class and service level, so that any split
+//! of the fabric gives the same numbers.
+
+use netloom_metrics::{Digest, Histogram, Tally};
+
+/// One row per (class, service level): what happened since the row was last taken.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Messages created by workloads.
+    pub offered_messages: u64,
+    /// Flits that they need on the wire.
+    pub offered_flits: u64,
+    /// Packets that began to leave a NIC.
+    pub injected_packets: u64,
+    /// Their flits.
+    pub injected_flits: u64,
+    /// Packets wholly received.
+    pub delivered_packets: u64,
+    /// Their flits.
+    pub delivered_flits: u64,
+    /// Messages wholly received.
+    pub delivered_messages: u64,
+    /// Switches crossed by delivered packets.
+    pub hops: u64,
+    /// Packets that arrived after a later one of their flow.
+    pub reordered: u64,
+    /// From the creation of a message to its last flit, in ticks.
+    pub message_latency: Histogram,
+    /// From the creation of a message to the last flit of each packet.
+    pub packet_latency: Histogram,
+    /// From the first flit leaving the NIC to the last flit received.
+    pub network_latency: Histogram,
+    /// Change of message latency between consecutive messages of the row at a receiver.
+    pub jitter: Tally,
+}
+
+impl Row {
+    /// Adds another row.
+    pub fn merge(&mut self, other: &Row) {
+        self.offered_messages += other.offered_messages;
+        self.offered_flits += other.offered_flits;
+        self.injected_packets += other.injected_packets;
+        self.injected_flits += other.injected_flits;
+        self.delivered_packets += other.delivered_packets;
+        self.delivered_flits += other.delivered_flits;
+        self.delivered_messages += other.delivered_messages;
+        self.hops += other.hops;
+        self.reordered += other.reordered;
+        self.message_latency.merge(&other.message_latency);
+        self.packet_latency.merge(&other.packet_latency);
+        self.network_latency.merge(&other.network_latency);
+        self.jitter.merge(&other.jitter);
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        let empty = |histogram: &mut Histogram| {
+            histogram.clear();
+            std::mem::take(histogram)
+        };
+        *self = Row {
+            message_latency: empty(&mut self.message_latency),
+            packet_latency: empty(&mut self.packet_latency),
+            network_latency: empty(&mut self.network_latency),
+            ..Row::default()
+        };
+    }
+}
+
+/// Totals of the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that crossed a switch: one for each switch of each packet's path.
+    pub packet_hops: u64,
+    /// The same in flits.
+    pub flit_hops: u64,
+    /// Packets that began to leave a NIC.
+    pub injected: u64,
+    /// Packets wholly received.
+    pub delivered: u64,
+    /// Packets handed to another partition.
+    pub emigrated: u64,
+    /// Packets taken over from another partition.
+    pub immigrated: u64,
+    /// Decisions of switch output schedulers with more than one eligible lane. Every packet-hop that is
+    /// not under way is one decision.
+    pub choices: u64,
+    /// Packets whose link was granted together with the crossbar.
+    pub fused: u64,
+    /// Order-independent digest of all deliveries.
+    pub digest: Digest,
+}
+
+impl Counters {
+    /// Adds the counters of another partition.
+    pub fn merge(&mut self, other: &Counters) {
+        self.packet_hops += other.packet_hops;
+        self.flit_hops += other.flit_hops;
+        self.injected += other.injected;
+        self.delivered += other.delivered;
+        self.emigrated += other.emigrated;
+        self.immigrated += other.immigrated;
+        self.choices += other.choices;
+        self.fused += other.fused;
+        self.digest.merge(other.digest);
+    }
+}

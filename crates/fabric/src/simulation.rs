@@ -1,0 +1,289 @@
+//! A fabric that runs: the one interface behind which arbiters, queue schemes, radixes and event queues
+//! are chosen once.
+
+use std::sync::Arc;
+
+use netloom_arbitration::{Arbiter, Policy, TwoTable};
+use netloom_engine::{Engine, EventQueue, Heap, Wheel, find_cycle};
+use netloom_units::{NicId, Port, SwitchId, Tick};
+
+use crate::build::{self, Arbiters, Atlas};
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::plan::{FabricPlan, QueueScheme};
+use crate::port::PortUse;
+use crate::recorder::{Counters, Row};
+use crate::stall::Waiting;
+use crate::trace::{Step, Watch};
+
+/// How to run a plan; no choice here changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads that share the partitions.
+    pub threads: usize,
+    /// Take the reference event queue (a binary heap) instead of the wheel.
+    pub reference_queue: bool,
+    /// Take boxed arbiters even where a specialised one exists.
+    pub boxed_arbiters: bool,
+    /// Follow one packet.
+    pub watch: Option<Watch>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            threads: 1,
+            reference_queue: false,
+            boxed_arbiters: false,
+            watch: None,
+        }
+    }
+}
+
+/// A fabric under simulation.
+pub trait Simulation {
+    /// Runs every tick before `end`.
+    fn run_until(&mut self, end: Tick);
+    /// Events processed so far.
+    fn events(&self) -> u64;
+    /// The earliest event to come.
+    fn next_event(&mut self) -> Option<Tick>;
+    /// Totals since the start.
+    fn counters(&mut self) -> Counters;
+    /// Adds what was recorded since the last call to `into` (one row per class and service level) and
+    /// forgets it.
+    fn take_rows(&mut self, into: &mut [Row]);
+    /// What every port has done since the start, in order of switch and port.
+    fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)>;
+    /// Flits injected since the start by each NIC, one number per row, in order of NIC.
+    fn nic_flits(&mut self) -> Vec<Vec<u64>>;
+    /// Packets between injection and delivery.
+    fn in_flight(&mut self) -> u64;
+    /// Messages that have not wholly left their NIC.
+    fn waiting_messages(&mut self) -> u64;
+    /// The steps of the packet that is followed, in order of time.
+    fn steps(&mut self) -> Vec<Step>;
+    /// If some packet has waited at an input for more than `patience` ticks: a cycle of waits, if there
+    /// is one.
+    fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>>;
+    /// Checks the laws that hold between ticks; panics with the name of a broken one.
+    fn check_laws(&mut self);
+    /// Whether all room is free again, as it must be in a drained fabric.
+    fn is_idle(&mut self) -> bool;
+}
+
+/// Builds a plan and hands every NIC its first messages.
+pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
+    let radix = plan.topology.radix();
+    let is_voq = plan.switch.queues == QueueScheme::VoqSwitch;
+    let tables = (plan.switch_policy.two_table(), plan.nic_policy.two_table());
+    // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
+    if let (Some(switch), Some(nic), false, ..=128, false) =
+        (&tables.0, &tables.1, is_voq, radix, options.boxed_arbiters)
+    {
+        let arbiters: Arbiters<'_, TwoTable> = Arbiters {
+            switch: Box::new(|| switch.clone()),
+            nic: Box::new(|| nic.clone()),
+        };
+        return if radix <= 64 {
+            with_queue::<_, 1, 1>(plan, options, &arbiters)
+        } else {
+            with_queue::<_, 2, 1>(plan, options, &arbiters)
+        };
+    }
+    let boxed =
+        |policy: Arc<dyn Policy>, table: Option<TwoTable>| -> Box<dyn Fn() -> Box<dyn Arbiter>> {
+            match table {
+                // All ports share one table.
+                Some(table) => Box::new(move || Box::new(table.clone())),
+                None => Box::new(move || policy.build()),
+            }
+        };
+    let arbiters = Arbiters {
+        switch: boxed(plan.switch_policy.clone(), tables.0),
+        nic: boxed(plan.nic_policy.clone(), tables.1),
+    };
+    match (is_voq, radix) {
+        (false, ..=64) => with_queue::<_, 1, 1>(plan, options, &arbiters),
+        (false, _) => with_queue::<_, 8, 1>(plan, options, &arbiters),
+        (true, ..=64) => with_queue::<_, 1, 16>(plan, options, &arbiters),
+        (true, _) => with_queue::<_, 8, 128>(plan, options, &arbiters),
+    }
+}
+
+/// The largest number of ports of a switch.
+pub const LARGEST_RADIX: u16 = 512;
+
+fn with_queue<A: Arbiter + 'static, const W: usize, const R: usize>(
+    plan: &FabricPlan,
+    options: Options,
+    arbiters: &Arbiters<'_, A>,
+) -> Box<dyn Simulation> {
+    if options.reference_queue {
+        Box::new(Running::<A, Heap<Event>, W, R>::new(
+            plan, options, arbiters,
+        ))
+    } else {
+        Box::new(Running::<A, Wheel<Event>, W, R>::new(
+            plan, options, arbiters,
+        ))
+    }
+}
+
+struct Running<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> {
+    engine: Engine<Fabric<A, W, R>, Q>,
+    atlas: Atlas,
+}
+
+impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Running<A, Q, W, R> {
+    fn new(plan: &FabricPlan, options: Options, arbiters: &Arbiters<'_, A>) -> Self {
+        let atlas = Atlas::new(plan);
+        let partitions = (0..plan.n_partitions() as u16)
+            .map(|number| build::partition(plan, &atlas, number, arbiters, options.watch))
+            .collect();
+        let lookahead = if plan.n_partitions() == 1 {
+            u64::MAX
+        } else {
+            build::lookahead(plan)
+        };
+        let mut engine: Engine<Fabric<A, W, R>, Q> =
+            Engine::new(partitions, lookahead, options.threads);
+        for partition in 0..plan.n_partitions() {
+            // One partition at a time: its first events are moved into its queue before the next.
+            let mut first = Vec::new();
+            engine
+                .model(partition)
+                .first_arrivals(|when, event| first.push((when, event)));
+            for (when, event) in first {
+                engine.schedule(partition, when, event);
+            }
+        }
+        Running { engine, atlas }
+    }
+}
+
+impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulation
+    for Running<A, Q, W, R>
+{
+    fn run_until(&mut self, end: Tick) {
+        self.engine.run_until(end);
+    }
+
+    fn events(&self) -> u64 {
+        self.engine.events()
+    }
+
+    fn next_event(&mut self) -> Option<Tick> {
+        self.engine.next_event()
+    }
+
+    fn counters(&mut self) -> Counters {
+        let mut all = Counters::default();
+        self.engine
+            .models()
+            .for_each(|fabric| all.merge(&fabric.counters));
+        all
+    }
+
+    fn take_rows(&mut self, into: &mut [Row]) {
+        for fabric in self.engine.models() {
+            for (row, sum) in fabric.rows.iter_mut().zip(into.iter_mut()) {
+                sum.merge(row);
+                row.clear();
+            }
+        }
+    }
+
+    fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {
+        let mut all = Vec::new();
+        for fabric in self.engine.models() {
+            for port in &fabric.ports {
+                all.push((
+                    fabric.switches[port.switch].id,
+                    Port(port.number),
+                    port.usage,
+                ));
+            }
+        }
+        all.sort_unstable_by_key(|(switch, port, _)| (*switch, *port));
+        all
+    }
+
+    fn nic_flits(&mut self) -> Vec<Vec<u64>> {
+        let mut all: Vec<(NicId, Vec<u64>)> = Vec::new();
+        for fabric in self.engine.models() {
+            let n_rows = fabric.rows.len();
+            for (nic, flits) in fabric
+                .nics
+                .iter()
+                .zip(fabric.nic_flits.chunks(n_rows.max(1)))
+            {
+                all.push((nic.id, flits.to_vec()));
+            }
+        }
+        all.sort_unstable_by_key(|(nic, _)| *nic);
+        all.into_iter().map(|(_, flits)| flits).collect()
+    }
+
+    fn in_flight(&mut self) -> u64 {
+        let counters = self.counters();
+        let stored: u64 = self
+            .engine
+            .models()
+            .map(|fabric| fabric.stored_packets())
+            .sum();
+        stored + (counters.emigrated - counters.immigrated)
+    }
+
+    fn waiting_messages(&mut self) -> u64 {
+        self.engine
+            .models()
+            .map(|fabric| fabric.messages.len() as u64)
+            .sum()
+    }
+
+    fn steps(&mut self) -> Vec<Step> {
+        let mut all: Vec<Step> = self
+            .engine
+            .models()
+            .flat_map(|fabric| fabric.steps.clone())
+            .collect();
+        all.sort_by_key(|step| step.at);
+        all
+    }
+
+    fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>> {
+        let mut edges = Vec::new();
+        let mut is_stalled = false;
+        let atlas = &self.atlas;
+        for fabric in self.engine.models() {
+            is_stalled |= fabric.waits(now, patience, &mut edges, &|p, port| {
+                atlas.name_of_port(p, port)
+            });
+        }
+        if !is_stalled {
+            return None;
+        }
+        find_cycle(edges).map(|cycle| cycle.into_iter().map(Waiting::from_key).collect())
+    }
+
+    fn check_laws(&mut self) {
+        let counters = self.counters();
+        let in_flight = self.in_flight();
+        assert_eq!(
+            counters.injected,
+            counters.delivered + in_flight,
+            "packets are conserved"
+        );
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.engine.models().all(|fabric| {
+            fabric
+                .ports
+                .iter()
+                .all(|port| port.credit.is_idle() && port.space.is_idle())
+                && fabric.nics.iter().all(|nic| nic.credit.is_idle())
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! Who waits for whom: the evidence when nothing moves.
+//!
+//! A packet at the head of an input queue waits for room in an output buffer; a packet at the head of an
+//! output queue waits for credits, that is for the queues of the input buffer at the other end. A cycle
+//! of such waits never ends.
+
+use std::fmt;
+
+use netloom_arbitration::Arbiter;
+use netloom_units::{Port, SwitchId, Tick, Vl};
+
+use crate::fabric::Fabric;
+use crate::port::{NIL, Peer};
+
+/// One end of a wait: a buffer of a port with its lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Waiting {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Its port.
+    pub port: Port,
+    /// Input or output buffer.
+    pub is_output: bool,
+    /// The lane.
+    pub vl: Vl,
+    /// At an input with a queue per output: the output.
+    pub towards: u16,
+}
+
+impl Waiting {
+    /// A number for the search of cycles.
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.switch.0) << 34
+            | u64::from(self.port.0 & 0x1FFF) << 21
+            | u64::from(self.is_output) << 20
+            | u64::from(self.vl.0 & 31) << 13
+            | u64::from(self.towards & 0x1FFF)
+    }
+
+    /// The inverse of [`Waiting::key`].
+    pub(crate) fn from_key(key: u64) -> Self {
+        Waiting {
+            switch: SwitchId((key >> 34) as u32),
+            port: Port((key >> 21) as u16 & 0x1FFF),
+            is_output: key >> 20 & 1 == 1,
+            vl: Vl((key >> 13) as u8 & 31),
+            towards: key as u16 & 0x1FFF,
+        }
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = if self.is_output { "output" } else { "input" };
+        write!(f, "{} {side} {} {}", self.switch, self.port.0, self.vl)
+    }
+}
+
+impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+    /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
+    /// waited at an input for the search to begin at all; `false` if none has.
+    pub(crate) fn waits(
+        &self,
+        now: Tick,
+        patience: u64,
+        edges: &mut Vec<(u64, u64)>,
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
+    ) -> bool {
+        let mut is_stalled = false;
+        for (at, port) in self.ports.iter().enumerate() {
+            let here = |is_output: bool, vl: u8, towards: u16| Waiting {
+                switch: self.switches[port.switch].id,
+                port: Port(port.number),
+                is_output,
+                vl: Vl(vl),
+                towards,
+            };
+            let base = self.switches[port.switch].base;
+            for q in port.ready.iter() {
+                let queue = &self.input_queues[(at * self.n_queues + q) as u32];
+                let first = &self.packets[queue.head].packet;
+                let waited = now.saturating_since(first.arrival.max(port.input_until));
+                is_stalled |= waited > patience;
+                let towards = self.towards(queue.output);
+                let target = Waiting {
+                    port: Port(queue.output),
+                    ..here(true, queue.vl, 0)
+                };
+                let is_full = self.ports[base + u32::from(queue.output)].output_until <= now;
+                if is_full {
+                    edges.push((here(false, first.vl, towards).key(), target.key()));
+                }
+            }
+            if port.link_until > now {
+                continue;
+            }
+            for vl in 0..self.n_vls as u8 {
+                let queue = &self.output_queues[(at * self.n_vls + usize::from(vl)) as u32];
+                if queue.head == NIL {
+                    continue;
+                }
+                let (switch, number) = match port.peer {
+                    Peer::Port(next) => (self.switch_id(next), Port(self.ports[next].number)),
+                    Peer::Remote(partition, next) => remote(partition, next),
+                    Peer::Nic(_) | Peer::Nobody => continue,
+                };
+                let n_towards = if self.queue_of_output == 0 {
+                    1
+                } else {
+                    self.n_queues / self.n_vls
+                };
+                for towards in 0..n_towards as u16 {
+                    let target = Waiting {
+                        switch,
+                        port: number,
+                        is_output: false,
+                        vl: Vl(vl),
+                        towards,
+                    };
+                    edges.push((here(true, vl, 0).key(), target.key()));
+                }
+            }
+        }
+        is_stalled
+    }
+
+    fn towards(&self, output: u16) -> u16 {
+        if self.queue_of_output == 0 { 0 } else { output }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_names_its_wait() {
+        let wait = Waiting {
+            switch: SwitchId(12_287),
+            port: Port(127),
+            is_output: true,
+            vl: Vl(15),
+            towards: 511,
+        };
+        assert_eq!(Waiting::from_key(wait.key()), wait);
+    }
+}

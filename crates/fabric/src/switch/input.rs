@@ -1,0 +1,177 @@
+//! Input side: headers join queues, inputs are woken.
+
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_routing::Occasion;
+use netloom_units::{NicId, Port, Tick, Vl};
+
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::port::NIL;
+use crate::ramp::Ramp;
+use crate::trace::Stage;
+
+impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+    /// A header has passed the input and routing stages.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    pub(crate) fn header_arrives<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        vl: u8,
+        flits: u16,
+        destination: NicId,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.ports[port];
+        let (switch, number) = (input.switch, Port(input.number));
+        let at = self.switches[switch].id;
+        let stored = &mut self.packets[id];
+        let packet = &mut stored.packet;
+        let lane = if self.lanes_per_level as usize == self.n_vls {
+            0
+        } else {
+            vl / self.lanes_per_level
+        };
+        let occasion = Occasion {
+            source: packet.source,
+            sequence: packet.sequence,
+            hop: packet.hops,
+        };
+        let hop = self
+            .forwarding
+            .route(at, number, lane, destination, occasion);
+        packet.hops = packet.hops.wrapping_add(1);
+        let level = self.sl2vl.at_switch(at, number, hop.port, packet.sl);
+        stored.vl = level + hop.lane * self.lanes_per_level;
+        stored.output = hop.port.0;
+        stored.next = NIL;
+        let (output, out_vl) = (stored.output, stored.vl);
+        if self.watch.is_some() {
+            let packet = stored.packet;
+            self.note(&packet, packet.arrival, |_| Stage::Received {
+                switch: at,
+                input: number,
+            });
+            self.note(&packet, now, |_| Stage::Routed {
+                switch: at,
+                output: hop.port,
+                vl: Vl(out_vl),
+            });
+        }
+        let q = usize::from(vl) * self.queue_of_lane + usize::from(output) * self.queue_of_output;
+        let queue = &mut self.input_queues[port * self.n_queues as u32 + q as u32];
+        if queue.head != NIL {
+            let last = std::mem::replace(&mut queue.tail, id);
+            self.packets[last].next = id;
+            return;
+        }
+        queue.head = id;
+        queue.tail = id;
+        queue.flits = flits;
+        queue.output = output;
+        queue.vl = out_vl;
+        let input = &mut self.ports[port];
+        input.ready.set(q);
+        if input.input_until > now {
+            if !input.input_watched {
+                input.input_watched = true;
+                out.at(input.input_until, Event::ReleaseInput { port });
+            }
+            return;
+        }
+        self.switches[switch].woken.set(usize::from(number.0));
+        self.mark_switch(switch, out);
+    }
+
+    /// The crossbar has let go of an input.
+    #[inline]
+    pub(crate) fn input_released<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &mut self.ports[port];
+        input.input_watched = false;
+        if !input.ready.is_empty() {
+            let (switch, number) = (input.switch, input.number);
+            self.switches[switch].woken.set(usize::from(number));
+            self.mark_switch(switch, out);
+        }
+    }
+
+    /// The crossbar has let go of an output.
+    #[inline]
+    pub(crate) fn output_released<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.ports[port].output_watched = false;
+        self.wake_waiters(port, out);
+    }
+
+    /// Room may have come free in an output buffer.
+    pub(crate) fn room_wakes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        if output.room_wake <= now {
+            output.room_wake = Tick::NEVER;
+        }
+        self.wake_waiters(port, out);
+    }
+
+    /// Inputs that wait for an output look again; those that still find it closed register anew.
+    #[inline]
+    fn wake_waiters<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+        let output = &mut self.ports[port];
+        output.short = 0;
+        output.short_need = u32::MAX;
+        let waiters = std::mem::take(&mut output.waiters);
+        if !waiters.is_empty() {
+            let switch = output.switch;
+            self.switches[switch].woken.union(waiters);
+            self.mark_switch(switch, out);
+        }
+    }
+
+    /// Inputs that lost an allocation try again.
+    pub(crate) fn losers_return<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.switches[switch];
+        state.again = false;
+        let losers = std::mem::take(&mut state.losers);
+        state.woken.union(losers);
+        self.mark_switch(switch, out);
+    }
+
+    /// Room that was not foreseen begins to come free.
+    pub(crate) fn drain_begins<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vl: u8,
+        units: u16,
+        lag: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        output.drains -= 1;
+        let pace = self.wires[u32::from(output.wire)].drain;
+        let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
+        let held = output.space.release(ramp, now);
+        assert!(held, "earlier ramps are over when a later one starts");
+        if self.ports[port].short != 0 {
+            self.wake_waiters(port, out);
+        }
+    }
+}

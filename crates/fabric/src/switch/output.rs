@@ -1,0 +1,349 @@
+//! Output side: the scheduler chooses a lane, the packet leaves on the link.
+
+use netloom_arbitration::{Arbiter, Head, View};
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::{Port, Tick, Vl};
+
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::port::{NIL, Peer};
+use crate::ramp::Ramp;
+use crate::trace::Stage;
+
+impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+    /// A packet can be scheduled from an output buffer.
+    pub(crate) fn output_arrives<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        vl: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let packet = &self.packets[id].packet;
+        let head = Head {
+            born: packet.generation,
+            bytes: packet.bytes,
+            sl: packet.sl,
+            vl: Vl(vl),
+        };
+        let output = &mut self.ports[port];
+        output.arbiter.arrived(vl, &head);
+        output.crossing -= 1;
+        let queue = &mut self.output_queues[port * self.n_vls as u32 + u32::from(vl)];
+        if queue.head == NIL {
+            queue.head = id;
+            queue.tail = id;
+            queue.flits = flits;
+            output.present |= 1 << vl;
+        } else {
+            let last = std::mem::replace(&mut queue.tail, id);
+            self.packets[last].next = id;
+        }
+        self.link_wakes(now, port, out);
+    }
+
+    /// An output with packets is looked at on this edge if its link can be given, and otherwise when it
+    /// can.
+    #[inline]
+    pub(crate) fn link_wakes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        if output.link_wake <= now {
+            output.link_wake = Tick::NEVER;
+        }
+        if output.present == 0 {
+            return;
+        }
+        if output.link_until.0 < now.0 + self.stages.ahead {
+            let (switch, number) = (output.switch, output.number);
+            self.switches[switch].sending.set(usize::from(number));
+            self.mark_switch(switch, out);
+        } else {
+            self.watch_link(now, port, out);
+        }
+    }
+
+    /// The output is looked at again on the first edge on which its link can be given.
+    #[inline]
+    fn watch_link<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        let free = Tick(output.link_until.0.saturating_sub(self.stages.output));
+        // A scheduler takes one packet per edge, even if its link could take more.
+        let when = self
+            .stages
+            .clock
+            .edge_at_or_before(free)
+            .max(now + self.stages.clock.period);
+        if when < output.link_wake {
+            output.link_wake = when;
+            out.at(when, Event::Link { port });
+        }
+    }
+
+    /// Credits have come back over a link.
+    #[inline]
+    pub(crate) fn credits_arrive<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vl: u8,
+        units: u16,
+        lag: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        let pace = match output.peer {
+            Peer::Nic(_) => self.wires[u32::from(output.wire)].drain,
+            _ => self.stages.crossbar,
+        };
+        let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
+        let held = output.credit.release(ramp, now);
+        assert!(held, "credits of a link come back one packet after another");
+        if output.present != 0 && output.link_until.0 < now.0 + self.stages.ahead {
+            let (switch, number) = (output.switch, output.number);
+            self.switches[switch].sending.set(usize::from(number));
+            self.mark_switch(switch, out);
+        }
+    }
+
+    /// The scheduler of an output: of the lanes whose first packet fits into the buffer at the other
+    /// end, the arbiter takes one.
+    #[inline]
+    pub(super) fn schedule_link<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        if output.present == 0 || output.link_until.0 >= now.0 + self.stages.ahead {
+            return;
+        }
+        let ring = output.ring_out;
+        let pace = match output.peer {
+            Peer::Nic(_) => self.wires[u32::from(output.wire)].drain,
+            _ => self.stages.crossbar,
+        };
+        let limits = self.input_buffer.of(ring);
+        let first = port * self.n_vls as u32;
+        let mut eligible = 0u32;
+        let mut wake = Tick::NEVER;
+        let mut lanes = output.present;
+        while lanes != 0 {
+            let vl = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let queue = &self.output_queues[first + vl as u32];
+            let need = if ring == 0 { u32::from(queue.flits) } else { 1 };
+            if output.credit.has(vl as u8, need, now, limits, || pace) {
+                let packet = &self.packets[queue.head].packet;
+                self.heads[vl] = Head {
+                    born: packet.generation,
+                    bytes: packet.bytes,
+                    sl: packet.sl,
+                    vl: Vl(vl as u8),
+                };
+                eligible |= 1 << vl;
+            } else if let Some(when) = output.credit.when(vl as u8, need, now, pace, limits) {
+                wake = wake.min(when);
+            }
+        }
+        let chosen = match eligible {
+            0 => None,
+            _ => output.arbiter.choose(&View {
+                eligible,
+                heads: &self.heads,
+            }),
+        };
+        let Some(grant) = chosen else {
+            if wake != Tick::NEVER {
+                let when = self.stages.clock.edge_at_or_after(wake.max(now + 1));
+                if when < output.link_wake {
+                    output.link_wake = when;
+                    out.at(when, Event::Link { port });
+                }
+            }
+            return;
+        };
+        output.arbiter.commit(grant);
+        let has_choice = u64::from(eligible & (eligible - 1) != 0);
+        output.usage.choices += has_choice;
+        self.counters.choices += has_choice;
+        let vl = grant.queue;
+        let queue = &mut self.output_queues[first + u32::from(vl)];
+        let (id, flits) = (queue.head, queue.flits);
+        let next = std::mem::replace(&mut self.packets[id].next, NIL);
+        queue.head = next;
+        if next == NIL {
+            queue.tail = NIL;
+            output.present &= !(1 << vl);
+        } else {
+            queue.flits = self.packets[next].packet.flits;
+        }
+        let start = output.link_until.max(now + self.stages.output);
+        let more = output.present != 0;
+        self.transmit(now, port, id, vl, flits, start, out);
+        if more {
+            self.watch_link(now, port, out);
+        }
+    }
+
+    /// A packet leaves on a link from `start` on; everything that follows from it is known now.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    pub(super) fn transmit<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        vl: u8,
+        flits: u16,
+        start: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.ports[port];
+        let wire = &self.wires[u32::from(output.wire)];
+        let packet = &mut self.packets[id].packet;
+        let end = start + wire.length(flits).on_wire;
+        output.link_until = end;
+
+        // Room at the other end is taken, room in the output buffer comes free.
+        let (charge, ramp) = if output.ring_out == 0 {
+            (
+                flits,
+                Ramp {
+                    start: start + wire.flit,
+                    end,
+                    count: flits,
+                    vl,
+                },
+            )
+        } else {
+            (
+                1,
+                Ramp {
+                    start: end,
+                    end,
+                    count: 1,
+                    vl,
+                },
+            )
+        };
+        output.credit.take(vl, charge);
+        if output.drains != 0 || !output.space.release(ramp, now) {
+            output.drains += 1;
+            let when = self.stages.clock.edge_at_or_after(ramp.start);
+            let lag = (when - ramp.start) as u32;
+            out.at(
+                when,
+                Event::Drain {
+                    vl,
+                    units: ramp.count,
+                    port,
+                    lag,
+                },
+            );
+        }
+        output.usage.flits += u64::from(flits);
+        output.usage.packets += 1;
+        output.usage.output_residence += wire.output_residence(flits, packet.arrival, start);
+        packet.vl = vl;
+        packet.arrival = start + wire.head;
+        let destination = packet.destination.0;
+        match output.peer {
+            Peer::Port(next) => {
+                let when = wire.allocatable(start, flits, &self.stages, &mut output.last_header);
+                out.at(
+                    when,
+                    Event::Head {
+                        vl,
+                        flits,
+                        port: next,
+                        packet: id,
+                        destination,
+                    },
+                );
+            }
+            Peer::Nic(nic) => {
+                out.at(end + wire.delay, Event::Deliver { nic, packet: id });
+                // The receiver takes flits as they come; their credits travel back.
+                let back =
+                    start + wire.head + self.stages.nic_credit_cycles * wire.flit + wire.delay;
+                let when = self.stages.clock.edge_at_or_after(back);
+                out.at(
+                    when,
+                    Event::Credit {
+                        vl,
+                        units: flits,
+                        port,
+                        lag: (when - back) as u32,
+                    },
+                );
+            }
+            Peer::Remote(partition, next) => {
+                let when = wire.allocatable(start, flits, &self.stages, &mut output.last_header);
+                let event = Event::Head {
+                    vl,
+                    flits,
+                    port: next,
+                    packet: NIL,
+                    destination,
+                };
+                self.counters.emigrated += 1;
+                out.send(partition, when, event, *packet);
+            }
+            Peer::Nobody => unreachable!("routing never leads to an unused port"),
+        }
+        let (short, is_remote) = (output.short, matches!(output.peer, Peer::Remote(..)));
+        if self.watch.is_some() {
+            let packet = self.packets[id].packet;
+            let (switch, number) = (self.switch_id(port), Port(self.ports[port].number));
+            self.note(&packet, start, |_| Stage::Sent {
+                switch,
+                output: number,
+                vl: Vl(vl),
+            });
+        }
+        if is_remote {
+            self.packets.remove(id);
+        }
+        if short != 0 {
+            self.promise_room(now, port, short, out);
+        }
+    }
+
+    /// Inputs that wait for room learn when it comes.
+    fn promise_room<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        short: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &self.ports[port];
+        let pace = self.wires[u32::from(output.wire)].drain;
+        let (need, limits) = (output.short_need, self.output_buffer.of(output.ring_out));
+        let mut lanes = short;
+        let mut wake = None::<Tick>;
+        while lanes != 0 {
+            let vl = lanes.trailing_zeros() as u8;
+            lanes &= lanes - 1;
+            if let Some(when) = output.space.when(vl, need, now, pace, limits) {
+                wake = Some(wake.map_or(when, |w| w.min(when)));
+            }
+        }
+        if let Some(when) = wake {
+            self.wake_for_room(port, when, now, out);
+        }
+    }
+}

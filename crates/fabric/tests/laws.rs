@@ -1,0 +1,232 @@
+//! Laws that always hold. Debug builds also assert them inside: credits never exceed what was taken,
+//! buffers never overflow, order is kept per flow, packets reach the NIC they were sent to.
+
+mod support;
+
+use std::sync::Arc;
+
+use netloom_fabric::{Allocation, FabricPlan, Options, QueueScheme, Row, build, rows};
+use netloom_packet::{Arrival, Cursor, Source};
+use netloom_routing::Deadlock;
+use netloom_units::{NicId, Tick};
+use proptest::prelude::*;
+use support::{Case, pipeline, two_tables};
+
+/// A workload that ends.
+struct Until {
+    inner: Arc<dyn Source>,
+    messages: u32,
+}
+
+impl Source for Until {
+    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival> {
+        if cursor.number >= self.messages {
+            None
+        } else {
+            self.inner.next(nic, cursor)
+        }
+    }
+}
+
+fn ending(plan: &mut FabricPlan, messages: u32) {
+    for class in &mut plan.classes {
+        class.source = Arc::new(Until {
+            inner: class.source.clone(),
+            messages,
+        });
+    }
+}
+
+/// Runs a finite workload to its end: everything arrives and all room is free again.
+fn drains(case: &Case, messages: u32) {
+    let mut plan = case.plan();
+    ending(&mut plan, messages);
+    let mut run = build(
+        &plan,
+        Options {
+            threads: 1,
+            ..Options::default()
+        },
+    );
+    let mut end = 0;
+    while run.next_event().is_some() {
+        end += 10_000;
+        assert!(end < 50_000_000, "the fabric does not drain");
+        run.run_until(Tick(end));
+        run.check_laws();
+    }
+    let mut sums: Vec<Row> = rows(&plan).iter().map(|_| Row::default()).collect();
+    run.take_rows(&mut sums);
+    let counters = run.counters();
+    assert_eq!(run.in_flight(), 0, "every packet arrives");
+    assert_eq!(run.waiting_messages(), 0, "every message leaves");
+    assert_eq!(
+        counters.injected, counters.delivered,
+        "a lossless fabric drops nothing"
+    );
+    for row in &sums {
+        assert_eq!(
+            row.offered_messages, row.delivered_messages,
+            "every message is completed"
+        );
+        assert_eq!(row.offered_flits, row.injected_flits, "flits are conserved");
+        assert_eq!(
+            row.injected_flits, row.delivered_flits,
+            "flits are conserved"
+        );
+        assert_eq!(row.message_latency.count(), row.delivered_messages);
+        assert_eq!(row.packet_latency.count(), row.delivered_packets);
+    }
+    assert!(counters.delivered > 0);
+    assert!(run.is_idle(), "credits and space are conserved");
+}
+
+#[test]
+fn a_tree_drains() {
+    drains(
+        &Case {
+            flits: vec![1, 8, 64],
+            load: 1.0,
+            policy: two_tables(4, 0),
+            ..Case::tree(4, 2)
+        },
+        20,
+    );
+}
+
+#[test]
+fn a_torus_with_tight_bubbles_drains_at_full_load() {
+    drains(
+        &Case {
+            flits: vec![8],
+            input: 8,
+            output: 16,
+            load: 1.0,
+            vls: 2,
+            ..Case::torus(&[4, 4], 2, 1, Deadlock::Bubble)
+        },
+        50,
+    );
+}
+
+#[test]
+fn a_torus_with_dateline_drains_at_full_load() {
+    drains(
+        &Case {
+            flits: vec![8],
+            input: 8,
+            output: 8,
+            load: 1.0,
+            vls: 2,
+            ..Case::torus(&[5, 4], 2, 1, Deadlock::Dateline)
+        },
+        50,
+    );
+}
+
+#[test]
+fn a_torus_without_either_deadlocks_and_shows_the_cycle() {
+    let case = Case {
+        flits: vec![8],
+        input: 8,
+        output: 8,
+        load: 1.0,
+        vls: 1,
+        until: 20_000,
+        ..Case::torus(&[4, 4], 2, 1, Deadlock::Nothing)
+    };
+    let mut run = case.simulate(Options::default());
+    let cycle = run
+        .deadlock(Tick(case.until), 5_000)
+        .expect("a cycle of waits");
+    assert!(cycle.len() >= 4, "{cycle:?}");
+    let delivered = run.counters().delivered;
+    run.run_until(Tick(40_000));
+    assert!(
+        run.deadlock(Tick(40_000), 5_000).is_some(),
+        "it does not dissolve"
+    );
+    assert!(
+        run.counters().delivered < delivered + 500,
+        "the ring does not move"
+    );
+}
+
+#[test]
+fn a_busy_fabric_is_not_called_deadlocked() {
+    let case = Case {
+        flits: vec![8],
+        input: 8,
+        output: 8,
+        load: 1.0,
+        until: 20_000,
+        ..Case::tree(4, 2)
+    };
+    assert_eq!(
+        case.simulate(Options::default())
+            .deadlock(Tick(case.until), 5_000),
+        None
+    );
+}
+
+#[test]
+fn loads_are_what_was_asked_for_and_delivered() {
+    let case = Case {
+        load: 0.4,
+        until: 200_000,
+        ..Case::tree(4, 2)
+    };
+    let plan = case.plan();
+    let mut run = build(&plan, Options::default());
+    run.run_until(Tick(case.until));
+    let mut sums: Vec<Row> = rows(&plan).iter().map(|_| Row::default()).collect();
+    run.take_rows(&mut sums);
+    let nics = f64::from(plan.topology.n_nics());
+    let load = |flits: u64| flits as f64 / nics / case.until as f64;
+    let offered: f64 = sums.iter().map(|row| load(row.offered_flits)).sum();
+    let delivered: f64 = sums.iter().map(|row| load(row.delivered_flits)).sum();
+    assert!((offered - 0.4).abs() < 0.005, "{offered}");
+    assert!(
+        (delivered - offered).abs() < 0.002,
+        "{delivered} of {offered}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_drains(
+        shape in 0usize..4,
+        flits in proptest::collection::vec(1u64..24, 1..4),
+        (input, output, pooled) in (0u32..30, 0u32..30, any::<bool>()),
+        (voq, islip, speedup) in (any::<bool>(), 0u8..3, 1u32..3),
+        stages in (0u64..2, 0u64..3, 0u64..2, 1u64..3, 0u64..3, 0u64..2),
+        (vls, seed, partitions) in (1u8..5, 0u64..100, 1usize..4),
+        mtu in proptest::option::of(1u64..12),
+    ) {
+        let base = match shape {
+            0 => Case::tree(2, 3),
+            1 => Case::single(6),
+            2 => Case::torus(&[4, 3], 1, 1, Deadlock::Bubble),
+            _ => Case::torus(&[4, 4], 1, 1, Deadlock::Dateline),
+        };
+        let largest = u32::try_from(flits.iter().map(|&f| mtu.map_or(f, |m| f.min(m))).max().unwrap()).unwrap();
+        drains(&Case {
+            flits,
+            mtu,
+            input: largest + input,
+            output: 2 * largest + output,
+            pooled: pooled && shape != 2,
+            queues: if voq { QueueScheme::VoqSwitch } else { QueueScheme::PerVl },
+            allocation: if islip == 0 { Allocation::Separable } else { Allocation::Islip { iterations: islip } },
+            speedup: (speedup, 1),
+            pipeline: pipeline(stages.0, stages.1, stages.2, stages.3, stages.4, stages.5),
+            vls,
+            seed,
+            partitions,
+            load: 1.0,
+            ..base
+        }, 12);
+    }
+}

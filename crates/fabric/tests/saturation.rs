@@ -1,0 +1,61 @@
+//! One switch with saturated inputs: what theory says about head-of-line blocking.
+
+mod support;
+
+use netloom_fabric::{Allocation, Options, QueueScheme};
+use netloom_units::Tick;
+use support::{Case, pipeline};
+
+/// Delivered load of saturated single-flit uniform traffic over one switch.
+fn throughput(ports: u32, queues: QueueScheme, allocation: Allocation, input: u32) -> f64 {
+    let case = Case {
+        vls: 1,
+        flits: vec![1],
+        load: 1.0,
+        queues,
+        allocation,
+        // The output buffer only takes what the link sends at once: an input-queued switch.
+        input,
+        output: 4,
+        pipeline: pipeline(0, 0, 0, 1, 0, 0),
+        until: 0,
+        ..Case::single(ports)
+    };
+    let mut run = case.simulate(Options::default());
+    run.run_until(Tick(2_000));
+    let before = run.counters().delivered;
+    run.run_until(Tick(42_000));
+    (run.counters().delivered - before) as f64 / 40_000.0 / f64::from(ports)
+}
+
+#[test]
+fn v001_14_a_single_fifo_saturates_at_0_618_with_8_ports() {
+    let load = throughput(8, QueueScheme::PerVl, Allocation::Separable, 64);
+    assert!((load - 0.618).abs() < 0.01, "{load}");
+}
+
+#[test]
+fn v001_14_a_single_fifo_saturates_at_0_593_with_32_ports() {
+    let load = throughput(32, QueueScheme::PerVl, Allocation::Separable, 64);
+    assert!((load - 0.593).abs() < 0.01, "{load}");
+}
+
+#[test]
+fn virtual_output_queues_with_islip_carry_above_0_9() {
+    // All queues of an input share its buffer: it must be large enough that no output runs dry.
+    let voq = |ports, iterations| {
+        throughput(
+            ports,
+            QueueScheme::VoqSwitch,
+            Allocation::Islip { iterations },
+            2048,
+        )
+    };
+    for (ports, iterations) in [(8, 2), (8, 4), (32, 1), (32, 4)] {
+        let load = voq(ports, iterations);
+        assert!(load > 0.9, "{ports} ports, {iterations} rounds: {load}");
+    }
+    // Nobody sends to itself, so with a single round the rotating pointers waste the turn in which an
+    // input would meet its own output: 7/8.
+    assert!((voq(8, 1) - 0.875).abs() < 0.01);
+}

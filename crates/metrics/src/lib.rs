@@ -1,0 +1,28 @@
+//! Statistics: what a run says about itself, without knowing what was simulated.
+//!
+//! Two families live here. What is recorded while a fabric runs ([`Histogram`], [`Tally`], [`Series`],
+//! [`Digest`]) holds integers only, and merging is exact in any order, so that a run says the same on
+//! one partition and on seven. What is computed afterwards ([`mser5`], [`batch_means`],
+//! [`over_seeds`], [`jain`], [`Saturation`]) uses floats, but only the operations IEEE 754 rounds
+//! exactly (`+ - * /` and the square root), in a fixed order: no logarithm of some C library, hence
+//! the same bits on every machine.
+
+mod confidence;
+mod digest;
+mod fairness;
+mod histogram;
+mod saturation;
+mod series;
+mod steady_state;
+mod student_t;
+mod tally;
+
+pub use confidence::{Interval, batch_means, over_seeds};
+pub use digest::{Delivery, Digest};
+pub use fairness::jain;
+pub use histogram::Histogram;
+pub use saturation::Saturation;
+pub use series::Series;
+pub use steady_state::{Warmup, mser5};
+pub use student_t::student_t_975;
+pub use tally::Tally;

@@ -1,0 +1,134 @@
+//! Values along simulated time.
+
+use netloom_units::Tick;
+
+/// One value for each epoch of a fixed length, starting with the run.
+///
+/// Rules about a whole run (warm-up, width of the interval) look at epochs and not at windows of the
+/// kernel, so that they say the same for any number of partitions. Each partition fills its own
+/// series, and [`merge_with`](Self::merge_with) joins them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Series<T> {
+    epoch: u64,
+    values: Vec<T>,
+}
+
+impl<T> Series<T> {
+    /// An empty series with epochs of that many ticks.
+    ///
+    /// # Panics
+    /// If the epoch is zero ticks long.
+    pub fn new(epoch: u64) -> Self {
+        assert!(epoch > 0, "a series with epochs of zero ticks");
+        Series {
+            epoch,
+            values: Vec::new(),
+        }
+    }
+
+    /// Length of an epoch in ticks.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Appends the value of the next epoch.
+    #[inline]
+    pub fn push(&mut self, value: T) {
+        self.values.push(value);
+    }
+
+    /// How many epochs have a value.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether no epoch has ended yet.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The value of an epoch, counted from zero.
+    pub fn get(&self, epoch: usize) -> Option<&T> {
+        self.values.get(epoch)
+    }
+
+    /// The first tick of an epoch, counted from zero.
+    pub fn start_of(&self, epoch: usize) -> Tick {
+        Tick(epoch as u64 * self.epoch)
+    }
+
+    /// All values, oldest first.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.values.iter()
+    }
+
+    /// All values, oldest first; slicing drops a warm-up.
+    pub fn as_slice(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Joins another series epoch by epoch with `merge`; epochs only the other has are copied.
+    ///
+    /// # Panics
+    /// If the epochs differ in length.
+    pub fn merge_with(&mut self, other: &Series<T>, mut merge: impl FnMut(&mut T, &T))
+    where
+        T: Clone,
+    {
+        assert_eq!(
+            self.epoch, other.epoch,
+            "series with epochs of different length"
+        );
+        for (mine, theirs) in self.values.iter_mut().zip(&other.values) {
+            merge(mine, theirs);
+        }
+        self.values
+            .extend(other.values.iter().skip(self.values.len()).cloned());
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Series<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(values: &[u32]) -> Series<u32> {
+        let mut series = Series::new(100);
+        values.iter().for_each(|&value| series.push(value));
+        series
+    }
+
+    #[test]
+    fn epochs_follow_each_other() {
+        let s = series(&[7, 8, 9]);
+        assert_eq!((s.epoch(), s.len(), s.is_empty()), (100, 3, false));
+        assert_eq!((s.get(2), s.get(3)), (Some(&9), None));
+        assert_eq!(s.start_of(2), Tick(200));
+        assert_eq!(s.iter().sum::<u32>(), 24);
+        assert_eq!(&s.as_slice()[1..], [8, 9]);
+    }
+
+    #[test]
+    fn partitions_join_in_any_order() {
+        let (short, long) = (series(&[1, 2]), series(&[10, 20, 30]));
+        let expected = series(&[11, 22, 30]);
+        for (mut a, b) in [(short.clone(), &long), (long.clone(), &short)] {
+            a.merge_with(b, |mine, theirs| *mine += theirs);
+            assert_eq!(a, expected);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "epochs of different length")]
+    fn series_of_different_epochs_do_not_join() {
+        series(&[1]).merge_with(&Series::new(99), |_, _| ());
+    }
+}

@@ -1,0 +1,158 @@
+//! When the warm-up ends.
+//!
+//! An empty fabric fills; what it shows while filling is not its behaviour under load. MSER-5 cuts the
+//! start off where the rest gives the most precise mean, and says so when there is no such place.
+//!
+//! K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
+//! Simulation 69(6), 1997; in batches of five: K. P. White, M. J. Cobb and S. C. Spratt, "A comparison
+//! of five steady-state truncation heuristics for simulation", Winter Simulation Conference 2000; when
+//! to reject the cut: W. W. Franklin and K. P. White, "Stationarity tests and MSER-5: exploring
+//! the intuition behind mean-squared-error-reduction in detecting and correcting initialization
+//! bias", Winter Simulation Conference 2008.
+
+/// Observations per batch: the 5 of MSER-5, which smooths noise that would cut at a lucky value.
+const BATCH: usize = 5;
+
+/// Fewer batches than this decide nothing: the half that must remain would be below
+/// [`LEAST_REMAINING`].
+const LEAST_BATCHES: usize = 10;
+
+/// At least this many batches must remain after a cut. Two or three neighbouring batches are often
+/// equal by chance, and their tiny variance would win over the whole run.
+const LEAST_REMAINING: usize = 5;
+
+/// Where the steady state begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Warmup {
+    /// Drop this many observations from the start; the rest is steady.
+    After(usize),
+    /// No steady state in the first half of the observations: run longer, or the fabric is saturated
+    /// and its queues grow without end.
+    NotSettled,
+}
+
+/// How much warm-up to drop, by MSER-5.
+///
+/// The observations are averaged in batches of five. Dropping the first `d` of `k` batches leaves a
+/// mean with the squared standard error (up to a constant)
+///
+/// ```text
+///           1       k
+/// z(d) = -------  sum   (Y_i - mean of Y_d+1..Y_k)^2
+///        (k-d)^2  i=d+1
+/// ```
+///
+/// and the `d` with the smallest `z` wins, the smallest `d` among equals. It is accepted only if it
+/// lies in the first half; a minimum later means that the values still drift at the end. Fewer than 50
+/// observations, or one that is not a finite number, count as not settled. An incomplete last batch
+/// plays no part in the choice.
+pub fn mser5(observations: &[f64]) -> Warmup {
+    let n_batches = observations.len() / BATCH;
+    if n_batches < LEAST_BATCHES || observations.iter().any(|value| !value.is_finite()) {
+        return Warmup::NotSettled;
+    }
+    // From the end towards the start, each batch joins mean and squared deviations of those after it
+    // (Welford), so all cuts cost one pass.
+    let mut mean = 0.0;
+    let mut squares = 0.0;
+    let mut best = (f64::INFINITY, n_batches);
+    for (dropped, batch) in observations.chunks_exact(BATCH).enumerate().rev() {
+        let remaining = (n_batches - dropped) as f64;
+        let value = batch.iter().sum::<f64>() / BATCH as f64;
+        let deviation = value - mean;
+        mean += deviation / remaining;
+        squares += deviation * (value - mean);
+        let error = squares / (remaining * remaining);
+        if n_batches - dropped >= LEAST_REMAINING && error <= best.0 {
+            best = (error, dropped);
+        }
+    }
+    match best.1 {
+        dropped if 2 * dropped <= n_batches => Warmup::After(dropped * BATCH),
+        _ => Warmup::NotSettled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_constant_series_has_no_warmup() {
+        assert_eq!(mser5(&[0.1; 50]), Warmup::After(0));
+    }
+
+    #[test]
+    fn a_step_is_cut_at_the_end_of_its_batch() {
+        // Seven high values fill one batch and part of the second; without both, z is zero.
+        let mut values = [3.0; 100];
+        values[..7].fill(50.0);
+        assert_eq!(mser5(&values), Warmup::After(10));
+    }
+
+    #[test]
+    fn a_cut_at_exactly_half_is_accepted_and_one_batch_later_is_not() {
+        let mut values = [3.0; 100];
+        values[..50].fill(9.0);
+        assert_eq!(mser5(&values), Warmup::After(50));
+        values[..55].fill(9.0);
+        assert_eq!(mser5(&values), Warmup::NotSettled);
+    }
+
+    #[test]
+    fn growth_without_end_never_settles() {
+        let ramp: Vec<f64> = (0..1000).map(f64::from).collect();
+        assert_eq!(mser5(&ramp), Warmup::NotSettled);
+    }
+
+    #[test]
+    fn an_oscillation_around_a_level_is_steady() {
+        let wave: Vec<f64> = (0..500).map(|i| f64::from(i % 7)).collect();
+        let Warmup::After(dropped) = mser5(&wave) else {
+            panic!("not settled")
+        };
+        assert!(dropped <= 35, "dropped {dropped}");
+    }
+
+    #[test]
+    fn too_few_or_undefined_observations_are_not_settled() {
+        assert_eq!(mser5(&[1.0; 49]), Warmup::NotSettled);
+        let mut values = [1.0; 60];
+        values[3] = f64::NAN;
+        assert_eq!(mser5(&values), Warmup::NotSettled);
+    }
+
+    /// z(d) as it is written, a pass for each d.
+    fn written_out(observations: &[f64]) -> Vec<f64> {
+        let batches: Vec<f64> = observations
+            .chunks_exact(5)
+            .map(|b| b.iter().sum::<f64>() / 5.0)
+            .collect();
+        let z = |d: usize| {
+            let rest = &batches[d..];
+            let n = rest.len() as f64;
+            let mean = rest.iter().sum::<f64>() / n;
+            rest.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (n * n)
+        };
+        (0..=batches.len() - 5).map(z).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_single_pass_finds_the_minimum(
+            values in proptest::collection::vec(-1000.0f64..1000.0, 50..150),
+        ) {
+            let z = written_out(&values);
+            let half = values.len() / 5 / 2;
+            let least = |z: &[f64]| z.iter().copied().fold(f64::INFINITY, f64::min);
+            match mser5(&values) {
+                Warmup::After(dropped) => {
+                    prop_assert!(dropped % 5 == 0 && dropped / 5 <= half);
+                    prop_assert!(z[dropped / 5] <= least(&z) * (1.0 + 1e-9));
+                }
+                Warmup::NotSettled => prop_assert!(least(&z) < least(&z[..=half]) * (1.0 + 1e-9)),
+            }
+        }
+    }
+}

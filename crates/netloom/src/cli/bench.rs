@@ -1,0 +1,151 @@
+//! `netloom bench`: how fast this machine simulates fixed fabrics.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use netloom_experiment::bench::{FABRICS, bench_fabric};
+use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_units::Time;
+use serde::Serialize;
+
+use super::load::{self, Overrides, at_least_one};
+use super::output::Output;
+use super::table::count;
+use super::{Exit, Format, interrupt, machine};
+
+/// What is run when no fabric is named.
+const DEFAULT: &[&str] = &["ft64", "ft2000", "torus512"];
+
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// Which fabric; without it ft64, ft2000 and torus512.
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(FABRICS.iter().map(|f| f.0)))]
+    fabric: Option<String>,
+    /// Simulate so long instead of the fabric's own length.
+    #[arg(long, value_name = "TIME")]
+    until: Option<Time>,
+    /// Threads that share the partitions.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
+    threads: usize,
+    /// Cut the fabric into so many partitions.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    partitions: Option<usize>,
+    /// What is printed: with json, one object per fabric and line.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+/// One measurement.
+#[derive(Serialize)]
+struct Measured {
+    fabric: String,
+    hosts: u32,
+    events: u64,
+    packet_hops: u64,
+    /// Processor time of the run, all threads, without set-up.
+    cpu_seconds: Option<f64>,
+    wall_seconds: f64,
+    setup_seconds: f64,
+    ns_per_packet_hop: Option<f64>,
+    peak_rss_bytes: Option<u64>,
+    digest: String,
+    threads: usize,
+    partitions: usize,
+}
+
+impl Bench {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let named = self.fabric.as_deref();
+        let fabrics = named.map_or(DEFAULT.to_vec(), |fabric| vec![fabric]);
+        for fabric in fabrics {
+            let text = bench_fabric(fabric).expect("clap knows the fabrics");
+            let measured = match self.measure(fabric, text, output) {
+                Ok(measured) => measured,
+                Err(exit) => return Ok(exit),
+            };
+            output.data(&match self.format {
+                Format::Json => serde_json::to_string(&measured)?,
+                Format::Human => for_people(&measured),
+            })?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn measure(&self, fabric: &str, text: &str, output: &Output) -> Result<Measured, Exit> {
+        let overrides = Overrides {
+            sets: vec![],
+            seed: None,
+            length: self.until,
+            partitions: self.partitions,
+            threads: self.threads,
+            force: false,
+        };
+        machine::forget_peak_memory();
+        let began = Instant::now();
+        let loaded = load::load(fabric, Path::new("."), text, &overrides, output);
+        let exit = load::exit_of(&loaded);
+        let experiment = loaded.experiment.ok_or(exit)?;
+        let options = RunOptions {
+            threads: self.threads,
+            tables: false,
+            ..RunOptions::default()
+        };
+        // The clocks start when the fabric is built and stop with its last epoch.
+        let mut clocks: Option<[(Instant, Option<Duration>); 2]> = None;
+        interrupt::fabric_runs();
+        let mut peak_memory = None;
+        let result = runner::run(&experiment, &options, &mut |progress| {
+            let now = (Instant::now(), machine::cpu_time());
+            clocks.get_or_insert([now; 2])[1] = now;
+            // What is computed from the results afterwards is not part of the simulation.
+            if progress.share() >= 1.0 {
+                peak_memory = machine::peak_memory();
+            }
+            Control::Continue
+        });
+        let [start, end] = clocks.expect("asked before the first epoch");
+        let cpu = end
+            .1
+            .zip(start.1)
+            .map(|(end, start)| (end - start).as_secs_f64());
+        let run = &result.document.run;
+        let hops = run.counters.packet_hops;
+        Ok(Measured {
+            fabric: fabric.to_owned(),
+            hosts: experiment.fabric.topology.n_nics(),
+            events: run.counters.events,
+            packet_hops: hops,
+            cpu_seconds: cpu,
+            wall_seconds: (end.0 - start.0).as_secs_f64(),
+            setup_seconds: (start.0 - began).as_secs_f64(),
+            ns_per_packet_hop: cpu.filter(|_| hops > 0).map(|cpu| cpu * 1e9 / hops as f64),
+            peak_rss_bytes: peak_memory,
+            digest: run.digest.clone(),
+            threads: self.threads,
+            partitions: experiment.fabric.n_partitions(),
+        })
+    }
+}
+
+fn for_people(measured: &Measured) -> String {
+    let known = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| "?".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    let memory = measured
+        .peak_rss_bytes
+        .map(|bytes| bytes as f64 / f64::from(1 << 20));
+    format!(
+        "  {:<9} {:>6} hosts  {:>7} packet-hops  {:>6} s cpu  {:>6.2} s wall  {:>6.2} s set-up  \
+         {:>5} ns/packet-hop  {:>5} MiB  {}",
+        measured.fabric,
+        measured.hosts,
+        count(measured.packet_hops as f64),
+        known(measured.cpu_seconds, 2),
+        measured.wall_seconds,
+        measured.setup_seconds,
+        known(measured.ns_per_packet_hop, 1),
+        known(memory, 0),
+        measured.digest
+    )
+}

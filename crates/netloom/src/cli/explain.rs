@@ -1,0 +1,271 @@
+//! `netloom explain`: at length, about one thing.
+
+use clap::Args;
+use netloom_catalog::{KindInfo, Param, nearest};
+use netloom_experiment::spec::{self, Concept, SectionInfo};
+use netloom_experiment::{CODES, explain_code};
+use netloom_results::TABLES;
+
+use super::Exit;
+use super::output::Output;
+use super::table::{Columns, wrapped};
+
+const EXIT_CODES: &str = "\
+How every netloom command ends:
+
+    0  Done. A saturated fabric is a result: marked in table, CSV and JSON, and still 0.
+    1  Something outside the experiment failed: a file, a folder that holds other results, netloom itself.
+    2  The command line makes no sense.
+    3  The experiment has mistakes; all of them are on stderr.
+    4  The fabric is at fault: a deadlock proved by `check` (E0501) or met in `run`, or a law of
+       the simulation broken, which is a fault of netloom.
+    5  Finished and stored, but less exact than asked: no steady state was found, or an interval is
+       wider than `measure.interval`. Run longer.
+  130  Stopped by Ctrl-C or SIGTERM at the end of an epoch; what there is has been stored.
+";
+
+#[derive(Args)]
+pub(crate) struct Explain {
+    /// A kind (`d-mod-k`), a key (`measure.warmup`), a column of results (`latency_p99_ns`), an error
+    /// code (`E0501`), or `exit-codes`.
+    name: String,
+}
+
+impl Explain {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let name = self
+            .name
+            .trim()
+            .trim_start_matches('[')
+            .trim_end_matches(']');
+        let (concepts, sections) = (spec::concepts(), spec::sections());
+        let mut found = Vec::new();
+        if name == "exit-codes" {
+            found.push(EXIT_CODES.to_owned());
+        }
+        if let Some(text) = explain_code(name) {
+            let title = CODES
+                .iter()
+                .find(|(code, _, _)| code.eq_ignore_ascii_case(name));
+            let title = title.map_or("", |(_, title, _)| title);
+            let text = wrapped(text, 90);
+            found.push(format!("{}: {title}\n\n{text}", name.to_uppercase()));
+        }
+        for concept in &concepts {
+            let kinds = concept.kinds.iter().filter(|kind| kind.name == name);
+            found.extend(kinds.map(|kind| about_kind(concept, kind)));
+        }
+        found.extend(keys(name, &sections, &concepts));
+        found.extend(columns(name));
+        if found.is_empty() {
+            let mut message = format!("nothing is called \"{name}\"");
+            let known = names(&sections, &concepts);
+            message.push_str(&match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => format!("; did you mean \"{near}\"?"),
+                None => "; `netloom list` shows all kinds, `netloom schema` all keys".to_owned(),
+            });
+            output.error(&message);
+            return Ok(Exit::Usage);
+        }
+        output.data(&found.join("\n"))?;
+        Ok(Exit::Done)
+    }
+}
+
+fn about_kind(concept: &Concept, kind: &KindInfo) -> String {
+    let mut text = format!(
+        "{}, a kind of {} ({})\n\n  {}\n",
+        kind.name, concept.name, concept.path, kind.summary
+    );
+    if let Some(paper) = kind.paper {
+        text.push_str(&format!("  From: {paper}\n"));
+    }
+    if !kind.params.is_empty() {
+        text.push_str(&format!("\n{}", params(&kind.params)));
+    }
+    let (path, name) = (concept.path, kind.name);
+    text.push_str("\n  Example:\n");
+    if let Some(("traffic", key)) = path.split_once('.') {
+        let inline = kind.example.lines().collect::<Vec<_>>().join(", ");
+        let inline = if inline.is_empty() {
+            inline
+        } else {
+            format!(", {inline}")
+        };
+        text.push_str(&format!(
+            "    [[traffic]]\n    {key} = {{ kind = \"{name}\"{inline} }}\n"
+        ));
+    } else {
+        text.push_str(&format!("    [{path}]\n    kind = \"{name}\"\n"));
+        kind.example
+            .lines()
+            .for_each(|line| text.push_str(&format!("    {line}\n")));
+    }
+    text
+}
+
+fn params(params: &[Param]) -> String {
+    let mut table = Columns::words();
+    for param in params {
+        let default = match param.default.as_deref() {
+            None => "required".to_owned(),
+            Some("") => "optional".to_owned(),
+            Some(default) => format!("default {default}"),
+        };
+        table.line([
+            param.name.clone(),
+            param.shape.words(),
+            default,
+            param.about.clone(),
+        ]);
+    }
+    table.print()
+}
+
+/// What is known about a section or key path. A path may name a list's item or a class of links.
+fn keys(path: &str, sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
+    let mut found = Vec::new();
+    for section in sections {
+        let kinds = concepts
+            .iter()
+            .find(|concept| Some(concept.name) == section.concept);
+        let shown = if section.path.is_empty() {
+            "the file"
+        } else {
+            section.path
+        };
+        if matches(section.path, path) && !path.is_empty() {
+            let mut text = format!("[{shown}]\n\n  {}\n", section.about);
+            if !section.params.is_empty() {
+                text.push_str(&format!("\n{}", params(&section.params)));
+            }
+            if let Some(concept) = kinds {
+                text.push_str("\n  Its kinds:\n");
+                let mut table = Columns::words();
+                concept
+                    .kinds
+                    .iter()
+                    .for_each(|kind| table.line([kind.name, kind.summary]));
+                text.push_str(&table.print());
+            }
+            found.push(text);
+        }
+        let (parent, key) = path.rsplit_once('.').unwrap_or(("", path));
+        if !matches(section.path, parent) {
+            continue;
+        }
+        for param in section.params.iter().filter(|param| param.name == key) {
+            found.push(format!(
+                "{path}, a key of {shown}\n\n{}",
+                params(std::slice::from_ref(param))
+            ));
+        }
+        if let Some(concept) = kinds {
+            for kind in &concept.kinds {
+                for param in kind.params.iter().filter(|param| param.name == key) {
+                    let table = params(std::slice::from_ref(param));
+                    found.push(format!(
+                        "{path}, a key of {shown} of kind {}\n\n{table}",
+                        kind.name
+                    ));
+                }
+            }
+        }
+    }
+    // A key that takes a kind; a section that is of one has told its kinds above.
+    let is_section = sections.iter().any(|section| section.path == path);
+    for concept in concepts
+        .iter()
+        .filter(|concept| concept.path == path && !is_section)
+    {
+        let mut table = Columns::words();
+        concept
+            .kinds
+            .iter()
+            .for_each(|kind| table.line([kind.name, kind.summary]));
+        found.push(format!("{path}: {}\n\n{}", concept.about, table.print()));
+    }
+    found
+}
+
+/// Whether a path fits that of a section, where `*` stands for any name.
+fn matches(section: &str, path: &str) -> bool {
+    let (section, path): (Vec<&str>, Vec<&str>) =
+        (section.split('.').collect(), path.split('.').collect());
+    section.len() == path.len()
+        && section
+            .iter()
+            .zip(&path)
+            .all(|(known, given)| *known == "*" || known == given)
+}
+
+fn columns(name: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (file, parts) in TABLES {
+        for column in parts
+            .iter()
+            .copied()
+            .flatten()
+            .filter(|column| column.name == name)
+        {
+            let unit = if column.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" [{}]", column.unit)
+            };
+            found.push(format!(
+                "{name}{unit}, a column of {file}\n\n  {}\n",
+                column.meaning
+            ));
+        }
+    }
+    found
+}
+
+/// Everything that can be explained.
+fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
+    let mut names = vec!["exit-codes".to_owned()];
+    names.extend(CODES.iter().map(|(code, _, _)| (*code).to_owned()));
+    names.extend(
+        concepts
+            .iter()
+            .flat_map(|c| c.kinds.iter().map(|kind| kind.name.to_owned())),
+    );
+    for section in sections {
+        let path = section.path;
+        names.push(path.to_owned());
+        names.extend(section.params.iter().map(|param| match path {
+            "" => param.name.clone(),
+            _ => format!("{path}.{}", param.name),
+        }));
+    }
+    let columns = TABLES
+        .iter()
+        .flat_map(|(_, parts)| parts.iter().copied().flatten());
+    names.extend(columns.map(|column| column.name.to_owned()));
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_and_kind_has_an_explanation() {
+        let (concepts, sections) = (spec::concepts(), spec::sections());
+        for section in sections.iter().filter(|section| !section.path.is_empty()) {
+            assert!(
+                !keys(section.path, &sections, &concepts).is_empty(),
+                "{}",
+                section.path
+            );
+        }
+        assert!(!keys("measure.warmup", &sections, &concepts).is_empty());
+        assert!(!keys("link.class.host.rate", &sections, &concepts).is_empty());
+        assert!(!keys("traffic.pattern", &sections, &concepts).is_empty());
+        assert!(!keys("topology.arity", &sections, &concepts).is_empty());
+        assert!(keys("measure.wramup", &sections, &concepts).is_empty());
+        assert!(!columns("latency_p99_ns").is_empty());
+    }
+}

@@ -1,0 +1,127 @@
+//! Loading an experiment: the arguments that every command about a file takes.
+
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Args;
+use netloom_catalog::Severity;
+use netloom_experiment::Experiment;
+use netloom_experiment::spec::{self, Loaded, Request};
+use netloom_units::Time;
+
+use super::Exit;
+use super::output::Output;
+
+/// The code of a routing that can deadlock.
+const CAN_DEADLOCK: &str = "E0501";
+
+/// What the command line says about a file.
+#[derive(Args, Clone)]
+pub(super) struct Overrides {
+    /// Put a value over that of the file, such as `traffic.load=0.7`; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(super) sets: Vec<String>,
+    /// Take this seed instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// Simulate so long instead of what the file says, such as `50us`.
+    #[arg(long = "until", value_name = "TIME")]
+    pub(super) length: Option<Time>,
+    /// Cut the fabric into so many partitions; results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(super) partitions: Option<usize>,
+    /// Threads that share the partitions; results do not depend on it.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
+    pub(super) threads: usize,
+    /// Run what can deadlock.
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+/// A number of things of which there must be one.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n >= 1 => Ok(n),
+        _ => Err("write a whole number from 1".to_owned()),
+    }
+}
+
+/// The text of a file.
+pub(super) fn read(file: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Loads a text and prints what was noted about it on stderr.
+pub(super) fn load(
+    name: &str,
+    directory: &Path,
+    text: &str,
+    overrides: &Overrides,
+    output: &Output,
+) -> Loaded {
+    let loaded = spec::load(&Request {
+        name,
+        text,
+        directory,
+        sets: &overrides.sets,
+        seed: overrides.seed,
+        partitions: overrides.partitions,
+        length: overrides.length,
+        force: overrides.force,
+        threads: overrides.threads,
+    });
+    if loaded.notes.has_errors() || !(output.quiet || loaded.notes.is_empty()) {
+        let rendered = netloom_experiment::render(&loaded.document, &loaded.notes, output.color);
+        output.insist(&rendered);
+    }
+    loaded
+}
+
+/// Loads a file.
+pub(super) fn load_file(
+    file: &Path,
+    overrides: &Overrides,
+    output: &Output,
+) -> anyhow::Result<Loaded> {
+    let text = read(file)?;
+    let directory = file.parent().unwrap_or(Path::new("."));
+    Ok(load(
+        &file.display().to_string(),
+        directory,
+        &text,
+        overrides,
+        output,
+    ))
+}
+
+/// The experiment of a file, or how the command ends without one.
+pub(super) fn experiment(
+    file: &Path,
+    overrides: &Overrides,
+    output: &Output,
+) -> anyhow::Result<Result<Experiment, Exit>> {
+    let loaded = load_file(file, overrides, output)?;
+    let exit = exit_of(&loaded);
+    Ok(loaded.experiment.ok_or(exit))
+}
+
+/// How a command ends that only looks at a file: with a fault if the one mistake is that it can deadlock.
+pub(super) fn exit_of(loaded: &Loaded) -> Exit {
+    let mut errors = loaded
+        .notes
+        .iter()
+        .filter(|note| note.severity == Severity::Error)
+        .peekable();
+    if errors.peek().is_none() {
+        return if loaded.experiment.is_some() {
+            Exit::Done
+        } else {
+            Exit::Invalid
+        };
+    }
+    if errors.all(|note| note.code == CAN_DEADLOCK) {
+        Exit::Fault
+    } else {
+        Exit::Invalid
+    }
+}

@@ -1,0 +1,154 @@
+//! The command tree: what a person types, and how a command ends.
+
+mod bench;
+mod check;
+mod completions;
+mod explain;
+mod init;
+mod interrupt;
+mod list;
+mod load;
+mod machine;
+mod output;
+mod progress;
+mod route;
+mod run;
+mod schema;
+mod table;
+mod topo;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use output::Output;
+
+/// Simulates, plans and proves quality of service on lossless HPC and AI fabrics.
+#[derive(Parser)]
+#[command(name = "netloom", version = env!("NETLOOM_VERSION"), max_term_width = 100)]
+#[command(after_help = "First steps:
+  netloom init --template fat-tree demo      write a commented experiment
+  netloom check demo/fat-tree.toml           find every mistake, prove it free of deadlock
+  netloom run demo/fat-tree.toml             simulate it
+
+Exit codes: netloom explain exit-codes")]
+struct Netloom {
+    #[command(subcommand)]
+    command: Command,
+    /// Say only what is wrong.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Colours in messages; NO_COLOR and CLICOLOR_FORCE are honoured.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal.
+    Auto,
+    /// In any case.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// How data is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A table for people.
+    Human,
+    /// JSON for machines.
+    Json,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write a commented experiment to start from.
+    Init(init::Init),
+    /// Find every mistake in experiments and prove them free of deadlock; runs nothing.
+    Check(check::Check),
+    /// Simulate an experiment and store its results.
+    Run(run::RunCommand),
+    /// List what can be named in an experiment.
+    List(list::List),
+    /// Explain a kind, a key, a column of results, an error code, or `exit-codes`.
+    Explain(explain::Explain),
+    /// Look at the fabric of an experiment.
+    #[command(subcommand)]
+    Topo(topo::Topo),
+    /// Look at the paths of an experiment.
+    #[command(subcommand)]
+    Route(route::Route),
+    /// Follow one packet, stage by stage.
+    Trace(trace::Trace),
+    /// Print the JSON Schema of experiments, for editors.
+    Schema(schema::Schema),
+    /// Measure the speed of this machine on fixed fabrics.
+    Bench(bench::Bench),
+    /// Print completions for a shell.
+    Completions(completions::Completions),
+}
+
+/// How a command ends. The meanings are promises: `netloom explain exit-codes`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Done; a saturated fabric is a result like any other, and marked.
+    Done = 0,
+    /// Something outside the experiment failed.
+    Failed = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// The experiment has mistakes.
+    Invalid = 3,
+    /// The fabric is at fault: a deadlock proved or met, a law broken.
+    Fault = 4,
+    /// Finished and stored, but less exact than asked.
+    NotConverged = 5,
+    /// Stopped by the user.
+    Interrupted = 130,
+}
+
+/// Runs the command of this process.
+pub(crate) fn main() -> ExitCode {
+    let netloom = Netloom::parse();
+    interrupt::report_broken_laws();
+    let output = Output::new(netloom.quiet, netloom.verbose, netloom.color);
+    let end = match &netloom.command {
+        Command::Init(command) => command.run(&output),
+        Command::Check(command) => command.run(&output),
+        Command::Run(command) => command.run(&output),
+        Command::List(command) => command.run(&output),
+        Command::Explain(command) => command.run(&output),
+        Command::Topo(command) => command.run(&output),
+        Command::Route(command) => command.run(&output),
+        Command::Trace(command) => command.run(&output),
+        Command::Schema(command) => command.run(&output),
+        Command::Bench(command) => command.run(&output),
+        Command::Completions(command) => command.run(&output),
+    };
+    let exit = end.unwrap_or_else(|error| {
+        // Whoever closed our output has seen enough; that is no failure.
+        if output::is_broken_pipe(&error) {
+            return Exit::Done;
+        }
+        output.error(&format!("{error:#}"));
+        Exit::Failed
+    });
+    ExitCode::from(exit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        super::Netloom::command().debug_assert();
+    }
+}

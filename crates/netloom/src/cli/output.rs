@@ -1,0 +1,79 @@
+//! Where words go: data to stdout, words for people to stderr.
+
+use std::io::{self, IsTerminal, Write};
+
+use super::Color;
+
+/// What may be said, and how.
+pub(crate) struct Output {
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    /// Whether messages on stderr are coloured.
+    pub(crate) color: bool,
+}
+
+impl Output {
+    pub(super) fn new(quiet: bool, verbose: bool, color: Color) -> Output {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if is_set("NO_COLOR") => false,
+            Color::Auto if is_set("CLICOLOR_FORCE") => true,
+            Color::Auto => io::stderr().is_terminal(),
+        };
+        Output {
+            quiet,
+            verbose,
+            color,
+        }
+    }
+
+    /// Prints data.
+    pub(crate) fn data(&self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            stdout.write_all(b"\n")?;
+        }
+        stdout.flush()?;
+        Ok(())
+    }
+
+    /// Says something to a person, unless they asked for quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            self.insist(text);
+        }
+    }
+
+    /// Says something more to a person who asked for more.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbose {
+            self.insist(text);
+        }
+    }
+
+    /// Says something to a person in any case. A closed stderr is nobody's failure.
+    pub(crate) fn insist(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "{}", text.trim_end_matches('\n'));
+    }
+
+    /// Says what went wrong.
+    pub(crate) fn error(&self, text: &str) {
+        let word = if self.color {
+            "\u{1b}[1;31merror\u{1b}[0m"
+        } else {
+            "error"
+        };
+        self.insist(&format!("{word}: {text}"));
+    }
+}
+
+/// Whether an error is only that nobody reads our output any more.
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

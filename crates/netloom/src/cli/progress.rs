@@ -1,0 +1,125 @@
+//! How far a run has come, for terminals, logs and machines.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use netloom_experiment::runner::Progress;
+
+use super::table::{count, nanos};
+
+/// How often a log gets a line.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// How progress is shown, on stderr.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Style {
+    /// A bar on a terminal, plain lines elsewhere.
+    Auto,
+    /// A line every 10 s.
+    Plain,
+    /// A JSON object every second, one per line.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// Shows progress.
+pub(super) enum Shown {
+    Bar(ProgressBar),
+    Lines { next: Instant },
+    Json { next: Instant },
+    Nothing,
+}
+
+impl Shown {
+    pub(super) fn new(style: Style, quiet: bool) -> Shown {
+        let is_terminal = std::io::stderr().is_terminal();
+        match style {
+            Style::None => Shown::Nothing,
+            Style::Json => Shown::Json {
+                next: Instant::now(),
+            },
+            _ if quiet => Shown::Nothing,
+            Style::Auto if is_terminal => {
+                let bar = ProgressBar::new(1000);
+                let template = "  [{bar:24}] {percent:>3}%  {msg}";
+                let style = ProgressStyle::with_template(template).expect("a sound template");
+                bar.set_style(style.progress_chars("#>-"));
+                Shown::Bar(bar)
+            }
+            Style::Auto | Style::Plain => Shown::Lines {
+                next: Instant::now() + PERIOD,
+            },
+        }
+    }
+
+    /// Shows the state of a run.
+    pub(super) fn update(&mut self, progress: &Progress) {
+        match self {
+            Shown::Bar(bar) => {
+                bar.set_position((progress.share() * 1000.0) as u64);
+                bar.set_message(words(progress));
+            }
+            Shown::Lines { next } => {
+                if Instant::now() >= *next {
+                    *next += PERIOD;
+                    let percent = progress.share() * 100.0;
+                    say(&format!("  {percent:>3.0}%  {}", words(progress)));
+                }
+            }
+            Shown::Json { next } => {
+                if Instant::now() >= *next {
+                    *next += Duration::from_secs(1);
+                    let line = serde_json::json!({
+                        "event": "progress",
+                        "seed": progress.seed,
+                        "run": progress.run,
+                        "runs": progress.of,
+                        "time_ns": progress.now_ns,
+                        "length_ns": progress.length_ns,
+                        "events": progress.events,
+                        "packet_hops": progress.packet_hops,
+                        "packet_hops_per_second": progress.rate(),
+                        "remaining_seconds": progress.remaining().map(|left| left.as_secs_f64()),
+                    });
+                    say(&line.to_string());
+                }
+            }
+            Shown::Nothing => {}
+        }
+    }
+
+    /// Clears the bar.
+    pub(super) fn finish(&self) {
+        if let Shown::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn words(progress: &Progress) -> String {
+    let mut words = format!(
+        "{} of {}",
+        nanos(progress.now_ns),
+        nanos(progress.length_ns)
+    );
+    if progress.of > 1 {
+        words.push_str(&format!("  run {}/{}", progress.run + 1, progress.of));
+    }
+    words.push_str(&format!("  {} packet-hops/s", count(progress.rate())));
+    if let Some(left) = progress.remaining() {
+        let seconds = left.as_secs();
+        words.push_str(&match seconds {
+            ..60 => format!("  {seconds} s left"),
+            60..3600 => format!("  {} min {:02} s left", seconds / 60, seconds % 60),
+            _ => format!("  {} h {:02} min left", seconds / 3600, seconds / 60 % 60),
+        });
+    }
+    words
+}

@@ -1,0 +1,292 @@
+//! `netloom run`: simulate, show, store.
+
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use netloom_experiment::Experiment;
+use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_results::{Document, Folder, Manifest, Run, Status, Summary, Timing, sha256};
+
+use super::load::{self, Overrides};
+use super::output::Output;
+use super::progress::{Shown, Style};
+use super::table::{Columns, count, maybe_nanos, nanos};
+use super::{Exit, Format, interrupt, machine};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom run fat-tree.toml
+  netloom run fat-tree.toml --set traffic.load=0.8 -o loaded.out
+  netloom run fat-tree.toml --format json | jq .total.latency_p99_ns")]
+pub(crate) struct RunCommand {
+    /// The experiment.
+    file: PathBuf,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Where results go; NAME.out without it.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Replace what the folder holds.
+    #[arg(long)]
+    overwrite: bool,
+    /// What is printed on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// How progress is shown on stderr.
+    #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
+    progress: Style,
+    /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
+    #[arg(long)]
+    reference: bool,
+}
+
+impl RunCommand {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        interrupt::listen()?;
+        let loaded = load::load_file(&self.file, &self.overrides, output)?;
+        for (word, fact) in &loaded.facts {
+            output.detail(&format!("  {word:<10} {fact}"));
+        }
+        let exit = load::exit_of(&loaded);
+        let Some(experiment) = loaded.experiment else {
+            return Ok(exit);
+        };
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => PathBuf::from(format!("{}.out", experiment.name.replace(['/', '\\'], "-"))),
+        };
+        let folder = Folder::open(&path, &runner::run_id(&experiment), self.overwrite)?;
+
+        let began = (Instant::now(), machine::cpu_time());
+        let mut shown = Shown::new(self.progress, output.quiet);
+        let options = RunOptions {
+            threads: self.overrides.threads,
+            reference_queue: self.reference,
+            boxed_arbiters: self.reference,
+            tables: true,
+        };
+        interrupt::fabric_runs();
+        let mut result = runner::run(&experiment, &options, &mut |progress| {
+            shown.update(progress);
+            if interrupt::is_asked() {
+                Control::Stop
+            } else {
+                Control::Continue
+            }
+        });
+        shown.finish();
+        let timing = Timing {
+            wall_seconds: began.0.elapsed().as_secs_f64(),
+            cpu_seconds: machine::cpu_time()
+                .zip(began.1)
+                .map(|(now, then)| now.saturating_sub(then).as_secs_f64()),
+            peak_rss_bytes: machine::peak_memory(),
+        };
+        let resolved = experiment.resolved.to_toml(true);
+        let manifest = self.manifest(&experiment, &result.document, &resolved, timing);
+        let files = [
+            ("results.csv", result.document.to_csv()),
+            ("series.csv", std::mem::take(&mut result.series)),
+            ("links.csv", std::mem::take(&mut result.links)),
+            ("resolved.toml", resolved),
+            ("manifest.json", manifest.to_json()),
+        ];
+        let stored = folder.write(&result.document, &files);
+
+        result.document.timing = Some(timing);
+        match self.format {
+            Format::Human => output.data(&for_people(&result.document))?,
+            Format::Json => output.data(&serde_json::to_string_pretty(&result.document)?)?,
+        }
+        stored?;
+        let status = result.document.status();
+        if status == Status::Interrupted {
+            output.say(
+                "interrupted: these are the results up to here; the same command runs it again",
+            );
+        }
+        output.say(&format!("results in {}", folder.path().display()));
+        Ok(match status {
+            Status::Ok | Status::Saturated => Exit::Done,
+            Status::NotConverged => Exit::NotConverged,
+            Status::Interrupted => Exit::Interrupted,
+            Status::Deadlock => Exit::Fault,
+        })
+    }
+
+    fn manifest(
+        &self,
+        experiment: &Experiment,
+        document: &Document,
+        resolved: &str,
+        timing: Timing,
+    ) -> Manifest {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Manifest {
+            netloom: document.netloom.clone(),
+            git: option_env!("NETLOOM_GIT").map(str::to_owned),
+            results_version: document.results_version,
+            name: document.name.clone(),
+            run_id: document.run_id.clone(),
+            status: document.status(),
+            command_line: std::env::args().collect(),
+            config_sha256: sha256(resolved),
+            seed: experiment.measure.seed,
+            repeat: experiment.measure.repeat,
+            digests: document.runs().map(|run| run.digest.clone()).collect(),
+            host: machine::host(),
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            threads: self.overrides.threads,
+            partitions: experiment.fabric.n_partitions(),
+            finished_unix_seconds: now.map_or(0, |since| since.as_secs()),
+            timing,
+        }
+    }
+}
+
+/// The table that ends a run.
+fn for_people(document: &Document) -> String {
+    let run = &document.run;
+    let mut text = format!(
+        "{}: {}  (seed {}, run {})\n",
+        document.name,
+        document.status().word(),
+        run.seed,
+        document.run_id
+    );
+    let warmup = match run.warmup_found {
+        true => format!("after a warm-up of {}", nanos(run.warmup_ns)),
+        false if run.warmup_ns > 0.0 => {
+            format!(
+                "no steady state found, first {} dropped",
+                nanos(run.warmup_ns)
+            )
+        }
+        false => "no steady state found, nothing dropped".to_owned(),
+    };
+    text.push_str(&format!(
+        "  simulated {}, {warmup}\n\n",
+        nanos(run.length_ns)
+    ));
+    text.push_str(&classes(run));
+    text.push('\n');
+    text.push_str(&links(run));
+    if let Some(deadlock) = &run.deadlock {
+        let (time, packets) = (nanos(deadlock.time_ns), deadlock.in_flight_packets);
+        text.push_str(&format!(
+            "\n  deadlock at {time} with {packets} packets in the fabric"
+        ));
+        match deadlock.cycle.len() {
+            0 => text.push_str(": nothing moves, but no circle of waits shows\n"),
+            n => text.push_str(&format!(": {n} buffers wait in a circle\n")),
+        }
+        for wait in &deadlock.cycle {
+            text.push_str(&format!("    {wait} waits for\n"));
+        }
+        if let Some(first) = deadlock.cycle.first() {
+            text.push_str(&format!("    {first}\n"));
+        }
+    }
+    if let Some(over) = &document.over_seeds {
+        let mut table = Columns::numbers();
+        table.line([
+            format!("over {} seeds", over.seeds.len()).as_str(),
+            "delivered",
+            "mean",
+            "p99",
+        ]);
+        for estimate in over.classes.iter().chain([&over.total]) {
+            let name = if estimate.class.is_empty() {
+                "total"
+            } else {
+                &estimate.class
+            };
+            let load = estimate.delivered_load.map_or("-".to_owned(), |load| {
+                format!("{:.4} ±{:.4}", load.mean, load.half_width)
+            });
+            let time = |value: Option<netloom_results::Estimate>| {
+                value.map_or("-".to_owned(), |time| {
+                    format!("{} ±{}", nanos(time.mean), nanos(time.half_width))
+                })
+            };
+            let (mean, p99) = (
+                time(estimate.latency_mean_ns),
+                time(estimate.latency_p99_ns),
+            );
+            table.line([name.to_owned(), load, mean, p99]);
+        }
+        text.push_str(&format!("\n{}", table.print()));
+    }
+    let timing = document.timing.unwrap_or_default();
+    let hops: u64 = document.runs().map(|run| run.counters.packet_hops).sum();
+    let rate = count(hops as f64 / timing.wall_seconds.max(1e-9));
+    text.push_str(&format!(
+        "\n  {} packet-hops in {:.2} s ({rate} per second), digest {}\n",
+        count(hops as f64),
+        timing.wall_seconds,
+        run.digest
+    ));
+    text
+}
+
+fn classes(run: &Run) -> String {
+    let mut table = Columns::numbers();
+    table.line([
+        "class",
+        "offered",
+        "delivered",
+        "mean",
+        "±95%",
+        "p99",
+        "max",
+        "",
+    ]);
+    let mut line = |name: &str, summary: &Summary| {
+        let mark = match (summary.saturated, summary.converged) {
+            (true, _) => "saturated",
+            (false, false) => "not converged",
+            (false, true) => "",
+        };
+        table.line([
+            name.to_owned(),
+            format!("{:.3}", summary.offered_load),
+            format!("{:.3}", summary.delivered_load),
+            maybe_nanos(summary.latency_mean_ns),
+            maybe_nanos(summary.latency_half_width_ns),
+            maybe_nanos(summary.latency_p99_ns),
+            maybe_nanos(summary.latency_max_ns),
+            mark.to_owned(),
+        ]);
+    };
+    run.classes
+        .iter()
+        .for_each(|class| line(&class.class, &class.summary));
+    if run.classes.len() > 1 {
+        line("total", &run.total);
+    }
+    table.print()
+}
+
+fn links(run: &Run) -> String {
+    let links = &run.links;
+    let mut table = Columns::numbers();
+    table.line(["links", "number", "mean use", "max use", "busiest"]);
+    for (name, group) in [
+        ("injection", &links.injection),
+        ("fabric", &links.fabric),
+        ("delivery", &links.delivery),
+    ] {
+        if group.links > 0 {
+            table.line([
+                name.to_owned(),
+                group.links.to_string(),
+                format!("{:.3}", group.utilisation_mean),
+                format!("{:.3}", group.utilisation_max),
+                group.busiest.clone().unwrap_or_default(),
+            ]);
+        }
+    }
+    table.print()
+}

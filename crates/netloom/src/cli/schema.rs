@@ -1,0 +1,16 @@
+//! `netloom schema`: what editors need to complete and check experiments.
+
+use clap::Args;
+
+use super::Exit;
+use super::output::Output;
+
+#[derive(Args)]
+pub(crate) struct Schema {}
+
+impl Schema {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        output.data(&netloom_experiment::spec::schema())?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,51 @@
+//! netloom simulates, plans and proves quality of service on lossless HPC and AI fabrics.
+//!
+//! An experiment is a text; loading it finds every mistake, running it gives numbers with their
+//! uncertainty. The same text and seed give the same bytes on every machine.
+//!
+//! ```
+//! use netloom::{Control, Request, RunOptions, load, render, run};
+//!
+//! let text = r#"
+//!     netloom = 1
+//!     name = "two-hosts"
+//!
+//!     [topology]
+//!     kind = "single-switch"
+//!     ports = 2
+//!
+//!     [[traffic]]
+//!     load = 0.3
+//!
+//!     [measure]
+//!     length = "50 us"
+//! "#;
+//! let loaded = load(&Request::new("two-hosts.toml", text));
+//! let experiment = loaded.experiment.unwrap_or_else(|| {
+//!     panic!("{}", render(&loaded.document, &loaded.notes, false))
+//! });
+//! let result = run(&experiment, &RunOptions::default(), &mut |_| Control::Continue);
+//! let total = &result.document.run.total;
+//! println!("mean latency {:.1} ns", total.latency_mean_ns.unwrap());
+//! assert!((total.delivered_load - 0.3).abs() < 0.02);
+//! ```
+//!
+//! The parts, from the bottom up: [`units`], [`catalog`] (reading files), [`metrics`], [`topology`],
+//! [`routing`], [`arbitration`], [`traffic`], [`fabric`] (the machines), [`results`] (what is stored)
+//! and [`experiment`] (from a file to results).
+
+pub use netloom_arbitration as arbitration;
+pub use netloom_catalog as catalog;
+pub use netloom_experiment as experiment;
+pub use netloom_fabric as fabric;
+pub use netloom_metrics as metrics;
+pub use netloom_results as results;
+pub use netloom_routing as routing;
+pub use netloom_topology as topology;
+pub use netloom_traffic as traffic;
+pub use netloom_units as units;
+
+pub use netloom_experiment::runner::{Control, Progress, RunOptions, RunResult, run};
+pub use netloom_experiment::spec::{Loaded, Request, load};
+pub use netloom_experiment::{Experiment, render};
+pub use netloom_results::{Document, RESULTS_VERSION, Status, Summary};

@@ -1,0 +1,7 @@
+//! The command `netloom`.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

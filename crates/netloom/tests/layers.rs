@@ -1,0 +1,104 @@
+//! The allowed directions between crates, as ARCHITECTURE.md draws them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Each crate and the crates of ours that it may use. Development dependencies are free.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("random", &[]),
+    ("results", &[]),
+    ("catalog", &["units"]),
+    ("engine", &["units"]),
+    ("packet", &["units"]),
+    ("metrics", &["units"]),
+    ("topology", &["units", "catalog", "random"]),
+    ("routing", &["units", "catalog", "random", "topology"]),
+    ("arbitration", &["units", "catalog"]),
+    ("traffic", &["units", "catalog", "random", "packet"]),
+    (
+        "fabric",
+        &[
+            "units",
+            "engine",
+            "packet",
+            "topology",
+            "routing",
+            "arbitration",
+            "metrics",
+        ],
+    ),
+    (
+        "experiment",
+        &[
+            "units",
+            "catalog",
+            "packet",
+            "topology",
+            "routing",
+            "arbitration",
+            "traffic",
+            "metrics",
+            "fabric",
+            "results",
+        ],
+    ),
+    (
+        "netloom",
+        &[
+            "units",
+            "catalog",
+            "packet",
+            "topology",
+            "routing",
+            "arbitration",
+            "traffic",
+            "metrics",
+            "fabric",
+            "results",
+            "experiment",
+        ],
+    ),
+];
+
+#[test]
+fn crates_use_only_what_the_architecture_allows() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the folder of crates");
+    let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(crates).expect("the folder of crates") {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .and_then(|n| n.to_str())
+            .expect("a name")
+            .to_owned();
+        let manifest = std::fs::read_to_string(path.join("Cargo.toml")).expect("a manifest");
+        let may_use = allowed
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("{name} has no line in ALLOWED"));
+        let dependencies = manifest
+            .split("[dependencies]")
+            .nth(1)
+            .unwrap_or("")
+            .split("\n[")
+            .next()
+            .unwrap_or("");
+        for line in dependencies.lines() {
+            let Some(used) = line
+                .strip_prefix("netloom-")
+                .and_then(|rest| rest.split(['.', ' ', '=']).next())
+            else {
+                continue;
+            };
+            assert!(
+                may_use.contains(&used),
+                "{name} may not use {used} (ARCHITECTURE.md, directions)"
+            );
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, ALLOWED.len(), "every line of ALLOWED names a crate");
+}

@@ -1,0 +1,24 @@
+//! What travels.
+//!
+//! - A *message* is what a workload hands to its NIC: so many bytes for one destination. Latency is
+//!   measured on it.
+//! - A *packet* is what is routed, buffered and scheduled as one: a message is cut into packets of at
+//!   most the MTU ([`Segmentation`]), or is one packet where a study treats the whole message as the
+//!   transfer unit.
+//! - A *flit* is what a link moves at a time and what buffers are counted in. A packet occupies whole
+//!   flits.
+//! - A *credit* is room for one flit in the buffer at the other end of a link.
+//!
+//! The identity of a packet is (source NIC, sequence): the same for any split of the fabric.
+
+mod packet;
+mod rows;
+mod segmentation;
+mod slab;
+mod source;
+
+pub use packet::Packet;
+pub use rows::Rows;
+pub use segmentation::{Cut, Segmentation};
+pub use slab::Slab;
+pub use source::{Arrival, Cursor, Source};

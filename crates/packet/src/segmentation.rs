@@ -1,0 +1,107 @@
+//! How a message is cut into packets, and packets into flits.
+
+use netloom_units::Bytes;
+
+/// The sizes that decide how much a message occupies on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segmentation {
+    /// What a link moves at a time.
+    pub flit: Bytes,
+    /// Largest payload of a packet; `None` where the whole message is the transfer unit.
+    pub mtu: Option<Bytes>,
+    /// Bytes that every packet carries besides its payload.
+    pub header: Bytes,
+}
+
+/// One packet cut off a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cut {
+    /// Payload in this packet.
+    pub payload: u32,
+    /// Bytes on the wire.
+    pub bytes: u32,
+    /// Flits on the wire.
+    pub flits: u16,
+}
+
+impl Segmentation {
+    /// The next packet of a message with `left` payload bytes to go. An empty message is one packet.
+    ///
+    /// # Panics
+    /// If a packet would exceed 65,535 flits.
+    #[inline]
+    pub fn cut(&self, left: u32) -> Cut {
+        let payload = self.mtu.map_or(left, |mtu| left.min(mtu.0 as u32));
+        let bytes = payload + self.header.0 as u32;
+        let flits = bytes.div_ceil(self.flit.0 as u32).max(1);
+        Cut {
+            payload,
+            bytes,
+            flits: u16::try_from(flits).expect("a packet below 65,536 flits"),
+        }
+    }
+
+    /// Flits on the wire of a whole message.
+    pub fn flits_of(&self, message: u32) -> u64 {
+        let Some(mtu) = self.mtu else {
+            return u64::from(self.cut(message).flits);
+        };
+        let mtu = mtu.0 as u32;
+        let (full, rest) = (message / mtu, message % mtu);
+        let of_full = u64::from(full) * u64::from(self.cut(mtu).flits);
+        if rest > 0 || full == 0 {
+            of_full + u64::from(self.cut(rest).flits)
+        } else {
+            of_full
+        }
+    }
+
+    /// Flits of the largest packet that a message of this size gives.
+    pub fn largest_packet(&self, message: u32) -> u16 {
+        self.cut(message).flits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_cut_at_the_mtu() {
+        let cutting = Segmentation {
+            flit: Bytes(64),
+            mtu: Some(Bytes(2048)),
+            header: Bytes(8),
+        };
+        assert_eq!(
+            cutting.cut(5000),
+            Cut {
+                payload: 2048,
+                bytes: 2056,
+                flits: 33
+            }
+        );
+        assert_eq!(
+            cutting.cut(904),
+            Cut {
+                payload: 904,
+                bytes: 912,
+                flits: 15
+            }
+        );
+        assert_eq!(cutting.flits_of(5000), 33 + 33 + 15);
+        assert_eq!(cutting.flits_of(4096), 66);
+        assert_eq!(cutting.flits_of(0), 1);
+    }
+
+    #[test]
+    fn a_message_can_be_the_transfer_unit() {
+        let whole = Segmentation {
+            flit: Bytes(64),
+            mtu: None,
+            header: Bytes(0),
+        };
+        assert_eq!(whole.cut(5000).flits, 79);
+        assert_eq!(whole.flits_of(5000), 79);
+    }
+}

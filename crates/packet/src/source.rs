@@ -1,0 +1,32 @@
+//! What a NIC asks of a workload.
+
+use netloom_units::NicId;
+
+/// One message to come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When, in cycles of the NIC's own clock (one flit of its link each) since the start of the run.
+    pub cycle: u64,
+    /// To whom.
+    pub destination: NicId,
+    /// How many bytes of payload.
+    pub bytes: u32,
+    /// Service level, where the workload names one for each message; otherwise that of the class.
+    pub sl: Option<u8>,
+}
+
+/// How far one NIC has come in one traffic class. Plain data, owned by the NIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cursor {
+    /// Messages created so far.
+    pub number: u32,
+    /// A time of the workload's own, for example the last arrival in fractions of a cycle.
+    pub time: u64,
+}
+
+/// A workload of one traffic class. It knows no switch and keeps no state: what it answers depends only
+/// on the NIC and its cursor, so it can be shared by all partitions and threads.
+pub trait Source: Send + Sync {
+    /// The next message of a NIC in this class, or `None` if there will be no more. Cycles never decrease.
+    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival>;
+}

@@ -1,0 +1,39 @@
+//! The schema of stored results: every name, its unit and its meaning, in one place.
+//!
+//! A run leaves a folder:
+//!
+//! ```text
+//! NAME.out/
+//!   results.csv    one line per seed and scope (total, class, service level)   [Summary]
+//!   series.csv     one line per seed, epoch and row                            [SeriesLine]
+//!   links.csv      one line per seed and link                                  [LinkLine]
+//!   results.json   the same summaries as one document, with the verdicts       [Document]
+//!   resolved.toml  what was run, every default included
+//!   manifest.json  where, when and how fast: all that differs between machines [Manifest]
+//! ```
+//!
+//! All but the last are the same bytes for the same experiment, on any machine and for any number of
+//! partitions and threads. Columns are added, never renamed; units are part of the names. This crate
+//! knows no simulator, so that tools that read results need not link it.
+
+mod csv;
+mod document;
+mod folder;
+mod identity;
+mod lines;
+mod manifest;
+mod table;
+
+pub use csv::{Csv, quoted};
+pub use document::{
+    ClassSummary, CountersSummary, Deadlock, Document, Estimate, LinkGroup, LinksSummary,
+    OverSeeds, RowSummary, Run, SeedsEstimate, SlSummary, Status, Timing, Wait, Window,
+};
+pub use folder::{Folder, FolderError};
+pub use identity::{RunId, sha256};
+pub use lines::{Key, LinkLine, SeriesLine, Summary, TABLES};
+pub use manifest::Manifest;
+pub use table::{Cell, Column, Table};
+
+/// Raised only by a change that moves results; such a change is named in the changelog.
+pub const RESULTS_VERSION: u32 = 1;

@@ -1,0 +1,189 @@
+//! The tables: names, units, meanings.
+//!
+//! Loads are fractions of what all NIC links of the fabric can carry: the mean over NICs of the fraction
+//! of a NIC's link. Latencies end with the last flit of the message or packet, wholly received.
+
+use crate::table::{Column, Table, table};
+
+table! {
+    /// What a line of `results.csv` is about.
+    pub struct Key {
+        /// Hash of the resolved experiment, its seed and the version of results.
+        run_id: String => "",
+        /// The seed of the run.
+        seed: u64 => "",
+        /// `total`, `class`, `sl`, or `row` for one service level of one class.
+        scope: String => "",
+        /// The traffic class; empty if the line is about several.
+        class: String => "",
+        /// The service level; empty if the line is about several.
+        sl: Option<u8> => "",
+    }
+}
+
+table! {
+    /// What was measured after the warm-up, for one scope.
+    pub struct Summary {
+        /// What the workloads created, as a fraction of the NIC links.
+        offered_load: f64 => "fraction",
+        /// What began to leave the NICs.
+        injected_load: f64 => "fraction",
+        /// What was received.
+        delivered_load: f64 => "fraction",
+        /// Messages created.
+        offered_messages: u64 => "",
+        /// Messages wholly received.
+        delivered_messages: u64 => "",
+        /// Packets wholly received.
+        delivered_packets: u64 => "",
+        /// Packets that arrived after a later one of their flow, where that is counted.
+        reordered_packets: u64 => "",
+        /// Mean time from the creation of a message to its last flit.
+        latency_mean_ns: Option<f64> => "ns",
+        /// Half width of the 95 % interval of that mean, from batch means; widened where batches are correlated.
+        latency_half_width_ns: Option<f64> => "ns",
+        /// Correlation of neighbouring batches; far above zero, the run is too short.
+        latency_lag1: Option<f64> => "",
+        /// Median of message latency.
+        latency_p50_ns: Option<f64> => "ns",
+        /// Nine of ten messages took at most this long.
+        latency_p90_ns: Option<f64> => "ns",
+        /// 99 % of messages took at most this long.
+        latency_p99_ns: Option<f64> => "ns",
+        /// 99.9 % of messages took at most this long.
+        latency_p999_ns: Option<f64> => "ns",
+        /// The slowest message.
+        latency_max_ns: Option<f64> => "ns",
+        /// Mean time from the creation of a message to the last flit of each of its packets.
+        packet_latency_mean_ns: Option<f64> => "ns",
+        /// Median of packet latency.
+        packet_latency_p50_ns: Option<f64> => "ns",
+        /// 90 % quantile of packet latency.
+        packet_latency_p90_ns: Option<f64> => "ns",
+        /// 99 % quantile of packet latency.
+        packet_latency_p99_ns: Option<f64> => "ns",
+        /// 99.9 % quantile of packet latency.
+        packet_latency_p999_ns: Option<f64> => "ns",
+        /// The slowest packet.
+        packet_latency_max_ns: Option<f64> => "ns",
+        /// Mean time from a packet's first flit leaving its NIC to its last flit received.
+        network_latency_mean_ns: Option<f64> => "ns",
+        /// Median of network latency.
+        network_latency_p50_ns: Option<f64> => "ns",
+        /// 90 % quantile of network latency.
+        network_latency_p90_ns: Option<f64> => "ns",
+        /// 99 % quantile of network latency.
+        network_latency_p99_ns: Option<f64> => "ns",
+        /// 99.9 % quantile of network latency.
+        network_latency_p999_ns: Option<f64> => "ns",
+        /// The slowest packet between NICs.
+        network_latency_max_ns: Option<f64> => "ns",
+        /// Mean change of message latency between consecutive messages at a receiver.
+        jitter_mean_ns: Option<f64> => "ns",
+        /// Largest such change.
+        jitter_max_ns: Option<f64> => "ns",
+        /// Mean number of switches on the way of a packet.
+        switches_mean: Option<f64> => "",
+        /// Jain's index of flits injected per NIC, over the NICs that injected any: 1 is fair.
+        fairness_jain: Option<f64> => "",
+        /// Less than 98 % of what was offered was delivered: the queues grow.
+        saturated: bool => "",
+        /// The warm-up was found and the interval is as narrow as asked.
+        converged: bool => "",
+    }
+}
+
+table! {
+    /// One epoch of one row: `series.csv`.
+    pub struct SeriesLine {
+        /// The seed of the run.
+        seed: u64 => "",
+        /// End of the epoch.
+        time_ns: f64 => "ns",
+        /// The traffic class.
+        class: String => "",
+        /// The service level.
+        sl: u8 => "",
+        /// What the workloads created in this epoch.
+        offered_load: f64 => "fraction",
+        /// What began to leave the NICs.
+        injected_load: f64 => "fraction",
+        /// What was received.
+        delivered_load: f64 => "fraction",
+        /// Mean latency of the messages received in this epoch.
+        latency_mean_ns: Option<f64> => "ns",
+    }
+}
+
+table! {
+    /// One direction of one link: `links.csv`.
+    pub struct LinkLine {
+        /// The seed of the run.
+        seed: u64 => "",
+        /// `injection` (NIC to switch), `fabric` (switch to switch) or `delivery` (switch to NIC).
+        kind: String => "",
+        /// Who sends.
+        from: String => "",
+        /// The port by which it leaves; empty at a NIC.
+        from_port: Option<u16> => "",
+        /// Who receives.
+        to: String => "",
+        /// The port by which it arrives; empty at a NIC.
+        to_port: Option<u16> => "",
+        /// The class of the cable.
+        link_class: String => "",
+        /// Share of the time in which flits were sent; a packet counts when it starts.
+        utilisation: f64 => "fraction",
+        /// Flits sent.
+        flits: u64 => "",
+        /// Packets sent by a switch.
+        packets: Option<u64> => "",
+        /// Of those, packets sent when more than one lane could have been.
+        choices: Option<u64> => "",
+        /// Mean content of the sender's output buffer.
+        output_buffer_mean_flits: Option<f64> => "flits",
+        /// Largest content of that buffer since the start, reservations included (slots on a ring).
+        output_buffer_peak_flits: Option<u64> => "flits",
+        /// Mean content of the receiver's input buffer.
+        input_buffer_mean_flits: Option<f64> => "flits",
+    }
+}
+
+/// Every table by the name of its file; `results.csv` has the columns of [`Key`], then of [`Summary`].
+pub const TABLES: &[(&str, &[&[Column]])] = &[
+    ("results.csv", &[Key::COLUMNS, Summary::COLUMNS]),
+    ("series.csv", &[SeriesLine::COLUMNS]),
+    ("links.csv", &[LinkLine::COLUMNS]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> impl Iterator<Item = &'static Column> {
+        TABLES
+            .iter()
+            .flat_map(|(_, parts)| parts.iter().copied().flatten())
+    }
+
+    #[test]
+    fn every_column_has_a_meaning_and_carries_its_unit() {
+        for column in all() {
+            assert!(column.meaning.ends_with('.'), "{column:?}");
+            for unit in ["ns", "flits"] {
+                let suffixed = column.name.ends_with(&format!("_{unit}"));
+                assert_eq!(suffixed, column.unit == unit, "{column:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn json_and_csv_agree_on_names() {
+        let json = serde_json::to_value(Summary::default()).unwrap();
+        let names: Vec<&String> = json.as_object().unwrap().keys().collect();
+        let mut columns: Vec<&str> = Summary::COLUMNS.iter().map(|c| c.name).collect();
+        columns.sort_unstable();
+        assert_eq!(names, columns);
+        assert_eq!(Summary::default().cells().len(), Summary::COLUMNS.len());
+    }
+}

@@ -1,0 +1,453 @@
+//! Deadlock: the channel dependency graph of a forwarding, and a proof or a cycle.
+//!
+//! A channel is a lane of a link between switches. A packet that holds one channel and asks for another
+//! makes the second a dependency of the first; without a cycle of dependencies there is no deadlock (Dally
+//! and Seitz, 1987). Dependencies are collected for every destination from every place a packet can really
+//! be, with all outcomes of random choices.
+//!
+//! Rings under the bubble rule may close: a packet that goes on in its ring is left out, because every
+//! entry leaves room for one more packet (decision 15). What enters a ring is known by its ring ids, which
+//! are checked here to name one way on through every switch; that entries obey is the switch's duty.
+//!
+//! Large trees are not enumerated. Their channels are ranked, up by level and then down by level, and it is
+//! verified switch by switch that no packet can go up again after coming down.
+
+use std::fmt;
+
+use netloom_topology::{Peer, Topology};
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::forwarding::Plan;
+use crate::tree::TreePlan;
+use crate::{Forwarding, Hop, Occasion};
+
+/// A lane of a link between switches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Channel {
+    /// The switch that sends.
+    pub switch: SwitchId,
+    /// Its port.
+    pub port: Port,
+    /// The lane.
+    pub lane: u8,
+    /// The switch that receives.
+    pub to: SwitchId,
+}
+
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Channel {
+            switch,
+            port,
+            lane,
+            to,
+        } = self;
+        write!(f, "{switch} {port} lane {lane} -> {to}")
+    }
+}
+
+/// Whether packets can wait for each other in a circle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// They cannot.
+    Free {
+        /// By which argument.
+        how: String,
+        /// Channels in use.
+        channels: u64,
+        /// Dependencies between them (0 if they were not enumerated).
+        dependencies: u64,
+    },
+    /// They can: each channel may wait for the next, and the last for the first.
+    Cycle(Vec<Channel>),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Free { how, .. } => write!(f, "free of deadlock: {how}"),
+            Verdict::Cycle(channels) => {
+                let lines: Vec<String> = channels.iter().map(Channel::to_string).collect();
+                write!(
+                    f,
+                    "{} channels in a circle: {}",
+                    lines.len(),
+                    lines.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// (switch, destination) pairs, and steps, above which trees are proved by their structure.
+const MAX_PAIRS: u64 = 20_000_000;
+const MAX_STEPS: u64 = 2_000_000_000;
+
+/// Proves a forwarding free of deadlock, or shows a short cycle.
+pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
+    let targets = forwarding.representatives(topology);
+    if let Plan::Tree(tree) = &forwarding.plan {
+        let pairs = u64::from(topology.n_switches()) * targets.len() as u64;
+        let fan = match forwarding.needs_occasion() {
+            true => u64::from(topology.radix()),
+            false => 1,
+        };
+        let steps = pairs * u64::from(topology.radix()) * fan;
+        if (pairs > MAX_PAIRS || steps > MAX_STEPS)
+            && let Some(verdict) = by_structure(topology, forwarding, tree)
+        {
+            return verdict;
+        }
+    }
+    let mut graph = Graph::new(topology, forwarding);
+    for (i, &target) in targets.iter().enumerate() {
+        graph.follow(target, i as u32 + 1);
+    }
+    graph.verdict(targets.len())
+}
+
+/// The proof by ranks; `None` if the fabric is not wired as the arithmetic believes.
+fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -> Option<Verdict> {
+    let n_nics = topology.n_nics();
+    let mut channels = 0;
+    for at in topology.switches() {
+        let (level, nics) = tree.range(at);
+        let first_up = tree.first_up(at);
+        for (port, other, _) in topology.neighbours(at) {
+            channels += 1;
+            let (level_there, nics_there) = tree.range(other);
+            let is_sound = match port < first_up {
+                // Down: everything sent there by the arithmetic is below there, hence goes on down.
+                true => {
+                    let ends = [nics_there.start, nics_there.end - 1].map(NicId);
+                    let comes_from_above = first_up.max(Port(topology.n_ports(at) - 1));
+                    level_there + 1 == level
+                        && nics.start <= nics_there.start
+                        && nics_there.end <= nics.end
+                        && ends.into_iter().all(|nic| {
+                            let occasion = Occasion::default();
+                            let hop = forwarding.route(at, comes_from_above, 0, nic, occasion);
+                            let leads_to = topology.peer(at, hop.port);
+                            matches!(leads_to, Peer::Switch(s, _) if tree.range(s).1 == nics_there)
+                        })
+                }
+                // Up: one level higher, over a range that holds ours.
+                false => {
+                    level_there == level + 1
+                        && nics_there.start <= nics.start
+                        && nics.end <= nics_there.end
+                }
+            };
+            if !is_sound {
+                return None;
+            }
+        }
+        // A packet goes up only if its destination is not below, or if it came from below.
+        let outside = [nics.start.wrapping_sub(1), nics.end];
+        let outside = outside.into_iter().filter(|&nic| nic < n_nics).map(NicId);
+        for nic in outside {
+            let hop = forwarding.route(at, Port(0), 0, nic, Occasion::default());
+            if hop.port < first_up {
+                return None;
+            }
+        }
+    }
+    Some(Verdict::Free {
+        how: format!(
+            "tree of {} switches by structure, destinations not enumerated: channels rank up by level, then \
+             down by level, and at every switch what comes down goes on down",
+            topology.n_switches()
+        ),
+        channels,
+        dependencies: 0,
+    })
+}
+
+/// The dependency graph while it is collected. Links are directed and counted through the fabric by sender.
+struct Graph<'a> {
+    topology: &'a Topology,
+    forwarding: &'a Forwarding,
+    lanes: usize,
+    /// First link of each switch, and one past the last.
+    first: Vec<usize>,
+    /// Sending switch and port of each link.
+    senders: Vec<(SwitchId, Port)>,
+    /// Link of each port counted through the fabric.
+    link_of_port: Vec<Option<u32>>,
+    /// The link in the opposite direction, which has the receiver's switch and port.
+    opposite: Vec<u32>,
+    /// One bit per (channel in, channel out) of every switch, and where each switch begins.
+    bits: Vec<u64>,
+    base: Vec<usize>,
+    used: Vec<bool>,
+    /// Last destination a channel was visited for.
+    visited: Vec<u32>,
+    sources: Vec<(SwitchId, Port)>,
+    /// Reused.
+    stack: Vec<usize>,
+    hops: Vec<Hop>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(topology: &'a Topology, forwarding: &'a Forwarding) -> Self {
+        let lanes = usize::from(forwarding.lanes());
+        let (mut first, mut senders) = (vec![0], vec![]);
+        let mut link_of_port = vec![None; topology.n_ports_in_all()];
+        let (mut base, mut n_bits) = (vec![], 0);
+        for switch in topology.switches() {
+            for (port, _, _) in topology.neighbours(switch) {
+                link_of_port[topology.port_index(switch, port)] = Some(senders.len() as u32);
+                senders.push((switch, port));
+            }
+            let n_links = senders.len() - first[first.len() - 1];
+            base.push(n_bits);
+            n_bits += (n_links * lanes).pow(2);
+            first.push(senders.len());
+        }
+        let opposite = senders.iter().map(|&(switch, port)| {
+            let Peer::Switch(other, there) = topology.peer(switch, port) else {
+                unreachable!("a link leads to a switch");
+            };
+            link_of_port[topology.port_index(other, there)].expect("cables are symmetric")
+        });
+        let opposite: Vec<u32> = opposite.collect();
+        let mut sources = vec![];
+        for switch in topology.switches() {
+            let mut ports = topology.ports(switch);
+            let host = ports.find(|&p| matches!(topology.peer(switch, p), Peer::Nic(_)));
+            sources.extend(host.map(|port| (switch, port)));
+        }
+        let graph = Graph {
+            topology,
+            forwarding,
+            lanes,
+            first,
+            link_of_port,
+            opposite,
+            bits: vec![0; n_bits.div_ceil(64)],
+            base,
+            used: vec![false; senders.len() * lanes],
+            visited: vec![0; senders.len() * lanes],
+            senders,
+            sources,
+            stack: vec![],
+            hops: vec![],
+        };
+        graph.check_rings();
+        graph
+    }
+
+    /// Both ends of a cable are in the same ring, and a ring has one way on at a switch.
+    fn check_rings(&self) {
+        if !self.forwarding.bubble() {
+            return;
+        }
+        for switch in self.topology.switches() {
+            let mut seen = [false; 256];
+            for (port, other, there) in self.topology.neighbours(switch) {
+                let ring = self.forwarding.ring_of_output(switch, port);
+                let arrives = self.forwarding.ring_of_input(other, there);
+                assert!(
+                    ring == arrives,
+                    "ring ids agree on the cable at {switch} {port}"
+                );
+                let is_second = std::mem::replace(&mut seen[usize::from(ring)], true);
+                assert!(
+                    ring == 0 || !is_second,
+                    "ring {ring} has one way on at {switch}"
+                );
+            }
+        }
+    }
+
+    /// The channel of a hop; `None` if it leads to a NIC.
+    fn channel(&self, at: SwitchId, hop: Hop) -> Option<usize> {
+        assert!(
+            usize::from(hop.lane) < self.lanes,
+            "lanes in range at {at} {}",
+            hop.port
+        );
+        let link = self.link_of_port[self.topology.port_index(at, hop.port)]?;
+        Some(link as usize * self.lanes + usize::from(hop.lane))
+    }
+
+    /// Switch and port a channel leads to.
+    fn receiver(&self, channel: usize) -> (SwitchId, Port) {
+        self.senders[self.opposite[channel / self.lanes] as usize]
+    }
+
+    /// First bit of a channel's row, first channel of its columns, and number of columns.
+    fn row(&self, channel: usize) -> (usize, usize, usize) {
+        let opposite = self.opposite[channel / self.lanes] as usize;
+        let at = self.senders[opposite].0.index();
+        let columns = (self.first[at + 1] - self.first[at]) * self.lanes;
+        let nth = (opposite - self.first[at]) * self.lanes + channel % self.lanes;
+        (
+            self.base[at] + nth * columns,
+            self.first[at] * self.lanes,
+            columns,
+        )
+    }
+
+    /// Visits every channel that packets for a destination can use, and notes what each waits for.
+    fn follow(&mut self, target: NicId, stamp: u32) {
+        for i in 0..self.sources.len() {
+            let (at, port) = self.sources[i];
+            self.turn(None, at, port, 0, target, stamp);
+        }
+        while let Some(channel) = self.stack.pop() {
+            let (at, port) = self.receiver(channel);
+            let lane = (channel % self.lanes) as u8;
+            self.turn(Some(channel), at, port, lane, target, stamp);
+        }
+    }
+
+    fn turn(
+        &mut self,
+        held: Option<usize>,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        target: NicId,
+        stamp: u32,
+    ) {
+        let mut hops = std::mem::take(&mut self.hops);
+        hops.clear();
+        self.forwarding.choices(at, from, lane, target, &mut hops);
+        for &hop in &hops {
+            let Some(next) = self.channel(at, hop) else {
+                continue;
+            };
+            if let Some(held) = held {
+                let ring = self.forwarding.ring_of_output(at, hop.port);
+                let goes_on = ring != 0 && ring == self.forwarding.ring_of_input(at, from);
+                if !goes_on {
+                    let (bit, first, _) = self.row(held);
+                    let bit = bit + next - first;
+                    self.bits[bit / 64] |= 1 << (bit % 64);
+                }
+            }
+            if self.visited[next] != stamp {
+                self.visited[next] = stamp;
+                self.used[next] = true;
+                self.stack.push(next);
+            }
+        }
+        self.hops = hops;
+    }
+
+    /// What a channel may wait for, in order.
+    fn successors(&self, channel: usize) -> impl Iterator<Item = usize> + '_ {
+        let (bit, first, columns) = self.row(channel);
+        (0..columns)
+            .filter(move |i| self.bits[(bit + i) / 64] >> ((bit + i) % 64) & 1 == 1)
+            .map(move |i| first + i)
+    }
+
+    fn verdict(&self, n_targets: usize) -> Verdict {
+        let n = self.used.len();
+        let mut waiting = vec![0u32; n];
+        let mut dependencies = 0u64;
+        for channel in (0..n).filter(|&c| self.used[c]) {
+            for next in self.successors(channel) {
+                waiting[next] += 1;
+                dependencies += 1;
+            }
+        }
+        // Take away what nobody waits for, over and over. A cycle stays.
+        let mut left = self.used.clone();
+        let mut stack: Vec<usize> = (0..n).filter(|&c| left[c] && waiting[c] == 0).collect();
+        while let Some(channel) = stack.pop() {
+            left[channel] = false;
+            for next in self.successors(channel) {
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    stack.push(next);
+                }
+            }
+        }
+        if let Some(start) = left.iter().position(|&l| l) {
+            return Verdict::Cycle(self.short_cycle(&left, start));
+        }
+        let channels = self.used.iter().filter(|&&used| used).count() as u64;
+        let rings = match self.forwarding.bubble() {
+            true => "; rings close under the bubble rule, with every entry into a ring guarded",
+            false => "",
+        };
+        Verdict::Free {
+            how: format!(
+                "no cycle among {dependencies} dependencies of {channels} channels, all of {n_targets} \
+                 destinations followed{rings}"
+            ),
+            channels,
+            dependencies,
+        }
+    }
+
+    /// A short cycle among the channels left, each of which is waited for by another one left.
+    fn short_cycle(&self, left: &[bool], start: usize) -> Vec<Channel> {
+        let mut waits_for = vec![None; left.len()];
+        for channel in (0..left.len()).rev().filter(|&c| left[c]) {
+            for next in self.successors(channel).filter(|&c| left[c]) {
+                waits_for[next] = Some(channel);
+            }
+        }
+        // Backwards until a channel comes twice: it lies on a cycle.
+        let mut seen = vec![false; left.len()];
+        let mut on_cycle = start;
+        while !std::mem::replace(&mut seen[on_cycle], true) {
+            on_cycle = waits_for[on_cycle].expect("every channel left is waited for");
+        }
+        let mut best = self
+            .cycle_through(left, on_cycle, usize::MAX)
+            .expect("it lies on a cycle");
+        let others = (0..left.len()).filter(|&c| left[c]).take(64);
+        for other in others {
+            if let Some(cycle) = self.cycle_through(left, other, best.len()) {
+                best = cycle;
+            }
+        }
+        let lowest = (0..best.len()).min_by_key(|&i| best[i]).unwrap_or(0);
+        best.rotate_left(lowest);
+        let channel = |&c: &usize| Channel {
+            switch: self.senders[c / self.lanes].0,
+            port: self.senders[c / self.lanes].1,
+            lane: (c % self.lanes) as u8,
+            to: self.receiver(c).0,
+        };
+        best.iter().map(channel).collect()
+    }
+
+    /// The shortest cycle through a channel, if it is shorter than that.
+    fn cycle_through(
+        &self,
+        left: &[bool],
+        start: usize,
+        shorter_than: usize,
+    ) -> Option<Vec<usize>> {
+        let mut came_from = vec![None; left.len()];
+        let mut queue = vec![(start, 1)];
+        let mut next = 0;
+        while let Some(&(channel, length)) = queue.get(next) {
+            next += 1;
+            if length >= shorter_than {
+                return None;
+            }
+            for successor in self.successors(channel).filter(|&c| left[c]) {
+                if successor == start {
+                    let mut cycle = vec![channel];
+                    while let Some(before) = came_from[cycle[cycle.len() - 1]] {
+                        cycle.push(before);
+                    }
+                    cycle.reverse();
+                    return Some(cycle);
+                }
+                if came_from[successor].is_none() {
+                    came_from[successor] = Some(channel);
+                    queue.push((successor, length + 1));
+                }
+            }
+        }
+        None
+    }
+}

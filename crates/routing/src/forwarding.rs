@@ -1,0 +1,156 @@
+//! The compiled routing: one question per packet and switch.
+
+use netloom_topology::Topology;
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::grid::GridPlan;
+use crate::table::TablePlan;
+use crate::tree::TreePlan;
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Hop {
+    /// The output port.
+    pub port: Port,
+    /// The lane on the link there (0 towards NICs).
+    pub lane: u8,
+}
+
+/// What a random choice is keyed by: the packet and how far it has come.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Occasion {
+    /// The NIC that sent the packet.
+    pub source: NicId,
+    /// The packet's number at that NIC.
+    pub sequence: u32,
+    /// Switches it has been through before this one.
+    pub hop: u8,
+}
+
+/// A routing made ready for one fabric. Immutable, so all partitions share it.
+#[derive(Clone, Debug)]
+pub struct Forwarding {
+    pub(crate) plan: Plan,
+    facts: Facts,
+}
+
+/// A byte tells the plans apart; without it the compiler hides that in a length, which takes longer to ask.
+#[derive(Clone, Debug)]
+#[repr(u8)]
+pub(crate) enum Plan {
+    Tree(TreePlan),
+    Grid(GridPlan),
+    Table(TablePlan),
+}
+
+/// What holds for all packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) keeps_order: bool,
+    pub(crate) needs_occasion: bool,
+    pub(crate) lanes: u8,
+    pub(crate) bubble: bool,
+    pub(crate) claims_no_deadlock: bool,
+}
+
+impl Forwarding {
+    pub(crate) fn new(plan: Plan, facts: Facts) -> Self {
+        Forwarding { plan, facts }
+    }
+
+    /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on
+    /// (0 at injection).
+    #[inline]
+    pub fn route(
+        &self,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> Hop {
+        match &self.plan {
+            Plan::Tree(plan) => plan.route(at, from, destination, occasion),
+            Plan::Grid(plan) => plan.route(at, from, lane, destination, occasion),
+            Plan::Table(plan) => plan.route(at, from, destination),
+        }
+    }
+
+    /// Adds every hop that [`Forwarding::route`] may answer for some occasion.
+    pub fn choices(
+        &self,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        destination: NicId,
+        hops: &mut Vec<Hop>,
+    ) {
+        match &self.plan {
+            Plan::Tree(plan) => plan.choices(at, from, destination, hops),
+            Plan::Grid(plan) => plan.choices(at, from, lane, destination, hops),
+            Plan::Table(plan) => hops.push(plan.route(at, from, destination)),
+        }
+    }
+
+    /// Destinations that between them show every turn a packet can take on its way between switches.
+    pub fn representatives(&self, topology: &Topology) -> Vec<NicId> {
+        match &self.plan {
+            Plan::Tree(plan) => plan.representatives(),
+            Plan::Grid(_) | Plan::Table(_) => {
+                let mut seen = vec![false; topology.n_switches() as usize];
+                let is_first = |nic: &NicId| {
+                    let switch = topology.attachment(*nic).0;
+                    !std::mem::replace(&mut seen[switch.index()], true)
+                };
+                topology.nics().filter(is_first).collect()
+            }
+        }
+    }
+
+    /// Whether all packets from one NIC to another take the same path and lanes.
+    pub fn keeps_order(&self) -> bool {
+        self.facts.keeps_order
+    }
+
+    /// Whether [`Forwarding::route`] looks at the occasion at all.
+    pub fn needs_occasion(&self) -> bool {
+        self.facts.needs_occasion
+    }
+
+    /// Number of lanes packets use (2 for datelines, otherwise 1).
+    pub fn lanes(&self) -> u8 {
+        self.facts.lanes
+    }
+
+    /// Whether there are rings that need the bubble rule at every entry.
+    pub fn bubble(&self) -> bool {
+        self.facts.bubble
+    }
+
+    /// Whether this routing is meant to be free of deadlock (with the bubble rule, if it asks for it);
+    /// [`deadlock::check`](crate::deadlock::check) confirms it.
+    pub fn claims_no_deadlock(&self) -> bool {
+        self.facts.claims_no_deadlock
+    }
+
+    /// The ring a packet is in when it comes in by a port; 0 = none, or no bubble rule.
+    ///
+    /// A packet goes on in its ring if this equals the [`Forwarding::ring_of_output`] of the port it leaves
+    /// by; otherwise, if that is not 0, it enters a ring. A ring is a dimension, direction and trunk member.
+    #[inline]
+    pub fn ring_of_input(&self, _at: SwitchId, port: Port) -> u8 {
+        match &self.plan {
+            Plan::Grid(plan) if self.facts.bubble => plan.ring_of_input(port),
+            _ => 0,
+        }
+    }
+
+    /// The ring a packet is in when it leaves by a port; 0 = none, or no bubble rule.
+    #[inline]
+    pub fn ring_of_output(&self, _at: SwitchId, port: Port) -> u8 {
+        match &self.plan {
+            Plan::Grid(plan) if self.facts.bubble => plan.ring_of_output(port),
+            _ => 0,
+        }
+    }
+}

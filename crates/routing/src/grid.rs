@@ -1,0 +1,375 @@
+//! Meshes, tori and hypercubes: one dimension after the other, the lowest first (XY, e-cube).
+//!
+//! On rings the shorter way is taken. A packet keeps its direction and trunk member as long as it stays in
+//! a dimension: both are read off the port it came in by, so only the entry into a dimension decides. Then
+//! every (dimension, direction, member) is one ring, as the bubble rule wants it.
+//!
+//! The member at the entry is drawn by packet or by flow. G000-6 would take members in turn at each switch,
+//! but then the path of a packet would depend on the order in which events of one tick are handled; a
+//! keyed choice spreads packets as evenly in the mean and is the same for any split of the fabric.
+
+use std::sync::Arc;
+
+use netloom_catalog::{Described, choice, params};
+use netloom_random::{Purpose, Stream};
+use netloom_topology::{Grid, Structure, Topology};
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::divisor::Divisor;
+use crate::forwarding::{Facts, Plan};
+use crate::{Forwarding, Hop, Occasion, Routing};
+
+choice! {
+    /// What keeps the rings of a torus from deadlock. Meshes and hypercubes have no rings.
+    pub enum Deadlock {
+        /// The bubble rule: a packet enters a ring only if room for another one is left.
+        Bubble = "bubble",
+        /// Two lanes: lane 1 from the wrap-around link on, lane 0 again in the next dimension.
+        Dateline = "dateline",
+        /// Nothing: deadlock is possible.
+        Nothing = "none",
+    }
+}
+
+choice! {
+    /// Which way round if both are equally long.
+    pub enum Tie {
+        /// Either, drawn for each packet (G000-7).
+        Random = "random",
+        /// The positive direction.
+        Positive = "positive",
+    }
+}
+
+choice! {
+    /// Who shares a trunk member.
+    pub enum Trunk {
+        /// All packets from one NIC to another.
+        Flow = "flow",
+        /// Nobody: it is drawn for each packet.
+        Packet = "packet",
+    }
+}
+
+params! {
+    /// Dimension order on grids: X, then Y, and so on; e-cube on hypercubes.
+    #[derive(Clone, Debug)]
+    pub struct DimensionOrder {
+        /// What keeps the rings of a torus from deadlock.
+        pub deadlock: Deadlock = Deadlock::Bubble,
+        /// Which way round a ring if both are equally long.
+        pub tie: Tie = Tie::Random,
+        /// Which packets share a trunk member.
+        pub trunk: Trunk = Trunk::Flow,
+    }
+}
+
+impl Described for DimensionOrder {
+    const NAME: &'static str = "dimension-order";
+    const SUMMARY: &'static str =
+        "One dimension after the other on meshes, tori and hypercubes, the shorter way round.";
+    const PAPER: Option<&'static str> = Some(
+        "W. Dally, C. Seitz, \"Deadlock-free message routing in multiprocessor interconnection networks\", \
+         IEEE Trans. Computers 36, 1987; bubble: C. Carrion et al., HiPC 1997",
+    );
+    const EXAMPLE: &'static str = "deadlock = \"bubble\"\ntie = \"random\"\ntrunk = \"flow\"";
+}
+
+/// What a draw is for, the last word of its key (0 belongs to random ascents).
+const DRAW_TIE: u32 = 1;
+const DRAW_MEMBER_OF_FLOW: u32 = 2;
+const DRAW_MEMBER_OF_PACKET: u32 = 3;
+
+#[derive(Clone, Copy, Debug)]
+struct Dimension {
+    /// Where its coordinate lies in a packed place, and its bits.
+    shift: u32,
+    mask: u64,
+    side: u32,
+    first_port: u16,
+    is_ring: bool,
+}
+
+/// What a port is, the same on every switch.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    /// `None` for a host port.
+    dimension: Option<u8>,
+    positive: bool,
+    member: u16,
+}
+
+/// A compiled grid routing.
+#[derive(Clone, Debug)]
+pub(crate) struct GridPlan {
+    hosts: u32,
+    by_hosts: Divisor,
+    /// The coordinates of each switch, packed with the first dimension in the lowest bits.
+    places: Vec<u64>,
+    /// The dimension each bit of a packed place belongs to.
+    dimension_of_bit: [u8; 64],
+    dimensions: Vec<Dimension>,
+    ports: Vec<Direction>,
+    /// Ring of each port for packets coming in and going out.
+    rings: Vec<(u8, u8)>,
+    trunk: u16,
+    deadlock: Deadlock,
+    tie: Tie,
+    sharing: Trunk,
+    stream: Stream,
+}
+
+impl Routing for DimensionOrder {
+    fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
+        let grid = match topology.structure() {
+            Structure::Grid(grid) => grid,
+            other => {
+                let what = other.words();
+                return Err(format!(
+                    "routing dimension-order is for grids, not for {what}"
+                ));
+            }
+        };
+        let n_dimensions = grid.sides.len();
+        let is_ring = |d: &usize| grid.is_ring(*d);
+        let has_rings = (0..n_dimensions).any(|d| is_ring(&d));
+        let has_ties = (0..n_dimensions)
+            .filter(is_ring)
+            .any(|d| grid.sides[d] % 2 == 0);
+        let is_random_tie = has_ties && self.tie == Tie::Random;
+        let has_members = grid.trunk > 1 && grid.sides.iter().any(|&s| s > 1);
+        let is_random_member = has_members && self.trunk == Trunk::Packet;
+        let bubble = has_rings && self.deadlock == Deadlock::Bubble;
+        if bubble && 2 * n_dimensions * usize::from(grid.trunk) > 255 {
+            return Err(format!(
+                "the bubble rule tells up to 255 rings apart at a switch; this torus has {n_dimensions} \
+                 dimensions with two directions and trunks of {}",
+                grid.trunk
+            ));
+        }
+        let facts = Facts {
+            keeps_order: !is_random_tie && !is_random_member,
+            needs_occasion: is_random_tie || has_members,
+            lanes: if has_rings && self.deadlock == Deadlock::Dateline {
+                2
+            } else {
+                1
+            },
+            bubble,
+            claims_no_deadlock: !has_rings || self.deadlock != Deadlock::Nothing,
+        };
+        let plan = GridPlan::new(self, grid, Stream::new(seed, Purpose::Routing), bubble);
+        Ok(Forwarding::new(Plan::Grid(plan), facts))
+    }
+}
+
+impl GridPlan {
+    fn new(routing: &DimensionOrder, grid: &Grid, stream: Stream, bubble: bool) -> GridPlan {
+        let mut dimensions = vec![];
+        let mut dimension_of_bit = [0; 64];
+        let mut shift = 0;
+        for (d, &side) in grid.sides.iter().enumerate() {
+            let bits = u32::from(side).next_power_of_two().trailing_zeros();
+            for bit in shift..shift + bits {
+                dimension_of_bit[bit as usize] = d as u8;
+            }
+            dimensions.push(Dimension {
+                shift,
+                mask: (1 << bits) - 1,
+                side: u32::from(side),
+                first_port: grid.first_port(d),
+                is_ring: grid.is_ring(d),
+            });
+            shift += bits;
+        }
+        let pack = |switch| {
+            let places = grid.coordinates(SwitchId(switch));
+            let along = places.iter().zip(&dimensions);
+            along.fold(0, |packed, (&x, d)| packed | u64::from(x) << d.shift)
+        };
+        let places = (0..grid.n_switches() as u32).map(pack).collect();
+        let host = Direction {
+            dimension: None,
+            positive: true,
+            member: 0,
+        };
+        let mut ports = vec![host; usize::from(grid.n_ports())];
+        let mut rings = vec![(0, 0); ports.len()];
+        for (d, &side) in grid.sides.iter().enumerate().filter(|(_, side)| **side > 1) {
+            let directions: &[bool] = if side == 2 { &[true] } else { &[true, false] };
+            for &positive in directions {
+                for member in 0..grid.trunk {
+                    let port = grid.port(d, positive, member).index();
+                    ports[port] = Direction {
+                        dimension: Some(d as u8),
+                        positive,
+                        member,
+                    };
+                    if bubble && grid.is_ring(d) {
+                        let ring = |positive: bool| {
+                            let slot = 2 * d + usize::from(!positive);
+                            1 + slot * usize::from(grid.trunk) + usize::from(member)
+                        };
+                        // What comes in from the positive neighbour moves in negative direction.
+                        rings[port] = (ring(!positive) as u8, ring(positive) as u8);
+                    }
+                }
+            }
+        }
+        GridPlan {
+            hosts: u32::from(grid.hosts),
+            by_hosts: Divisor::new(u32::from(grid.hosts)),
+            places,
+            dimension_of_bit,
+            dimensions,
+            ports,
+            rings,
+            trunk: grid.trunk,
+            deadlock: routing.deadlock,
+            tie: routing.tie,
+            sharing: routing.trunk,
+            stream,
+        }
+    }
+
+    /// The first dimension in which a packet is not at its place yet, its coordinate there and the goal;
+    /// or the host port.
+    #[inline]
+    fn next(&self, at: SwitchId, destination: NicId) -> Result<(u8, u32, u32), Port> {
+        let target = self.by_hosts.of(destination.0);
+        let (here, there) = (self.places[at.index()], self.places[target as usize]);
+        let difference = here ^ there;
+        if difference == 0 {
+            return Err(Port((destination.0 - target * self.hosts) as u16));
+        }
+        let d = self.dimension_of_bit[difference.trailing_zeros() as usize];
+        let dimension = &self.dimensions[usize::from(d)];
+        let along = |place: u64| ((place >> dimension.shift) & dimension.mask) as u32;
+        Ok((d, along(here), along(there)))
+    }
+
+    /// Kept out of line, so that [`Forwarding::route`] stays small enough to be inlined.
+    #[inline(never)]
+    pub(crate) fn route(
+        &self,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> Hop {
+        let (d, here, there) = match self.next(at, destination) {
+            Ok(next) => next,
+            Err(port) => return Hop { port, lane: 0 },
+        };
+        let came = self.ports[from.index()];
+        let goes_on = came.dimension == Some(d);
+        let (positive, member) = if goes_on {
+            (!came.positive, came.member)
+        } else {
+            let positive = match self.way(d, here, there) {
+                Some(positive) => positive,
+                None => self.tie == Tie::Positive || self.draw(d, occasion, DRAW_TIE) & 1 == 0,
+            };
+            (positive, self.member(d, destination, occasion))
+        };
+        self.hop(d, here, positive, member, lane, goes_on)
+    }
+
+    /// Whether the positive way is the right one; `None` if both are.
+    #[inline]
+    fn way(&self, d: u8, here: u32, there: u32) -> Option<bool> {
+        let dimension = &self.dimensions[usize::from(d)];
+        if !dimension.is_ring {
+            return Some(there > here);
+        }
+        let ahead = if there > here {
+            there - here
+        } else {
+            there + dimension.side - here
+        };
+        match (2 * ahead).cmp(&dimension.side) {
+            std::cmp::Ordering::Less => Some(true),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => Some(false),
+        }
+    }
+
+    /// A random word for a packet and dimension, whatever the switch. Kept out of line: most hops go on in
+    /// their dimension and draw nothing.
+    #[inline(never)]
+    fn draw(&self, d: u8, occasion: Occasion, what: u32) -> u32 {
+        let key = [occasion.source.0, occasion.sequence, u32::from(d / 4), what];
+        self.stream.draw(key).0[usize::from(d % 4)]
+    }
+
+    #[inline]
+    fn member(&self, d: u8, destination: NicId, occasion: Occasion) -> u16 {
+        if self.trunk == 1 {
+            return 0;
+        }
+        let word = match self.sharing {
+            Trunk::Packet => self.draw(d, occasion, DRAW_MEMBER_OF_PACKET),
+            Trunk::Flow => {
+                let flow = Occasion {
+                    sequence: destination.0,
+                    ..occasion
+                };
+                self.draw(d, flow, DRAW_MEMBER_OF_FLOW)
+            }
+        };
+        ((u64::from(word) * u64::from(self.trunk)) >> 32) as u16
+    }
+
+    #[inline]
+    fn hop(&self, d: u8, here: u32, positive: bool, member: u16, lane: u8, goes_on: bool) -> Hop {
+        let dimension = &self.dimensions[usize::from(d)];
+        let slot = u16::from(!positive && dimension.side > 2);
+        let border = if positive { dimension.side - 1 } else { 0 };
+        let lane = match self.deadlock {
+            Deadlock::Dateline if dimension.is_ring && here == border => 1,
+            Deadlock::Dateline if goes_on => lane,
+            _ => 0,
+        };
+        Hop {
+            port: Port(dimension.first_port + slot * self.trunk + member),
+            lane,
+        }
+    }
+
+    pub(crate) fn choices(
+        &self,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        destination: NicId,
+        hops: &mut Vec<Hop>,
+    ) {
+        let (d, here, there) = match self.next(at, destination) {
+            Ok(next) => next,
+            Err(port) => return hops.push(Hop { port, lane: 0 }),
+        };
+        if self.ports[from.index()].dimension == Some(d) {
+            return hops.push(self.route(at, from, lane, destination, Occasion::default()));
+        }
+        let ways: &[bool] = match (self.way(d, here, there), self.tie) {
+            (Some(true), _) | (None, Tie::Positive) => &[true],
+            (Some(false), _) => &[false],
+            (None, Tie::Random) => &[true, false],
+        };
+        for &positive in ways {
+            let members = 0..self.trunk;
+            hops.extend(members.map(|member| self.hop(d, here, positive, member, lane, false)));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn ring_of_input(&self, port: Port) -> u8 {
+        self.rings[port.index()].0
+    }
+
+    #[inline]
+    pub(crate) fn ring_of_output(&self, port: Port) -> u8 {
+        self.rings[port.index()].1
+    }
+}

@@ -1,0 +1,39 @@
+//! Routing: which output port and lane a packet takes next.
+//!
+//! A [`Routing`] is what a file says; [`Routing::compile`] makes a [`Forwarding`] of it for one fabric:
+//! immutable, shared by all partitions, asked once per packet and switch. Trees and grids are routed by
+//! arithmetic, everything else by tables over destination switches. Random choices are keyed by the packet
+//! ([`Occasion`]), never by the order of events.
+//!
+//! [`deadlock::check`] proves a forwarding free of deadlock or shows a cycle; [`paths`] follows packets.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use netloom_routing::{DModK, Routing, paths};
+//! use netloom_topology::{Blueprint, FatTree};
+//! use netloom_units::NicId;
+//!
+//! let tree = Arc::new(FatTree { arity: 2, levels: 3 }.build(1).unwrap());
+//! let forwarding = DModK {}.compile(&tree, 1).unwrap();
+//! let path = paths::path(&tree, &forwarding, NicId(0), NicId(6), 0).unwrap();
+//! let switches: Vec<u32> = path.iter().map(|step| step.switch.0).collect();
+//! assert_eq!(switches, [0, 4, 10, 6, 3]);
+//! ```
+
+pub mod deadlock;
+mod divisor;
+mod forwarding;
+mod grid;
+pub mod paths;
+mod registry;
+mod shortest;
+mod table;
+mod tree;
+mod up_down;
+
+pub use forwarding::{Forwarding, Hop, Occasion};
+pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
+pub use registry::{KINDS, Routing};
+pub use shortest::Shortest;
+pub use tree::{DModK, Det, RandomUp};
+pub use up_down::UpDown;

@@ -1,0 +1,125 @@
+//! Following packets through a fabric.
+
+use netloom_random::{Purpose, Stream};
+use netloom_topology::{Peer, Topology};
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::{Forwarding, Occasion};
+
+/// A packet's way through one switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The switch.
+    pub switch: SwitchId,
+    /// The port it comes in by.
+    pub input: Port,
+    /// The port it leaves by.
+    pub output: Port,
+    /// The lane it leaves on.
+    pub lane: u8,
+}
+
+/// The way of one packet, or what goes wrong with it.
+pub fn path(
+    topology: &Topology,
+    forwarding: &Forwarding,
+    from: NicId,
+    to: NicId,
+    sequence: u32,
+) -> Result<Vec<Step>, String> {
+    let mut steps = vec![];
+    follow(topology, forwarding, from, to, sequence, |step| {
+        steps.push(step);
+    })?;
+    Ok(steps)
+}
+
+fn follow(
+    topology: &Topology,
+    forwarding: &Forwarding,
+    from: NicId,
+    to: NicId,
+    sequence: u32,
+    mut visit: impl FnMut(Step),
+) -> Result<u32, String> {
+    // Twice round every switch is more than any sound path takes.
+    let limit = 2 * topology.n_switches() + 2;
+    let (mut switch, mut input) = topology.attachment(from);
+    let mut lane = 0;
+    for hop in 0..limit {
+        let occasion = Occasion {
+            source: from,
+            sequence,
+            hop: hop as u8,
+        };
+        let next = forwarding.route(switch, input, lane, to, occasion);
+        if next.port.0 >= topology.n_ports(switch) {
+            let port = next.port;
+            return Err(format!("{from} to {to}: {switch} has no {port}"));
+        }
+        visit(Step {
+            switch,
+            input,
+            output: next.port,
+            lane: next.lane,
+        });
+        match topology.peer(switch, next.port) {
+            Peer::Nic(nic) if nic == to => return Ok(hop + 1),
+            Peer::Nic(nic) => return Err(format!("{from} to {to}: {switch} delivers to {nic}")),
+            Peer::Unused => {
+                let port = next.port;
+                return Err(format!("{from} to {to}: {switch} {port} has no cable"));
+            }
+            Peer::Switch(other, port) => (switch, input, lane) = (other, port, next.lane),
+        }
+    }
+    Err(format!(
+        "{from} to {to}: still on the way after {limit} switches"
+    ))
+}
+
+/// A mean over pairs of NICs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Mean {
+    /// Switches per path.
+    pub switches: f64,
+    /// Pairs looked at.
+    pub pairs: u64,
+    /// Whether they are a random sample and not all.
+    pub is_sample: bool,
+}
+
+/// Pairs we look at before sampling.
+const PAIRS: u64 = 4_000_000;
+
+/// Mean number of switches on the way between two different NICs, over all ordered pairs or, in large
+/// fabrics, a random million of them.
+pub fn mean_switches(topology: &Topology, forwarding: &Forwarding) -> Result<Mean, String> {
+    let n = topology.n_nics();
+    let all = u64::from(n) * u64::from(n.saturating_sub(1));
+    if all == 0 {
+        return Err("there are no two NICs".into());
+    }
+    let count = |from, to| follow(topology, forwarding, NicId(from), NicId(to), 0, |_| {});
+    let mut sum = 0u64;
+    if all <= PAIRS {
+        for from in 0..n {
+            for to in (0..n).filter(|&to| to != from) {
+                sum += u64::from(count(from, to)?);
+            }
+        }
+    } else {
+        let stream = Stream::new(0, Purpose::Placement);
+        for i in 0..PAIRS as u32 / 4 {
+            let draw = stream.draw([i, 0, 0, 0]);
+            let (from, other) = (draw.below(0, n), draw.below(1, n - 1));
+            sum += u64::from(count(from, other + u32::from(other >= from))?);
+        }
+    }
+    let pairs = if all <= PAIRS { all } else { PAIRS / 4 };
+    Ok(Mean {
+        switches: sum as f64 / pairs as f64,
+        pairs,
+        is_sample: all > PAIRS,
+    })
+}

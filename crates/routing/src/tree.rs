@@ -1,0 +1,330 @@
+//! Fat trees: up to a common ancestor, then down, by arithmetic.
+//!
+//! The NICs below a switch are a contiguous range (see [`Pgft`]), so "is the destination below?" is one
+//! subtraction and one comparison. Downwards the child is the offset in the range divided by the NICs of a
+//! child. Upwards the port is either given by the destination (DET, D-Mod-K) or drawn (random-up).
+
+use std::hint::select_unpredictable;
+use std::sync::Arc;
+
+use netloom_catalog::{Described, params};
+use netloom_random::{Purpose, Stream};
+use netloom_topology::{Pgft, Structure, Topology};
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::divisor::Divisor;
+use crate::forwarding::{Facts, Plan};
+use crate::{Forwarding, Hop, Occasion, Routing};
+
+params! {
+    /// DET on k-ary n-trees: up by the digit of the destination that belongs to the stage.
+    #[derive(Clone, Debug)]
+    pub struct Det {}
+}
+
+params! {
+    /// D-Mod-K on generalised fat trees: up by the destination's number divided by the switches of the
+    /// level that share their NICs, modulo the up ports; parallel cables, up and down, by the same number.
+    #[derive(Clone, Debug)]
+    pub struct DModK {}
+}
+
+params! {
+    /// A random up port at every hop up to the nearest common ancestor, then down (G000-4).
+    #[derive(Clone, Debug)]
+    pub struct RandomUp {
+        /// Climb to a root even if a common ancestor comes earlier.
+        pub to_root: bool = false,
+    }
+}
+
+impl Routing for Det {
+    fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
+        let tree = tree_of("det", topology)?;
+        if !tree.is_k_ary_n_tree() {
+            return Err(format!(
+                "routing det is for k-ary n-trees, not for {tree}; d-mod-k takes any fat tree"
+            ));
+        }
+        // D-Mod-K on a k-ary n-tree is DET: floor(d / k^s) mod k is digit s of d.
+        Ok(TreePlan::compile(tree, Ascent::ByDestination, false))
+    }
+}
+
+impl Routing for DModK {
+    fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
+        let tree = tree_of("d-mod-k", topology)?;
+        Ok(TreePlan::compile(tree, Ascent::ByDestination, false))
+    }
+}
+
+impl Routing for RandomUp {
+    fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
+        let tree = tree_of("random-up", topology)?;
+        let stream = Stream::new(seed, Purpose::Routing);
+        Ok(TreePlan::compile(
+            tree,
+            Ascent::Random(stream),
+            self.to_root,
+        ))
+    }
+}
+
+fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<&'a Pgft, String> {
+    match topology.structure() {
+        Structure::Tree(tree) => Ok(tree),
+        other => Err(format!(
+            "routing {name} is for fat trees, not for {}",
+            other.words()
+        )),
+    }
+}
+
+impl Described for Det {
+    const NAME: &'static str = "det";
+    const SUMMARY: &'static str =
+        "Deterministic and balanced on k-ary n-trees: every down link carries one destination.";
+    const PAPER: Option<&'static str> = Some(
+        "C. Gomez et al., \"Deterministic versus adaptive routing in fat-trees\", CAC (IPDPS) 2007",
+    );
+    const EXAMPLE: &'static str = "";
+}
+
+impl Described for DModK {
+    const NAME: &'static str = "d-mod-k";
+    const SUMMARY: &'static str =
+        "Deterministic on fat trees: the destination modulo the up ports, level by level.";
+    const PAPER: Option<&'static str> = Some(
+        "E. Zahavi, \"D-Mod-K routing providing non-blocking traffic for shift permutations on real life \
+         fat trees\", 2010",
+    );
+    const EXAMPLE: &'static str = "";
+}
+
+impl Described for RandomUp {
+    const NAME: &'static str = "random-up";
+    const SUMMARY: &'static str = "A random up port at every hop up, then down (Valiant on trees).";
+    const PAPER: Option<&'static str> = Some(
+        "L. Valiant, \"A scheme for fast parallel communication\", SIAM J. Computing 11, 1982",
+    );
+    const EXAMPLE: &'static str = "to-root = false";
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ascent {
+    ByDestination,
+    Random(Stream),
+}
+
+/// What all switches of a level share.
+#[derive(Clone, Debug)]
+struct Level {
+    /// NICs below a switch.
+    nics: u32,
+    /// Divides by the NICs below a child.
+    child: Divisor,
+    /// Number of down ports, that is, the first up port.
+    n_down: u32,
+    n_up: u32,
+    /// Divides by the number of up ports.
+    up: Divisor,
+    /// Divides by the switches of this level that share their NICs.
+    siblings: Divisor,
+    /// The choice among parallel cables downwards.
+    parallel: Parallel,
+}
+
+/// Which of the parallel cables to a child: the one the child would go up by.
+#[derive(Clone, Copy, Debug)]
+struct Parallel {
+    siblings_of_child: Divisor,
+    up_of_child: (Divisor, u32),
+    parents_of_child: Divisor,
+    children: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Switch {
+    first_nic: u32,
+    level: u32,
+}
+
+/// A compiled tree routing.
+#[derive(Clone, Debug)]
+pub(crate) struct TreePlan {
+    levels: Vec<Level>,
+    switches: Vec<Switch>,
+    ascent: Ascent,
+    to_root: bool,
+    /// Whether any level has parallel cables.
+    has_parallel: bool,
+}
+
+impl TreePlan {
+    fn compile(tree: &Pgft, ascent: Ascent, to_root: bool) -> Forwarding {
+        let first = tree.first_switches();
+        let mut levels = vec![];
+        let mut switches = vec![];
+        for level in 1..=tree.levels() {
+            let siblings = tree.siblings(level) as u32;
+            let below = level - 1;
+            let n_up = tree.n_up(level);
+            levels.push(Level {
+                nics: tree.nics_below(level) as u32,
+                child: Divisor::new(tree.nics_below(below) as u32),
+                n_down: tree.n_down(level),
+                n_up,
+                up: Divisor::new(n_up.max(1)),
+                siblings: Divisor::new(siblings),
+                parallel: Parallel {
+                    siblings_of_child: Divisor::new(tree.siblings(below) as u32),
+                    up_of_child: {
+                        let n_up = tree.w[below] * tree.p[below];
+                        (Divisor::new(n_up), n_up)
+                    },
+                    parents_of_child: Divisor::new(tree.w[below]),
+                    children: tree.m[below],
+                },
+            });
+            for index in 0..first[level] - first[below] {
+                switches.push(Switch {
+                    first_nic: index / siblings * tree.nics_below(level) as u32,
+                    level: below as u32,
+                });
+            }
+        }
+        let is_random = matches!(ascent, Ascent::Random(_)) && levels.iter().any(|l| l.n_up > 1);
+        let plan = TreePlan {
+            levels,
+            switches,
+            ascent,
+            to_root,
+            has_parallel: tree.p.iter().any(|&p| p > 1),
+        };
+        Forwarding::new(
+            Plan::Tree(plan),
+            Facts {
+                keeps_order: !is_random,
+                needs_occasion: is_random,
+                lanes: 1,
+                bubble: false,
+                claims_no_deadlock: true,
+            },
+        )
+    }
+
+    #[inline]
+    pub(crate) fn route(
+        &self,
+        at: SwitchId,
+        from: Port,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> Hop {
+        let switch = self.switches[at.index()];
+        let level = &self.levels[switch.level as usize];
+        let offset = destination.0.wrapping_sub(switch.first_nic);
+        let port = match &self.ascent {
+            // Up or down is a toss-up, so computing both costs less than guessing wrong.
+            Ascent::ByDestination => {
+                let up = digit(destination.0, level.siblings, level.up, level.n_up);
+                let down = self.down(level, offset, destination);
+                select_unpredictable(offset < level.nics, down, level.n_down.wrapping_add(up))
+            }
+            Ascent::Random(stream) => {
+                if offset < level.nics && !(self.to_root && climbs(level, from)) {
+                    self.down(level, offset, destination)
+                } else {
+                    level.n_down + draw(stream, occasion, level.n_up)
+                }
+            }
+        };
+        Hop {
+            port: Port(port as u16),
+            lane: 0,
+        }
+    }
+
+    /// The down port; of no meaning if the destination is not below.
+    #[inline]
+    fn down(&self, level: &Level, offset: u32, destination: NicId) -> u32 {
+        let child = level.child.of(offset);
+        if !self.has_parallel {
+            return child;
+        }
+        let parallel = &level.parallel;
+        let (by_up, n_up) = parallel.up_of_child;
+        let up = digit(destination.0, parallel.siblings_of_child, by_up, n_up);
+        child.wrapping_add(parallel.parents_of_child.of(up) * parallel.children)
+    }
+
+    pub(crate) fn choices(
+        &self,
+        at: SwitchId,
+        from: Port,
+        destination: NicId,
+        hops: &mut Vec<Hop>,
+    ) {
+        let level = &self.levels[self.switches[at.index()].level as usize];
+        let hop = self.route(at, from, destination, Occasion::default());
+        if matches!(self.ascent, Ascent::ByDestination) || u32::from(hop.port.0) < level.n_down {
+            hops.push(hop);
+            return;
+        }
+        let up = (level.n_down..level.n_down + level.n_up).map(|port| Hop {
+            port: Port(port as u16),
+            lane: 0,
+        });
+        hops.extend(up);
+    }
+
+    pub(crate) fn representatives(&self) -> Vec<NicId> {
+        let roots = self.levels.last().expect("at least one level");
+        let leaves = &self.levels[0];
+        // With a random ascent, NICs of one leaf differ at most in the parallel cables downwards.
+        let is_alike = matches!(self.ascent, Ascent::Random(_)) && !self.has_parallel;
+        let step = if is_alike { leaves.nics } else { 1 };
+        (0..roots.nics).step_by(step as usize).map(NicId).collect()
+    }
+
+    /// Level of a switch from 0, and the range of NICs below it.
+    pub(crate) fn range(&self, at: SwitchId) -> (u32, std::ops::Range<u32>) {
+        let Switch { first_nic, level } = self.switches[at.index()];
+        (
+            level,
+            first_nic..first_nic + self.levels[level as usize].nics,
+        )
+    }
+
+    /// First up port of a switch.
+    pub(crate) fn first_up(&self, at: SwitchId) -> Port {
+        let level = &self.levels[self.switches[at.index()].level as usize];
+        Port(level.n_down as u16)
+    }
+}
+
+/// Whether a packet on its way to a root goes on climbing.
+#[inline]
+fn climbs(level: &Level, from: Port) -> bool {
+    level.n_up > 0 && u32::from(from.0) < level.n_down
+}
+
+/// One of the up ports at random. Kept out of line, so that the rest of `route` stays small.
+#[inline(never)]
+fn draw(stream: &Stream, occasion: Occasion, n_up: u32) -> u32 {
+    let Occasion {
+        source,
+        sequence,
+        hop,
+    } = occasion;
+    stream
+        .draw([source.0, sequence, u32::from(hop), 0])
+        .below(0, n_up)
+}
+
+/// `(n / divisor) mod modulus`.
+#[inline]
+fn digit(n: u32, divisor: Divisor, by_modulus: Divisor, modulus: u32) -> u32 {
+    let quotient = divisor.of(n);
+    quotient.wrapping_sub(by_modulus.of(quotient).wrapping_mul(modulus))
+}

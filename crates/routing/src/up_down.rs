@@ -1,0 +1,158 @@
+//! Up*/down* on any fabric: up zero or more links, then down zero or more, never up again.
+//!
+//! A link leads up if its far end is nearer to the root, or as near and has the smaller number. A packet may
+//! go up only until it has come down a link; which of the two holds is read off the port it came in by. So
+//! there are two tables, and both give shortest legal paths.
+
+use std::sync::Arc;
+
+use netloom_catalog::{Described, params};
+use netloom_topology::{Peer, Topology};
+use netloom_units::{Port, SwitchId};
+
+use crate::table::{Entry, TableBuilder, pick};
+use crate::{Forwarding, Routing};
+
+params! {
+    /// Up*/down* over a breadth-first tree: the shortest of the paths that never go up after going down.
+    #[derive(Clone, Debug)]
+    pub struct UpDown {
+        /// The switch the tree grows from (G004-1: 0).
+        pub root: u32 = 0,
+    }
+}
+
+/// Distances from every switch to one destination, in links.
+#[derive(Default)]
+struct Distances {
+    /// Over down links only; `None` if there is no such path.
+    down: Vec<Option<u32>>,
+    /// Over any legal path.
+    any: Vec<u32>,
+}
+
+impl Routing for UpDown {
+    fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
+        let n_switches = topology.n_switches();
+        if self.root >= n_switches {
+            let (root, last) = (self.root, n_switches - 1);
+            return Err(format!(
+                "up-down: root {root}; switches are numbered from 0 to {last}"
+            ));
+        }
+        let levels = topology.distances(SwitchId(self.root));
+        if let Some(apart) = levels.iter().position(Option::is_none) {
+            return Err(format!(
+                "there is no path from switch {} to switch {apart}",
+                self.root
+            ));
+        }
+        let mut order: Vec<SwitchId> = topology.switches().collect();
+        order.sort_by_key(|s| (levels[s.index()], s.0));
+        let mut rank = vec![0; n_switches as usize];
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(i, s)| rank[s.index()] = i);
+        let leads_up = |from: SwitchId, to: SwitchId| rank[to.index()] < rank[from.index()];
+
+        let mut tables = TableBuilder::new(topology, 2)?;
+        let mut distances = Distances::default();
+        let mut candidates: Vec<Port> = vec![];
+        for (column, target) in tables.targets().into_iter().enumerate() {
+            distances.measure(topology, target, &order, leads_up);
+            for at in topology.switches() {
+                if at == target {
+                    tables.set(0, at, column, Entry::Deliver);
+                    tables.set(1, at, column, Entry::Deliver);
+                    continue;
+                }
+                // Before coming down.
+                let left = distances.any[at.index()] - 1;
+                candidates.clear();
+                let good =
+                    topology
+                        .neighbours(at)
+                        .filter(|&(_, other, _)| match leads_up(at, other) {
+                            true => distances.any[other.index()] == left,
+                            false => distances.down[other.index()] == Some(left),
+                        });
+                candidates.extend(good.map(|(port, _, _)| port));
+                tables.set(0, at, column, Entry::Port(pick(&candidates, target, at)));
+                // After coming down.
+                let Some(distance) = distances.down[at.index()] else {
+                    tables.set(1, at, column, Entry::Never);
+                    continue;
+                };
+                candidates.clear();
+                let good = topology.neighbours(at).filter(|&(_, other, _)| {
+                    !leads_up(at, other) && distances.down[other.index()] == Some(distance - 1)
+                });
+                candidates.extend(good.map(|(port, _, _)| port));
+                tables.set(1, at, column, Entry::Port(pick(&candidates, target, at)));
+            }
+        }
+        let mut has_come_down = Vec::with_capacity(topology.n_ports_in_all());
+        for at in topology.switches() {
+            has_come_down.extend(
+                topology
+                    .ports(at)
+                    .map(|port| match topology.peer(at, port) {
+                        Peer::Switch(other, _) => !leads_up(other, at),
+                        _ => false,
+                    }),
+            );
+        }
+        Ok(tables.finish(Some(has_come_down), true))
+    }
+}
+
+impl Distances {
+    fn measure(
+        &mut self,
+        topology: &Topology,
+        target: SwitchId,
+        order: &[SwitchId],
+        leads_up: impl Fn(SwitchId, SwitchId) -> bool,
+    ) {
+        // Backwards from the destination over links that lead down to where we are.
+        self.down.clear();
+        self.down.resize(order.len(), None);
+        self.down[target.index()] = Some(0);
+        let mut queue = vec![(target, 0)];
+        let mut next = 0;
+        while let Some(&(at, distance)) = queue.get(next) {
+            next += 1;
+            for (_, other, _) in topology.neighbours(at) {
+                if !leads_up(other, at) && self.down[other.index()].is_none() {
+                    self.down[other.index()] = Some(distance + 1);
+                    queue.push((other, distance + 1));
+                }
+            }
+        }
+        // From the root outwards: what is above a switch is known before the switch.
+        self.any.clear();
+        self.any.resize(order.len(), u32::MAX);
+        for &at in order {
+            let above = topology
+                .neighbours(at)
+                .filter(|&(_, other, _)| leads_up(at, other));
+            let by_up = above.map(|(_, other, _)| self.any[other.index()] + 1).min();
+            let by_down = self.down[at.index()];
+            let best = by_up.into_iter().chain(by_down).min();
+            self.any[at.index()] =
+                best.expect("from the root every switch can be reached downwards");
+        }
+    }
+}
+
+impl Described for UpDown {
+    const NAME: &'static str = "up-down";
+    const SUMMARY: &'static str =
+        "Up*/down* on any fabric: shortest legal paths, free of deadlock.";
+    const PAPER: Option<&'static str> = Some(
+        "M. Schroeder et al., \"Autonet: a high-speed, self-configuring local area network\", IEEE JSAC 9, \
+         1991",
+    );
+    const EXAMPLE: &'static str = "root = 0";
+}

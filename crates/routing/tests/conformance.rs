@@ -1,0 +1,364 @@
+//! What every kind of routing promises, on every fabric it takes.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use common::{build, read};
+use netloom_routing::deadlock::{Verdict, check};
+use netloom_routing::paths::path;
+use netloom_routing::{Forwarding, KINDS};
+use netloom_topology::{
+    FatTree, Graph, Hypercube, Mesh, ParallelFatTree, Peer, RandomRegular, SingleSwitch, Structure,
+    Topology, Torus,
+};
+use netloom_units::SwitchId;
+
+fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
+    let pgft = |children: &[u32], parents: &[u32], links: &[u32]| {
+        build(&ParallelFatTree {
+            children: children.to_vec(),
+            parents: parents.to_vec(),
+            links: links.to_vec(),
+        })
+    };
+    let torus = |sides: &[u16], hosts, trunk| {
+        build(&Torus {
+            sides: sides.to_vec(),
+            hosts,
+            trunk,
+        })
+    };
+    let mesh = |sides: &[u16], hosts, trunk| {
+        build(&Mesh {
+            sides: sides.to_vec(),
+            hosts,
+            trunk,
+        })
+    };
+    let text = "link a b\nlink b c\nlink c d\nlink d a\nlink d e\nlink d e\n\
+                nic n0 a\nnic n1 e\nnic n2 c\nnic n3 c\nnic n4 b";
+    let graph = Graph {
+        file: None,
+        text: Some(text.into()),
+    };
+    vec![
+        ("single switch", build(&SingleSwitch { ports: 5 })),
+        (
+            "2-ary 3-tree",
+            build(&FatTree {
+                arity: 2,
+                levels: 3,
+            }),
+        ),
+        (
+            "4-ary 2-tree",
+            build(&FatTree {
+                arity: 4,
+                levels: 2,
+            }),
+        ),
+        ("slim tree", pgft(&[4, 3, 2], &[1, 2, 3], &[])),
+        ("paper 003, small", pgft(&[8, 4], &[1, 4], &[1, 2])),
+        ("parallel twice", pgft(&[3, 2, 2], &[1, 2, 2], &[1, 3, 2])),
+        ("ring of 5", torus(&[5], 1, 1)),
+        ("4x4 torus", torus(&[4, 4], 2, 1)),
+        ("torus with trunks", torus(&[4, 3], 1, 3)),
+        ("flat torus", torus(&[2, 4, 1], 2, 2)),
+        ("3d torus", torus(&[4, 3, 4], 1, 1)),
+        ("mesh", mesh(&[4, 3], 2, 2)),
+        (
+            "hypercube",
+            build(&Hypercube {
+                dimensions: 4,
+                hosts: 2,
+            }),
+        ),
+        (
+            "random",
+            build(&RandomRegular {
+                switches: 16,
+                degree: 4,
+                hosts: 2,
+            }),
+        ),
+        ("graph", build(&graph)),
+    ]
+}
+
+/// Kinds and the parameters to try them with.
+fn variants(kind: &str) -> Vec<String> {
+    match kind {
+        "random-up" => vec!["".into(), "to-root = true".into()],
+        "up-down" => vec!["".into(), "root = 3".into()],
+        "dimension-order" => {
+            let mut all = vec![];
+            for deadlock in ["bubble", "dateline", "none"] {
+                for tie in ["random", "positive"] {
+                    for trunk in ["flow", "packet"] {
+                        all.push(format!(
+                            "deadlock = \"{deadlock}\"\ntie = \"{tie}\"\ntrunk = \"{trunk}\""
+                        ));
+                    }
+                }
+            }
+            all
+        }
+        _ => vec!["".into()],
+    }
+}
+
+/// Whether a kind must take a fabric; the others may refuse it.
+fn is_suitable(kind: &str, topology: &Topology) -> bool {
+    match (kind, topology.structure()) {
+        ("det", Structure::Tree(tree)) => tree.is_k_ary_n_tree(),
+        ("d-mod-k" | "random-up", Structure::Tree(_)) => true,
+        ("dimension-order", Structure::Grid(_)) => true,
+        ("shortest" | "up-down", _) => true,
+        _ => false,
+    }
+}
+
+fn check_promises(what: &str, topology: &Topology, forwarding: &Forwarding) {
+    let mut hops = vec![];
+    let mut has_two_paths = false;
+    for from in topology.nics() {
+        for to in topology.nics() {
+            let mut first = None;
+            for sequence in [0, 1, 2, 77, u32::MAX] {
+                let steps = path(topology, forwarding, from, to, sequence)
+                    .unwrap_or_else(|e| panic!("{what}: {e}"));
+                let mut lane = 0;
+                for step in &steps {
+                    assert!(step.lane < forwarding.lanes(), "{what}: lanes in range");
+                    hops.clear();
+                    forwarding.choices(step.switch, step.input, lane, to, &mut hops);
+                    let is_choice = hops
+                        .iter()
+                        .any(|h| (h.port, h.lane) == (step.output, step.lane));
+                    assert!(is_choice, "{what}: a hop that is none of the choices");
+                    lane = step.lane;
+                }
+                match &first {
+                    None => first = Some(steps),
+                    Some(first) if *first != steps => has_two_paths = true,
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    if forwarding.keeps_order() {
+        assert!(!has_two_paths, "{what}: keeps order on two paths");
+    } else {
+        assert!(
+            has_two_paths,
+            "{what}: one path per pair, but does not claim order"
+        );
+        assert!(forwarding.needs_occasion());
+    }
+    let verdict = check(topology, forwarding);
+    if forwarding.claims_no_deadlock() {
+        assert!(matches!(verdict, Verdict::Free { .. }), "{what}: {verdict}");
+    }
+    assert_eq!(
+        verdict,
+        check(topology, forwarding),
+        "{what}: the same verdict again"
+    );
+    if !forwarding.needs_occasion() && !forwarding.bubble() {
+        check_against_paths(what, topology, forwarding, &verdict);
+    }
+    if let Verdict::Cycle(cycle) = verdict {
+        for (held, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+            assert_eq!(held.to, next.switch, "{what}: a cycle of neighbours");
+            let there = topology.peer(next.switch, next.port);
+            assert!(
+                matches!(there, Peer::Switch(s, _) if s == next.to),
+                "{what}"
+            );
+        }
+    }
+    check_rings(what, topology, forwarding);
+}
+
+/// The slow twin of the deadlock check: dependencies from the paths of all pairs, cycles by taking away.
+fn check_against_paths(
+    what: &str,
+    topology: &Topology,
+    forwarding: &Forwarding,
+    verdict: &Verdict,
+) {
+    let (mut held, mut waits) = (BTreeSet::new(), BTreeSet::new());
+    for from in topology.nics() {
+        for to in topology.nics() {
+            let steps = path(topology, forwarding, from, to, 0).unwrap();
+            let channels: Vec<_> = steps[..steps.len() - 1]
+                .iter()
+                .map(|s| (s.switch, s.output, s.lane))
+                .collect();
+            held.extend(channels.iter().copied());
+            waits.extend(channels.windows(2).map(|w| (w[0], w[1])));
+        }
+    }
+    if let Verdict::Free {
+        channels,
+        dependencies,
+        ..
+    } = verdict
+    {
+        let found = (held.len() as u64, waits.len() as u64);
+        assert_eq!((*channels, *dependencies), found, "{what}");
+    }
+    let mut left = waits;
+    loop {
+        let waited: BTreeSet<_> = left.iter().map(|&(_, next)| next).collect();
+        let before = left.len();
+        left.retain(|(first, _)| waited.contains(first));
+        if left.len() == before {
+            break;
+        }
+    }
+    assert_eq!(
+        left.is_empty(),
+        matches!(verdict, Verdict::Free { .. }),
+        "{what}"
+    );
+}
+
+/// Both ends of a cable are in one ring, and a host port is in none.
+fn check_rings(what: &str, topology: &Topology, forwarding: &Forwarding) {
+    let mut has_ring = false;
+    for switch in topology.switches() {
+        for port in topology.ports(switch) {
+            let out = forwarding.ring_of_output(switch, port);
+            has_ring |= out != 0;
+            match topology.peer(switch, port) {
+                Peer::Switch(other, there) => {
+                    assert_eq!(out, forwarding.ring_of_input(other, there), "{what}");
+                }
+                _ => assert_eq!(
+                    (out, forwarding.ring_of_input(switch, port)),
+                    (0, 0),
+                    "{what}"
+                ),
+            }
+        }
+    }
+    assert_eq!(has_ring, forwarding.bubble(), "{what}");
+}
+
+#[test]
+fn every_kind_keeps_its_promises_on_every_fabric_it_takes() {
+    let fabrics = fabrics();
+    let mut checked = 0;
+    for kind in KINDS {
+        for parameters in variants(kind.name) {
+            let routing = read(kind, &parameters);
+            for (name, topology) in &fabrics {
+                let what = format!("{} ({parameters}) on {name}", kind.name);
+                match routing.compile(topology, 5) {
+                    Ok(forwarding) => {
+                        check_promises(&what, topology, &forwarding);
+                        checked += 1;
+                    }
+                    Err(reason) => {
+                        let is_root = kind.name == "up-down" && reason.contains("root 3");
+                        assert!(
+                            !is_suitable(kind.name, topology) || is_root,
+                            "{what}: {reason}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(checked > 100, "{checked}");
+}
+
+#[test]
+fn examples_read() {
+    for kind in KINDS {
+        read(kind, kind.example);
+    }
+}
+
+#[test]
+fn unsuitable_fabrics_are_refused_with_a_reason() {
+    let fabrics = fabrics();
+    let reason = |kind: &str, fabric: &str| {
+        let routing = read(KINDS.iter().find(|k| k.name == kind).unwrap(), "");
+        let topology = &fabrics.iter().find(|(name, _)| *name == fabric).unwrap().1;
+        routing.compile(topology, 0).unwrap_err()
+    };
+    assert_eq!(
+        reason("det", "slim tree"),
+        "routing det is for k-ary n-trees, not for PGFT(3; 4,3,2; 1,2,3; 1,1,1); d-mod-k takes any fat tree"
+    );
+    assert_eq!(
+        reason("d-mod-k", "mesh"),
+        "routing d-mod-k is for fat trees, not for 4x3 mesh"
+    );
+    assert_eq!(
+        reason("dimension-order", "random"),
+        "routing dimension-order is for grids, not for no regular structure"
+    );
+}
+
+/// Up*/down* never goes up after down, and takes the shortest of such paths.
+#[test]
+fn up_down_paths_are_legal_and_shortest() {
+    let kind = KINDS.iter().find(|k| k.name == "up-down").unwrap();
+    for (name, topology) in fabrics() {
+        let forwarding = read(kind, "").compile(&topology, 0).unwrap();
+        let levels = topology.distances(SwitchId(0));
+        let leads_up =
+            |a: SwitchId, b: SwitchId| (levels[b.index()], b.0) < (levels[a.index()], a.0);
+        for from in topology.nics() {
+            for to in topology.nics() {
+                let steps = path(&topology, &forwarding, from, to, 0).unwrap();
+                let goes_up: Vec<bool> = steps
+                    .windows(2)
+                    .map(|w| leads_up(w[0].switch, w[1].switch))
+                    .collect();
+                assert!(goes_up.is_sorted_by(|a, b| a >= b), "{name}: {steps:?}");
+                // Every legal path, breadth first over (switch, has come down).
+                let goal = topology.attachment(to).0;
+                let mut reached = vec![(topology.attachment(from).0, false)];
+                let mut length = 0;
+                while !reached.iter().any(|&(s, _)| s == goal) {
+                    let mut next = vec![];
+                    for (at, down) in reached {
+                        for (_, other, _) in topology.neighbours(at) {
+                            let up = leads_up(at, other);
+                            if !(down && up) {
+                                next.push((other, !up));
+                            }
+                        }
+                    }
+                    next.sort_unstable();
+                    next.dedup();
+                    reached = next;
+                    length += 1;
+                }
+                assert_eq!(steps.len(), length + 1, "{name}: {from} to {to}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shortest_paths_are_shortest() {
+    let kind = KINDS.iter().find(|k| k.name == "shortest").unwrap();
+    for (name, topology) in fabrics() {
+        let forwarding = read(kind, "").compile(&topology, 0).unwrap();
+        for from in topology.nics() {
+            let distances = topology.distances(topology.attachment(from).0);
+            for to in topology.nics() {
+                let steps = path(&topology, &forwarding, from, to, 0).unwrap();
+                let distance = distances[topology.attachment(to).0.index()].unwrap();
+                assert_eq!(steps.len() as u32, distance + 1, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Any fabric, as plain text.
+//!
+//! One statement per line; `#` starts a comment. Names are free of blanks, `:` and `#`.
+//!
+//! ```text
+//! class long                  # optional: fixes the order of the classes of cables
+//! switch left ports 8         # optional: fixes the order and the number of ports
+//! link left:6 right:0 class long
+//! link left right             # without ports: the next free ones
+//! nic a left:0                # a NIC on a port
+//! nic b right
+//! ```
+//!
+//! Switches are numbered in order of appearance, NICs in order of their lines. Cables between switches are
+//! of class `switch` and those of NICs of class `host` unless they say otherwise. A switch without a
+//! `switch` line has as many ports as it needs. Ports left out are given after all stated ones.
+
+mod read;
+mod write;
+
+use netloom_catalog::{Described, params};
+
+use crate::{Blueprint, Topology};
+
+pub use read::{Mistake, parse};
+pub use write::write;
+
+params! {
+    /// A fabric described in plain text, cable by cable.
+    #[derive(Clone, Debug)]
+    pub struct Graph {
+        /// The file with the description, relative to the current directory.
+        pub file: Option<String> = None,
+        /// The description itself, in place of a file.
+        pub text: Option<String> = None,
+    }
+    check |it, section| {
+        if it.file.is_some() == it.text.is_some() {
+            let place = section.place_of("text");
+            section.notes.error("E0200", place, "write either `file` or `text`");
+        }
+    }
+}
+
+impl Blueprint for Graph {
+    fn build(&self, _seed: u64) -> Result<Topology, String> {
+        let (name, text) = match (&self.file, &self.text) {
+            (Some(file), None) => {
+                let text = std::fs::read_to_string(file)
+                    .map_err(|e| format!("cannot read the graph file {file}: {e}"))?;
+                (file.as_str(), text)
+            }
+            (None, Some(text)) => ("text", text.clone()),
+            _ => return Err("a graph is given either by `file` or by `text`".into()),
+        };
+        parse(&text).map_err(|mistakes| {
+            let lines: Vec<String> = mistakes
+                .iter()
+                .map(|(line, m)| format!("{name}:{line}: {m}"))
+                .collect();
+            lines.join("\n")
+        })
+    }
+
+    fn n_nics(&self) -> Option<u64> {
+        self.build(0)
+            .ok()
+            .map(|topology| u64::from(topology.n_nics()))
+    }
+}
+
+impl Described for Graph {
+    const NAME: &'static str = "graph";
+    const SUMMARY: &'static str = "Any fabric, described cable by cable in a text file.";
+    const EXAMPLE: &'static str =
+        r#"text = "link a b\nlink b c\nlink c a\nnic n0 a\nnic n1 b\nnic n2 c""#;
+}

@@ -1,0 +1,42 @@
+//! Fabrics: which port of which switch is cabled to what.
+//!
+//! A [`Blueprint`] is what a file says (a kind and its parameters); [`Blueprint::build`] makes a
+//! [`Topology`] of it: flat arrays that say for every port what is at the other end of its cable. The
+//! [`Structure`] keeps what arithmetic routings need to know about regular fabrics.
+//!
+//! ```
+//! use netloom_topology::{Blueprint, FatTree, Peer};
+//! use netloom_units::{Port, SwitchId};
+//!
+//! let tree = FatTree { arity: 2, levels: 3 }.build(1).unwrap();
+//! assert_eq!((tree.n_nics(), tree.n_switches(), tree.radix()), (8, 12, 4));
+//! // Up port 0 of switch 0 leads to the first switch of the second stage.
+//! assert_eq!(tree.peer(SwitchId(0), Port(2)), Peer::Switch(SwitchId(4), Port(0)));
+//! ```
+
+mod blueprint;
+pub mod graph;
+mod grid;
+mod hypercube;
+mod measures;
+mod partitions;
+mod pgft;
+mod random_regular;
+mod single_switch;
+mod structure;
+mod topology;
+mod tree;
+
+pub use blueprint::{Blueprint, KINDS};
+pub use graph::Graph;
+pub use grid::{Mesh, Torus};
+pub use hypercube::Hypercube;
+pub use measures::{Certainty, Measures, measures};
+pub use random_regular::RandomRegular;
+pub use single_switch::SingleSwitch;
+pub use structure::Structure;
+pub use topology::{Builder, Peer, Topology};
+pub use tree::{FatTree, ParallelFatTree};
+
+pub use grid::Grid;
+pub use pgft::Pgft;

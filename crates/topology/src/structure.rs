@@ -1,0 +1,25 @@
+//! What is regular about a fabric.
+
+use crate::{Grid, Pgft};
+
+/// What arithmetic routings need to know about a fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Structure {
+    /// A fat tree, numbered as [`Pgft`] says.
+    Tree(Pgft),
+    /// A mesh, torus or hypercube, numbered as [`Grid`] says.
+    Grid(Grid),
+    /// Nothing regular is known.
+    Plain,
+}
+
+impl Structure {
+    /// What a person calls it, with its numbers.
+    pub fn words(&self) -> String {
+        match self {
+            Structure::Tree(tree) => tree.to_string(),
+            Structure::Grid(grid) => grid.to_string(),
+            Structure::Plain => "no regular structure".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What every kind of topology promises.
+
+use netloom_catalog::{Document, Kind, Notes, Section};
+use netloom_topology::{Blueprint, KINDS, Peer, Topology};
+use netloom_units::SwitchId;
+
+fn read(kind: &Kind<dyn Blueprint>, text: &str) -> Box<dyn Blueprint> {
+    let mut notes = Notes::new();
+    let document = Document::parse(kind.name, text, &mut notes);
+    let mut section = Section::open(&document.root, &mut notes).expect("a file is a table");
+    let blueprint = (kind.read)(&mut section);
+    section.finish();
+    assert!(notes.is_empty(), "{}: {notes:?}", kind.name);
+    blueprint.expect("no notes, hence a value")
+}
+
+/// The promises of [`Topology`].
+fn check(name: &str, topology: &Topology) {
+    let mut attached = vec![0; topology.n_nics() as usize];
+    let mut ends = 0;
+    for switch in topology.switches() {
+        assert!(
+            topology.n_ports(switch) <= topology.radix(),
+            "{name}: radix"
+        );
+        for port in topology.ports(switch) {
+            let class = usize::from(topology.link_class(switch, port));
+            assert!(
+                class < topology.link_classes().len(),
+                "{name}: class in range"
+            );
+            match topology.peer(switch, port) {
+                Peer::Switch(other, there) => {
+                    assert!(other.0 < topology.n_switches(), "{name}: switch in range");
+                    assert!(there.0 < topology.n_ports(other), "{name}: port in range");
+                    assert_ne!(other, switch, "{name}: no cable from a switch to itself");
+                    let back = topology.peer(other, there);
+                    assert_eq!(
+                        back,
+                        Peer::Switch(switch, port),
+                        "{name}: cables are symmetric"
+                    );
+                    let classes = (class, usize::from(topology.link_class(other, there)));
+                    assert_eq!(classes.0, classes.1, "{name}: one class at both ends");
+                    ends += 1;
+                }
+                Peer::Nic(nic) => {
+                    attached[nic.index()] += 1;
+                    assert_eq!(topology.attachment(nic), (switch, port), "{name}: {nic}");
+                    assert_eq!(class, 0, "{name}: host cables are of the first class");
+                    ends += 2;
+                }
+                Peer::Unused => {}
+            }
+        }
+    }
+    assert!(
+        attached.iter().all(|&n| n == 1),
+        "{name}: every NIC is attached once"
+    );
+    assert_eq!(
+        ends,
+        2 * topology.n_cables(),
+        "{name}: every cable is counted"
+    );
+    assert_eq!(topology.link_classes()[0], "host");
+    let reach = topology.breadth_first(SwitchId(0)).len();
+    assert_eq!(reach, topology.n_switches() as usize, "{name}: connected");
+    check_partitions(name, topology);
+    let text = netloom_topology::graph::write(topology);
+    let back = netloom_topology::graph::parse(&text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    assert!(
+        back.has_same_wiring(topology),
+        "{name}: written and read back\n{text}"
+    );
+}
+
+fn check_partitions(name: &str, topology: &Topology) {
+    let n_switches = topology.n_switches() as usize;
+    for n in [1, 2, 3, 5, 7, 8, n_switches] {
+        let parts = topology.partitions(n);
+        assert_eq!(parts.len(), n_switches);
+        let mut sizes = vec![0; n];
+        parts.iter().for_each(|&p| sizes[usize::from(p)] += 1);
+        let filled = sizes.iter().filter(|&&s| s > 0).count();
+        assert_eq!(filled, n.min(n_switches), "{name} in {n}: {sizes:?}");
+    }
+}
+
+#[test]
+fn every_example_builds_and_keeps_the_promises() {
+    for kind in KINDS {
+        let blueprint = read(kind, kind.example);
+        let topology = blueprint
+            .build(7)
+            .unwrap_or_else(|e| panic!("{}: {e}", kind.name));
+        assert_eq!(
+            blueprint.n_nics(),
+            Some(u64::from(topology.n_nics())),
+            "{}",
+            kind.name
+        );
+        check(kind.name, &topology);
+        assert_eq!(
+            blueprint.build(7).unwrap(),
+            topology,
+            "{}: the same again",
+            kind.name
+        );
+    }
+}
+
+#[test]
+fn kinds_are_named_once() {
+    let mut names: Vec<&str> = KINDS.iter().map(|k| k.name).collect();
+    names.sort_unstable();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all);
+}
+
+#[test]
+fn impossible_numbers_are_refused_at_their_key() {
+    let cases = [
+        ("fat-tree", "arity = 0\nlevels = 3", "at least one child"),
+        ("fat-tree", "arity = 64\nlevels = 9", "switch ports in all"),
+        (
+            "pgft",
+            "children = [4, 4]\nparents = [2, 4]",
+            "a NIC has one port",
+        ),
+        (
+            "pgft",
+            "children = [4, 4]\nparents = [1]",
+            "1 numbers for 2 levels",
+        ),
+        (
+            "pgft",
+            "children = [4, 4]\nparents = [1, 4]\nlinks = [1, 0]",
+            "at least 1",
+        ),
+        ("torus", "sides = []", "dimensions"),
+        ("torus", "sides = [4, 4]\nhosts = 0", "at least one NIC"),
+        (
+            "mesh",
+            "sides = [65535, 65535, 65535, 65535, 65535]",
+            "switch ports in all",
+        ),
+        (
+            "mesh",
+            "sides = [4]\nhosts = 60000\ntrunk = 60000",
+            "ports; 65535 is the most",
+        ),
+        ("hypercube", "dimensions = 0", "1 to 24"),
+        ("single-switch", "ports = 0", "1 to 65535"),
+        (
+            "random-regular",
+            "switches = 5\ndegree = 3",
+            "odd number of ports",
+        ),
+        (
+            "random-regular",
+            "switches = 4\ndegree = 4",
+            "only 3 others",
+        ),
+        (
+            "random-regular",
+            "switches = 4\ndegree = 1",
+            "cannot be connected",
+        ),
+        ("graph", "", "either `file` or `text`"),
+    ];
+    for (name, text, expected) in cases {
+        let kind = KINDS.iter().find(|k| k.name == name).unwrap();
+        let mut notes = Notes::new();
+        let document = Document::parse(name, text, &mut notes);
+        let mut section = Section::open(&document.root, &mut notes).unwrap();
+        assert!((kind.read)(&mut section).is_none(), "{name}: {text}");
+        let messages: Vec<&str> = notes.iter().map(|n| n.message.as_str()).collect();
+        assert!(
+            messages.iter().any(|m| m.contains(expected)),
+            "{name}: {messages:?}"
+        );
+    }
+}
+
+mod any_shape {
+    use super::check;
+    use netloom_topology::{Blueprint, Mesh, ParallelFatTree, RandomRegular, Torus};
+    use netloom_topology::{Structure, measures};
+    use netloom_units::{NicId, SwitchId};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn level() -> impl Strategy<Value = (u32, u32, u32)> {
+        (1u32..5, 1u32..4, 1u32..3)
+    }
+
+    /// The largest number of cables between two NICs, by looking.
+    fn diameter(topology: &netloom_topology::Topology) -> u32 {
+        let ends = topology.nics().map(|nic| topology.attachment(nic).0);
+        let farthest = |s: SwitchId| {
+            let distances = topology.distances(s);
+            let to = topology
+                .nics()
+                .map(|nic| distances[topology.attachment(nic).0.index()]);
+            to.max().flatten().unwrap()
+        };
+        ends.map(farthest).max().unwrap() + 2
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn generalised_trees(levels in vec(level(), 1..5)) {
+            let mut tree = ParallelFatTree { children: vec![], parents: vec![], links: vec![] };
+            for &(m, w, p) in &levels {
+                tree.children.push(m);
+                tree.parents.push(w);
+                tree.links.push(p);
+            }
+            (tree.parents[0], tree.links[0]) = (1, 1);
+            let topology = tree.build(0).unwrap();
+            prop_assert_eq!(tree.n_nics(), Some(u64::from(topology.n_nics())));
+            check("pgft", &topology);
+            if topology.n_nics() > 1 {
+                prop_assert_eq!(measures(&topology).diameter, diameter(&topology));
+            }
+            // The NICs below a switch, found by walking down, are the range the arithmetic says.
+            let Structure::Tree(shape) = topology.structure() else { panic!() };
+            let mut below: Vec<Vec<u32>> = vec![vec![]; topology.n_switches() as usize];
+            for switch in topology.switches() {
+                let (level, first) = shape.level_and_first_nic(switch);
+                let mut nics = vec![];
+                for port in topology.ports(switch).take(shape.n_down(level) as usize) {
+                    match topology.peer(switch, port) {
+                        netloom_topology::Peer::Nic(NicId(nic)) => nics.push(nic),
+                        netloom_topology::Peer::Switch(child, _) => nics.extend(&below[child.index()]),
+                        netloom_topology::Peer::Unused => panic!("a down port without a cable"),
+                    }
+                }
+                nics.sort_unstable();
+                nics.dedup();
+                prop_assert!(nics.iter().copied().eq(first.0..first.0 + shape.nics_below(level) as u32));
+                below[switch.index()] = nics;
+            }
+        }
+
+        #[test]
+        fn grids(sides in vec(1u16..6, 1..4), hosts in 1u16..4, trunk in 1u16..4, wraps: bool) {
+            let topology = match wraps {
+                true => Torus { sides, hosts, trunk }.build(0).unwrap(),
+                false => Mesh { sides, hosts, trunk }.build(0).unwrap(),
+            };
+            check("grid", &topology);
+            if topology.n_nics() > 1 {
+                prop_assert_eq!(measures(&topology).diameter, diameter(&topology));
+            }
+        }
+
+        #[test]
+        fn random_graphs(n in 2u32..40, degree in 1u32..12, seed: u64) {
+            let graph = RandomRegular { switches: n, degree, hosts: 1 };
+            let is_possible = degree < n && n * degree % 2 == 0 && (degree > 1 || n == 2);
+            match graph.build(seed) {
+                Err(_) => prop_assert!(!is_possible),
+                Ok(topology) => {
+                    prop_assert!(is_possible);
+                    check("random-regular", &topology);
+                    for switch in topology.switches() {
+                        let mut others: Vec<_> = topology.neighbours(switch).map(|(_, s, _)| s).collect();
+                        others.dedup();
+                        prop_assert_eq!(others.len() as u32, degree);
+                    }
+                    prop_assert_eq!(measures(&topology).diameter, diameter(&topology));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Constant bit rate.
+
+use netloom_catalog::{Described, choice, params};
+use netloom_packet::Cursor;
+use netloom_random::{Draw, Purpose, Stream};
+use netloom_units::NicId;
+
+use super::{ArrivalProcess, CYCLE, FRACTION_BITS, Gaps};
+use crate::Context;
+
+choice! {
+    /// When the first message of a [`Constant`] source comes.
+    pub enum Phase {
+        /// Anywhere in the first gap, for each NIC on its own.
+        Random = "random",
+        /// At the start, for all NICs at once.
+        Zero = "zero",
+    }
+}
+
+params! {
+    /// Messages come at equal distances (constant bit rate; spec G000-10, G004-3).
+    #[derive(Clone, Debug)]
+    pub struct Constant {
+        /// When the first message comes.
+        pub phase: Phase = Phase::Random,
+    }
+}
+
+impl Described for Constant {
+    const NAME: &'static str = "constant";
+    const SUMMARY: &'static str =
+        "Constant bit rate: equal gaps, each NIC with a phase of its own.";
+    const EXAMPLE: &'static str = "";
+}
+
+/// Bits of the gap below the fraction that a cursor keeps: no drift over any run.
+const FINE_BITS: u32 = 32;
+
+impl ArrivalProcess for Constant {
+    fn prepare(&self, mean_gap_cycles: f64, context: &Context<'_>) -> Box<dyn Gaps> {
+        let gap = mean_gap_cycles * CYCLE;
+        Box::new(Periodic {
+            gap: (gap * (1u64 << FINE_BITS) as f64) as u128,
+            largest_phase: match self.phase {
+                Phase::Random => gap,
+                Phase::Zero => 0.0,
+            },
+            class: context.class,
+            stream: Stream::new(context.seed, Purpose::Phase),
+        })
+    }
+}
+
+struct Periodic {
+    /// In fractions of a cycle, with [`FINE_BITS`] more.
+    gap: u128,
+    /// In fractions of a cycle.
+    largest_phase: f64,
+    class: u8,
+    stream: Stream,
+}
+
+impl Periodic {
+    /// Fractions of a cycle from the first message to message `number`.
+    fn since_first(&self, number: u32) -> u64 {
+        ((self.gap * u128::from(number)) >> FINE_BITS) as u64
+    }
+}
+
+impl Gaps for Periodic {
+    fn next(&self, nic: NicId, cursor: &mut Cursor, _draw: Draw) -> u64 {
+        cursor.time = match cursor.number {
+            0 => {
+                let draw = self.stream.draw([nic.0, u32::from(self.class), 0, 0]);
+                (draw.unit(0) * self.largest_phase) as u64
+            }
+            n => cursor
+                .time
+                .saturating_add(self.since_first(n) - self.since_first(n - 1)),
+        };
+        cursor.time >> FRACTION_BITS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_odd_gap_does_not_drift() {
+        // 000, class VI: 32 flits at 0.23 flits per cycle come every 139.13 cycles.
+        let context = Context {
+            n_nics: 2,
+            seed: 1,
+            class: 0,
+            sources: &[],
+            destinations: None,
+            mean_flits: 32.0,
+            cycles: &|_| 0,
+        };
+        let zero = Constant { phase: Phase::Zero };
+        let gaps = zero.prepare(32.0 / 0.23, &context);
+        let mut cursor = Cursor::default();
+        for number in 0..1_000_000 {
+            cursor.number = number;
+            let cycle = gaps.next(NicId(0), &mut cursor, Draw([0; 4]));
+            let exact = f64::from(number) * 32.0 / 0.23;
+            assert!((cycle as f64 - exact).abs() < 1.001, "{cycle} for {exact}");
+        }
+        let random = Constant {
+            phase: Phase::Random,
+        };
+        let gaps = random.prepare(32.0 / 0.23, &context);
+        let first = |nic| gaps.next(NicId(nic), &mut Cursor::default(), Draw([0; 4]));
+        assert!((0..1000).all(|nic| first(nic) < 140));
+        let mean = (0..1000).map(first).sum::<u64>() as f64 / 1000.0;
+        assert!((mean - 69.0).abs() < 6.0, "{mean}");
+    }
+}

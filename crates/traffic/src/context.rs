@@ -1,0 +1,97 @@
+//! What a pattern or an arrival process is told before a run.
+
+use netloom_units::{NicId, Time};
+
+/// Later than every cycle of a run.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// A stretch of time in cycles of a NIC: from the first to before the second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// The first cycle inside.
+    pub from: u64,
+    /// The first cycle after it; `u64::MAX` is later than every cycle of a run.
+    pub until: u64,
+}
+
+impl Window {
+    /// The whole run.
+    pub const ALWAYS: Window = Window {
+        from: 0,
+        until: NEVER,
+    };
+
+    /// No cycle at all.
+    pub const EMPTY: Window = Window { from: 0, until: 0 };
+
+    /// Whether a cycle lies inside.
+    #[inline]
+    pub fn contains(self, cycle: u64) -> bool {
+        self.from <= cycle && cycle < self.until
+    }
+
+    /// The cycles that lie in both.
+    pub fn and(self, other: Window) -> Window {
+        Window {
+            from: self.from.max(other.from),
+            until: self.until.min(other.until),
+        }
+    }
+}
+
+/// The run that a class prepares for.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// NICs of the fabric.
+    pub n_nics: u32,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Index of the class in the experiment.
+    pub class: u8,
+    /// The NICs that send, in ascending order, each once.
+    pub sources: &'a [NicId],
+    /// The NICs that may receive, in ascending order, each once; `None` for all.
+    pub destinations: Option<&'a [NicId]>,
+    /// Mean flits of a message on the wire.
+    pub mean_flits: f64,
+    /// Turns a time of the experiment file into cycles of a NIC.
+    pub cycles: &'a dyn Fn(Time) -> u64,
+}
+
+impl Context<'_> {
+    /// The window between two times of the file, either of which may be missing.
+    pub fn window(&self, from: Option<Time>, until: Option<Time>) -> Window {
+        Window {
+            from: from.map_or(0, self.cycles),
+            until: until.map_or(NEVER, self.cycles),
+        }
+    }
+
+    /// For patterns that say themselves who receives.
+    pub(crate) fn refuse_destinations(&self, pattern: &str) -> Result<(), String> {
+        match self.destinations {
+            None => Ok(()),
+            Some(_) => Err(format!(
+                "pattern \"{pattern}\" says itself who receives; leave `destinations` out"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Window;
+
+    #[test]
+    fn windows_meet_in_what_both_contain() {
+        let early = Window { from: 0, until: 10 };
+        let late = Window {
+            from: 5,
+            ..Window::ALWAYS
+        };
+        let both = early.and(late);
+        assert_eq!((both.from, both.until), (5, 10));
+        assert!(both.contains(5) && !both.contains(10) && !both.contains(4));
+        assert_eq!(Window::ALWAYS.and(late), late);
+    }
+}

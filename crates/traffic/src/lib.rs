@@ -1,0 +1,44 @@
+//! Traffic: who talks to whom, when, and how much. It knows no switch.
+//!
+//! A traffic [`Class`] is a [`Pattern`] (to whom) times an [`ArrivalProcess`] (when) times [`Sizes`] (how
+//! much), with a service level, a load and a set of sources; or it is a list of messages from a file
+//! ([`FlowList`]). Building a class gives a [`netloom_packet::Source`], which the NICs ask for one message
+//! after another.
+//!
+//! ```text
+//!   (seed, NIC, class, message number)
+//!                 │ one Philox draw: 4 words
+//!        ┌────────┼─────────────┐
+//!     words 0,1  word 2       word 3
+//!        ▼        ▼             ▼
+//!      Gaps   Destinations    Sizes   ──►  Arrival { cycle, destination, bytes }
+//! ```
+//!
+//! A message depends on its name only, never on what was drawn before, on ticks, on routing or on an
+//! arbiter: two runs with the same seed see the same traffic, and can be compared pair by pair. Time here
+//! is the NIC's own: one cycle is one flit of the NIC's link. The load of a class is the fraction of that
+//! link that each of its sources fills, in flits on the wire, headers included.
+
+mod arrival;
+mod class;
+mod composed;
+mod context;
+mod flow_list;
+mod nic_set;
+mod pattern;
+mod reading;
+mod size;
+
+pub use arrival::{
+    ARRIVALS, ArrivalProcess, Bernoulli, Bursts, Constant, FRACTION_BITS, Gaps, Phase, Poisson,
+    Slot,
+};
+pub use class::{Class, Law, Setting, Workload};
+pub use context::{Context, Window};
+pub use flow_list::{FlowList, Mistake};
+pub use nic_set::NicSet;
+pub use pattern::{
+    BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Neighbour, PATTERNS,
+    Pairs, Pattern, Permutation, RandomPartner, Shuffle, Tornado, Transpose, Uniform,
+};
+pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};

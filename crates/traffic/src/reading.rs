@@ -1,0 +1,319 @@
+//! A `[[traffic]]` table as a file holds it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use netloom_catalog::{
+    FromToml, Notes, Param, Params, ResolvedLine, Section, Shape, Value, ValueShape, params,
+    read_kind,
+};
+use netloom_units::{Bytes, Sl, Time};
+
+use crate::class::{LARGEST_SL, Places};
+use crate::{ARRIVALS, Class, Fixed, Law, NicSet, PATTERNS, SIZES, Sizes, Workload};
+
+impl Class {
+    /// The keys of a `[[traffic]]` table.
+    pub fn params() -> Vec<Param> {
+        let kinds = KINDS_OF_A_LAW
+            .iter()
+            .map(|(name, concept, about, default)| Param {
+                name: (*name).to_owned(),
+                about: (*about).to_owned(),
+                shape: Shape::Kind(concept),
+                default: Some(default.unwrap_or_default().to_owned()),
+            });
+        let mut params = Common::params();
+        params.extend(Drawing::params());
+        params.extend(kinds);
+        params
+    }
+
+    /// Reads one `[[traffic]]` table: one class, or one for each service level of a list.
+    pub fn read(section: &mut Section<'_>) -> Option<Vec<Class>> {
+        let common = Common::read(section);
+        let places = Places {
+            pattern: section.place_of("pattern"),
+            size: match section.place_of("message") {
+                place if place != section.place() => place,
+                _ => section.place_of("size"),
+            },
+            sources: section.place_of("sources"),
+            destinations: section.place_of("destinations"),
+            flows: section.place_of("flows"),
+        };
+        let is_listed = section.raw("flows").is_some();
+        let law = match is_listed {
+            true => {
+                refuse_beside_flows(section);
+                None
+            }
+            false => Some(read_law(section)?),
+        };
+        let common = common?;
+        let n = common.sl.0.len();
+        if is_listed && n > 1 {
+            let place = section.place_of("sl");
+            section
+                .notes
+                .error(
+                    "E0604",
+                    place,
+                    "several service levels for one list of messages",
+                )
+                .help("give the list a column `sl`, and here the level of messages without one");
+            return None;
+        }
+        let workload = match (law, common.flows) {
+            (Some(mut law), _) => {
+                law.load /= n as f64;
+                Workload::Drawn(law)
+            }
+            (None, Some(flows)) => Workload::Listed(PathBuf::from(flows)),
+            (None, None) => return None,
+        };
+        let class = |sl: &u8| Class {
+            name: match &common.name {
+                None => format!("sl{sl}"),
+                Some(name) if n == 1 => name.clone(),
+                Some(name) => format!("{name}-sl{sl}"),
+            },
+            sl: Sl(*sl),
+            workload: workload.clone(),
+            places,
+        };
+        Some(common.sl.0.iter().map(class).collect())
+    }
+}
+
+/// Reads the law of a class.
+fn read_law(section: &mut Section<'_>) -> Option<Law> {
+    let drawing = Drawing::read(section);
+    let pattern = read_kind(section, "pattern", "pattern", PATTERNS, Some("uniform"));
+    let arrival = read_kind(
+        section,
+        "arrival",
+        "arrival process",
+        ARRIVALS,
+        Some("bernoulli"),
+    );
+    let size = read_size(section, drawing.as_ref().and_then(|d| d.message.clone()));
+    let (drawing, size) = (drawing?, size?);
+    Some(Law {
+        load: drawing.load.0,
+        pattern: Arc::from(pattern?),
+        arrival: Arc::from(arrival?),
+        size,
+        sources: drawing.sources,
+        destinations: drawing.destinations,
+        from: drawing.from,
+        until: drawing.until,
+    })
+}
+
+/// The size of every message where a file says nothing about sizes.
+const DEFAULT_MESSAGE: Bytes = Bytes(2048);
+
+/// Reads `size`, or takes `message` as a fixed one.
+fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<dyn Sizes>> {
+    let has_message = section.raw("message").is_some();
+    let has_size = section.raw("size").is_some();
+    match (has_message, has_size) {
+        (true, true) => {
+            let (message, size) = (section.place_of("message"), section.place_of("size"));
+            section
+                .notes
+                .error("E0604", size, "both `message` and `size`")
+                .also(message, "the other one")
+                .help("`message` is short for a fixed size; keep one of them");
+            None
+        }
+        (true, false) => {
+            message.map(|message| Arc::new(Fixed { bytes: message.0 }) as Arc<dyn Sizes>)
+        }
+        (false, true) => {
+            read_kind(section, "size", "message size", SIZES, None).map(Arc::<dyn Sizes>::from)
+        }
+        (false, false) => {
+            resolve_default_message(section);
+            Some(Arc::new(Fixed {
+                bytes: DEFAULT_MESSAGE,
+            }))
+        }
+    }
+}
+
+/// Writes the default down where a file would have it, behind the load.
+fn resolve_default_message(section: &mut Section<'_>) {
+    let lines = &mut section.resolved.lines;
+    let is_load =
+        |line: &ResolvedLine| matches!(line, ResolvedLine::Value { key, .. } if key == "load");
+    let at = lines.iter().position(is_load).map_or(0, |load| load + 1);
+    let line = ResolvedLine::Value {
+        key: "message".to_owned(),
+        text: DEFAULT_MESSAGE.write(),
+        is_default: true,
+    };
+    lines.insert(at, line);
+}
+
+/// Notes every key that has no meaning beside a list of messages.
+fn refuse_beside_flows(section: &mut Section<'_>) {
+    let of_a_law = Drawing::params().into_iter().map(|param| param.name);
+    let kinds = KINDS_OF_A_LAW.iter().map(|kind| kind.0.to_owned());
+    for key in of_a_law.chain(kinds) {
+        if let Some(value) = section.raw(&key) {
+            let flows = section.place_of("flows");
+            section
+                .notes
+                .error(
+                    "E0604",
+                    value.place,
+                    format!("`{key}` has no meaning beside `flows`"),
+                )
+                .also(flows, "says everything about the messages");
+        }
+    }
+}
+
+params! {
+    /// What every class has.
+    struct Common {
+        /// What results call the class; left out, it is called after its service level.
+        name: Option<String> = None,
+        /// Its service level; with a list of them, one class each, which share the load equally.
+        sl: ServiceLevels = ServiceLevels(vec![0]),
+        /// A CSV file of messages (time or time_ns, source, destination, bytes, sl) instead of a law.
+        flows: Option<String> = None,
+    }
+}
+
+params! {
+    /// What every class has whose messages are drawn.
+    struct Drawing {
+        /// Fraction of its link that each source fills, in flits on the wire, headers included.
+        load: Load,
+        /// Size of every message, short for `size = { kind = "fixed", bytes = … }`; without either 2 KiB.
+        message: Option<Message> = None,
+        /// Who sends: "all", a range like "0-63", or a list of NICs.
+        sources: NicSet = NicSet::All,
+        /// Who may receive, where the pattern leaves that open.
+        destinations: NicSet = NicSet::All,
+        /// When the class begins to send; left out: at once.
+        from: Option<Time> = None,
+        /// When it stops; left out: never.
+        until: Option<Time> = None,
+    }
+    check |it, section| {
+        if it.until.is_some_and(|until| until <= it.from.unwrap_or(Time::ZERO)) {
+            let place = section.place_of("until");
+            section.notes.error("E0603", place, "`until` is not after `from`");
+        }
+    }
+}
+
+/// What stands beside the parameters of [`Drawing`], and has no meaning beside a list of messages.
+const KINDS_OF_A_LAW: [(&str, &str, &str, Option<&str>); 3] = [
+    ("pattern", "pattern", "To whom.", Some("\"uniform\"")),
+    ("arrival", "arrival process", "When.", Some("\"bernoulli\"")),
+    ("size", "message size", "How much; or give `message`.", None),
+];
+
+/// One service level or a list of them.
+#[derive(Clone, PartialEq, Debug)]
+struct ServiceLevels(Vec<u8>);
+
+impl FromToml for ServiceLevels {
+    fn shape() -> Shape {
+        let one = Shape::Integer(0, i128::from(LARGEST_SL));
+        Shape::Either(vec![one.clone(), Shape::List(Box::new(one))])
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let levels = match value.shape {
+            ValueShape::List(_) => Vec::read(value, notes)?,
+            _ => vec![u8::read(value, notes)?],
+        };
+        let mut wrong = |message: String| {
+            notes
+                .error("E0603", value.place, message)
+                .help(format!("service levels go from 0 to {LARGEST_SL}"));
+        };
+        if levels.is_empty() {
+            wrong("no service level".to_owned());
+            return None;
+        }
+        for (at, sl) in levels.iter().enumerate() {
+            if *sl > LARGEST_SL {
+                wrong(format!("{sl} is no service level"));
+                return None;
+            }
+            if levels[..at].contains(sl) {
+                wrong(format!("service level {sl} stands in the list twice"));
+                return None;
+            }
+        }
+        Some(ServiceLevels(levels))
+    }
+
+    fn write(&self) -> String {
+        match &self.0[..] {
+            [one] => one.write(),
+            several => several.to_vec().write(),
+        }
+    }
+}
+
+/// A fraction of a link.
+#[derive(Clone, PartialEq, Debug)]
+struct Load(f64);
+
+impl FromToml for Load {
+    fn shape() -> Shape {
+        Shape::Number
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let load = f64::read(value, notes)?;
+        if !(0.0..=1.0).contains(&load) {
+            notes
+                .error(
+                    "E0603",
+                    value.place,
+                    format!("load {load} is no fraction of a link"),
+                )
+                .help("write a number from 0 to 1");
+            return None;
+        }
+        Some(Load(load))
+    }
+
+    fn write(&self) -> String {
+        self.0.write()
+    }
+}
+
+/// The payload of a message.
+#[derive(Clone, PartialEq, Debug)]
+struct Message(Bytes);
+
+impl FromToml for Message {
+    fn shape() -> Shape {
+        Bytes::shape()
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let bytes = Bytes::read(value, notes)?;
+        if bytes.0 == 0 || bytes.0 > u64::from(u32::MAX) {
+            notes
+                .error("E0603", value.place, format!("a message of {bytes}"))
+                .help("a message has at least one byte and is smaller than 4 GiB");
+            return None;
+        }
+        Some(Message(bytes))
+    }
+
+    fn write(&self) -> String {
+        self.0.write()
+    }
+}

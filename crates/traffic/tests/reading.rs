@@ -1,0 +1,277 @@
+//! `[[traffic]]` tables as people write them, and what is said about wrong ones.
+
+use std::path::Path;
+
+use netloom_catalog::{Document, Notes, Section, ValueShape};
+use netloom_packet::{Cursor, Segmentation, Source};
+use netloom_traffic::{Class, Setting, Workload};
+use netloom_units::{Bytes, NicId, Sl, Time};
+
+/// Reads all traffic tables of a text; the messages come in order of place.
+fn read(text: &str) -> (Vec<Class>, Vec<String>) {
+    let mut notes = Notes::new();
+    let document = Document::parse("x.toml", text, &mut notes);
+    let Some(ValueShape::List(tables)) = document.root.get("traffic").map(|v| &v.shape) else {
+        panic!("no traffic: {notes:?}");
+    };
+    let mut classes = vec![];
+    for table in tables {
+        let mut section = Section::open(table, &mut notes).expect("a table");
+        classes.extend(Class::read(&mut section).into_iter().flatten());
+        section.finish();
+    }
+    (classes, said(notes))
+}
+
+fn said(notes: Notes) -> Vec<String> {
+    let say = |note: netloom_catalog::Note| match note.help {
+        Some(help) => format!("{} {} ({help})", note.code, note.message),
+        None => format!("{} {}", note.code, note.message),
+    };
+    notes.sorted().into_iter().map(say).collect()
+}
+
+fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
+    let mut notes = Notes::new();
+    let setting = Setting {
+        segmentation: Segmentation {
+            flit: Bytes(64),
+            mtu: None,
+            header: Bytes(0),
+        },
+        n_nics,
+        seed: 1,
+        class: 0,
+        cycles: &|time: Time| time.as_nanos() as u64,
+        directory: Path::new(env!("CARGO_TARGET_TMPDIR")),
+    };
+    let source = class.build(&setting, &mut notes);
+    source.ok_or_else(|| said(notes))
+}
+
+#[test]
+fn the_seven_classes_of_000() {
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        name = "NC"
+        arrival = "poisson"
+        message = "192 B"
+        load = 0.01
+        [[traffic]]
+        name = "VO"
+        sl = 1
+        pattern = "permutation"
+        arrival = "constant"
+        message = "128 B"
+        load = 0.016
+        [[traffic]]
+        name = "VI"
+        sl = 2
+        pattern = "permutation"
+        arrival = "constant"
+        message = "2 KiB"
+        load = 0.23
+        [[traffic]]
+        name = "CL"
+        sl = 3
+        pattern = "permutation"
+        arrival = "constant"
+        message = "2 KiB"
+        load = 0.28
+        [[traffic]]
+        name = "best-effort"
+        sl = [4, 5, 6]
+        arrival = { kind = "bursts", messages = 4 }
+        message = "1 KiB"
+        load = 0.4575
+        "#,
+    );
+    assert_eq!(said, [""; 0]);
+    let found: Vec<_> = classes
+        .iter()
+        .map(|class| (class.name.as_str(), class.sl.0, class.load().unwrap()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("NC", 0, 0.01),
+            ("VO", 1, 0.016),
+            ("VI", 2, 0.23),
+            ("CL", 3, 0.28),
+            ("best-effort-sl4", 4, 0.1525),
+            ("best-effort-sl5", 5, 0.1525),
+            ("best-effort-sl6", 6, 0.1525),
+        ]
+    );
+    assert_eq!(classes[4].largest_message(), Some(1024));
+    for class in &classes {
+        assert!(build(class, 64).is_ok());
+    }
+}
+
+#[test]
+fn the_hot_spot_of_001() {
+    // 64 of 256 NICs send to NIC 123 from 250 to 300 us, one flit being 64 ns there.
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        load = 1.0
+        message = "64 B"
+        arrival = { kind = "bernoulli", slot = "message" }
+        pattern = { kind = "hot-spot", destination = 123, sources = 0.25, from = "250 us", until = "300 us" }
+        "#,
+    );
+    assert_eq!(said, [""; 0]);
+    assert_eq!((classes[0].name.as_str(), classes[0].sl), ("sl0", Sl(0)));
+    let source = build(&classes[0], 256).unwrap_or_else(|said| panic!("{said:?}"));
+    for nic in [3, 122, 255] {
+        let mut cursor = Cursor::default();
+        let messages: Vec<_> =
+            std::iter::from_fn(|| source.next(NicId(nic), &mut cursor)).collect();
+        assert_eq!(messages.len(), 50_000);
+        assert!(messages.iter().all(|m| m.destination == NicId(123)));
+        assert_eq!(
+            (messages[0].cycle, messages[49_999].cycle),
+            (250_000, 299_999)
+        );
+    }
+    let mut cursor = Cursor::default();
+    assert_eq!(source.next(NicId(0), &mut cursor).unwrap().cycle, 0);
+}
+
+#[test]
+fn all_mistakes_of_a_table_are_told_at_once() {
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        sl = [0, 40]
+        load = 1.5
+        patern = "uniform"
+        arrival = "poison"
+        message = "0 B"
+        sources = "all of them"
+        "#,
+    );
+    assert!(classes.is_empty());
+    assert_eq!(
+        said,
+        [
+            "E0603 40 is no service level (service levels go from 0 to 31)",
+            "E0603 load 1.5 is no fraction of a link (write a number from 0 to 1)",
+            "E0106 unknown key `patern` (did you mean `pattern`?)",
+            "E0104 unknown arrival process \"poison\" (did you mean \"poisson\"?)",
+            "E0603 a message of 0 B (a message has at least one byte and is smaller than 4 GiB)",
+            "E0601 \"all of them\" is no set of NICs (write \"all\", a range like \"0-63\", or a list \
+             like [3, 7, 11])",
+        ]
+    );
+    let (_, said) = read(
+        "[[traffic]]\nload = 0.5\nfrom = \"2 us\"\nuntil = \"1 us\"\nmessage = \"64 B\"\n\
+         size = { kind = \"fixed\", bytes = \"64 B\" }\n[[traffic]]\nload = 0.5",
+    );
+    assert_eq!(
+        said,
+        [
+            "E0603 `until` is not after `from`",
+            "E0604 both `message` and `size` (`message` is short for a fixed size; keep one of them)",
+        ]
+    );
+}
+
+#[test]
+fn what_does_not_fit_the_fabric_is_told_when_building() {
+    let problems = |table: &str, n_nics| {
+        let (classes, said) = read(&format!("[[traffic]]\nload = 0.5\n{table}"));
+        assert_eq!(said, [""; 0]);
+        build(&classes[0], n_nics).err().expect("a mistake")
+    };
+    assert_eq!(
+        problems(
+            "message = \"1 GiB\"\nsources = \"0-63\"\ndestinations = [70]",
+            64
+        ),
+        [
+            "E0601 `destinations`: nic 70 does not exist: the fabric has NICs 0 to 63",
+            "E0603 a packet of 16777216 flits (a packet has at most 65535 flits: give an MTU, larger \
+             flits or smaller messages)",
+        ]
+        .map(str::to_owned)
+        .into_iter()
+        .rev()
+        .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        problems(
+            "message = \"64 B\"\npattern = \"tornado\"\ndestinations = [7]",
+            64
+        ),
+        ["E0602 pattern \"tornado\" says itself who receives; leave `destinations` out"]
+    );
+}
+
+#[test]
+fn a_list_of_messages_replaces_the_law() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(
+        folder.join("flows.csv"),
+        "time,source,destination,bytes,sl\n1 us,0,1,64,3\n",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.join("wrong.csv"),
+        "time,source,destination,bytes,sl\n1 us,0,9,64,3\n1 us,0,1,64,99\n",
+    )
+    .unwrap();
+    let (classes, said) = read(
+        "[[traffic]]\nname = \"listed\"\nsl = 2\nflows = \"flows.csv\"\n[[traffic]]\nflows = \"wrong.csv\"",
+    );
+    assert_eq!(said, [""; 0]);
+    assert!(
+        matches!(&classes[0].workload, Workload::Listed(path) if path == Path::new("flows.csv"))
+    );
+    let source = build(&classes[0], 4).unwrap_or_else(|said| panic!("{said:?}"));
+    let mut cursor = Cursor::default();
+    let message = source.next(NicId(0), &mut cursor).unwrap();
+    assert_eq!((message.cycle, message.sl), (1000, Some(3)));
+    assert_eq!(source.next(NicId(0), &mut cursor), None);
+    assert_eq!(
+        build(&classes[1], 4).err().unwrap(),
+        [
+            "E0605 wrong.csv:2: destination 9 does not exist: the fabric has 4 NICs, counted from 0",
+            "E0605 wrong.csv:3: `99` is no service level; they go from 0 to 31",
+        ]
+    );
+    let (_, said) = read("[[traffic]]\nflows = \"flows.csv\"\nload = 0.5\npattern = \"uniform\"");
+    assert_eq!(
+        said,
+        [
+            "E0604 `load` has no meaning beside `flows`",
+            "E0604 `pattern` has no meaning beside `flows`",
+        ]
+    );
+}
+
+#[test]
+fn every_key_is_described() {
+    let params = Class::params();
+    assert!(params.iter().all(|param| !param.about.is_empty()));
+    let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "name",
+            "sl",
+            "flows",
+            "load",
+            "message",
+            "sources",
+            "destinations",
+            "from",
+            "until",
+            "pattern",
+            "arrival",
+            "size"
+        ]
+    );
+}

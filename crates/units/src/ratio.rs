@@ -1,0 +1,176 @@
+//! Exact positive fractions, for periods that are no whole number of anything (1/1.3 ns, 8/30 ns).
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A fraction in lowest terms; the denominator is never zero.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ratio {
+    num: u128,
+    den: u128,
+}
+
+/// Greatest common divisor; `gcd(0, n) = n`.
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+impl Ratio {
+    /// Nothing.
+    pub const ZERO: Ratio = Ratio { num: 0, den: 1 };
+
+    /// `num / den` in lowest terms.
+    ///
+    /// # Panics
+    /// If `den` is zero.
+    pub fn new(num: u128, den: u128) -> Self {
+        assert!(den != 0, "a fraction with denominator zero");
+        let g = gcd(num, den).max(1);
+        Ratio {
+            num: num / g,
+            den: den / g,
+        }
+    }
+
+    /// A whole number.
+    pub fn whole(n: u64) -> Self {
+        Ratio {
+            num: u128::from(n),
+            den: 1,
+        }
+    }
+
+    /// The numerator in lowest terms.
+    pub fn num(self) -> u128 {
+        self.num
+    }
+
+    /// The denominator in lowest terms.
+    pub fn den(self) -> u128 {
+        self.den
+    }
+
+    /// Whether this is nothing.
+    pub fn is_zero(self) -> bool {
+        self.num == 0
+    }
+
+    /// `1 / self`.
+    ///
+    /// # Panics
+    /// If `self` is zero.
+    pub fn recip(self) -> Self {
+        Ratio::new(self.den, self.num)
+    }
+
+    /// Greatest common divisor of two fractions: the longest step that divides both exactly.
+    pub fn gcd(self, other: Self) -> Self {
+        Ratio::new(
+            gcd(self.num * other.den, other.num * self.den),
+            self.den * other.den,
+        )
+    }
+
+    /// The nearest whole number (halves go up).
+    pub fn round(self) -> u64 {
+        u64::try_from((self.num * 2 + self.den) / (self.den * 2)).expect("a count below 2^64")
+    }
+
+    /// The smallest whole number not below this.
+    pub fn ceil(self) -> u64 {
+        u64::try_from(self.num.div_ceil(self.den)).expect("a count below 2^64")
+    }
+
+    /// The largest whole number not above this.
+    pub fn floor(self) -> u64 {
+        u64::try_from(self.num / self.den).expect("a count below 2^64")
+    }
+
+    /// For printing and statistics only, never for time.
+    pub fn as_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+}
+
+impl std::ops::Add for Ratio {
+    type Output = Ratio;
+    fn add(self, other: Self) -> Self {
+        Ratio::new(
+            self.num * other.den + other.num * self.den,
+            self.den * other.den,
+        )
+    }
+}
+
+impl std::ops::Mul for Ratio {
+    type Output = Ratio;
+    fn mul(self, other: Self) -> Self {
+        Ratio::new(self.num * other.num, self.den * other.den)
+    }
+}
+
+impl std::ops::Div for Ratio {
+    type Output = Ratio;
+    fn div(self, other: Self) -> Self {
+        Ratio::new(self.num * other.den, self.den * other.num)
+    }
+}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Whole parts first, then the rests turned over, as Euclid does: nothing can leave 128 bits.
+        let (mut a, mut b) = ((self.num, self.den), (other.num, other.den));
+        loop {
+            let order = (a.0 / a.1).cmp(&(b.0 / b.1));
+            let rests = (a.0 % a.1, b.0 % b.1);
+            match (order, rests) {
+                (Ordering::Equal, (0, 0)) => return Ordering::Equal,
+                (Ordering::Equal, (0, _)) => return Ordering::Less,
+                (Ordering::Equal, (_, 0)) => return Ordering::Greater,
+                (Ordering::Equal, (rest_a, rest_b)) => {
+                    (a, b) = ((b.1, rest_b), (a.1, rest_a));
+                }
+                (order, _) => return order,
+            }
+        }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.den == 1 {
+            write!(f, "{}", self.num)
+        } else {
+            write!(f, "{}/{}", self.num, self.den)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn order_is_that_of_the_cross_products(a in 0u128..1000, b in 1u128..1000, c in 0u128..1000, d in 1u128..1000) {
+            let order = Ratio::new(a, b).cmp(&Ratio::new(c, d));
+            prop_assert_eq!(order, (a * d).cmp(&(c * b)));
+        }
+    }
+
+    #[test]
+    fn large_fractions_are_compared_without_overflow() {
+        let (large, larger) = (Ratio::new(u128::MAX - 1, 3), Ratio::new(u128::MAX, 3));
+        assert!(large < larger && Ratio::new(1, u128::MAX) < Ratio::new(1, u128::MAX - 1));
+    }
+}
