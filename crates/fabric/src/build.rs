@@ -1,18 +1,17 @@
 //! From a plan to the partitions of a fabric.
 
-use std::collections::HashMap;
-
 use netloom_arbitration::Arbiter;
 use netloom_packet::{Cursor, Slab};
 use netloom_topology::Peer as Wired;
 use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
+use rustc_hash::FxHashMap;
 
 use crate::event::Event;
 use crate::fabric::{Buffer, Fabric};
 use crate::mask::Mask;
 use crate::nic::{Nic, NicQueue};
 use crate::plan::{FabricPlan, QueueScheme};
-use crate::port::{InputQueue, NIL, OutputQueue, Peer, Port, PortUse};
+use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
 use crate::recorder::{Counters, Row};
 use crate::room::{Limits, Room};
 use crate::switch::{Requests, Switch};
@@ -168,36 +167,15 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 },
             };
             let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
-            ports.push(Port {
-                ready: Mask::default(),
-                input_until: Tick::ZERO,
-                next_queue: 0,
-                next_output: 0,
-                input_watched: false,
-                output_watched: false,
-                next_input: 0,
-                waiters: Mask::default(),
-                output_until: Tick::ZERO,
-                room_wake: Tick::NEVER,
-                short: 0,
-                short_need: u32::MAX,
-                space: Room::default(),
-                present: 0,
-                crossing: 0,
-                drains: 0,
-                link_until: Tick::ZERO,
-                link_wake: Tick::NEVER,
-                last_header: Tick::ZERO,
-                credit: Room::default(),
-                arbiter: (arbiters.switch)(),
-                usage: PortUse::default(),
+            let place = Place {
                 peer,
                 switch: index as u32,
                 number: port.0,
                 wire: topology.link_class(id, port),
                 ring_out: ring(plan.forwarding.ring_of_output(id, port)),
                 ring_in: ring(plan.forwarding.ring_of_input(id, port)),
-            });
+            };
+            ports.push(Port::new(place, (arbiters.switch)()));
         }
     }
 
@@ -284,8 +262,8 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         messages: Slab::default(),
         last_latency: vec![None; nics.len() * n_rows],
         nic_flits: vec![0; nics.len() * n_rows],
-        partial: HashMap::new(),
-        last_sequence: counts_order.then(HashMap::new),
+        partial: FxHashMap::default(),
+        last_sequence: counts_order.then(FxHashMap::default),
         packets: Slab::default(),
         heads: Box::default(),
         rows: vec![Row::default(); n_rows],

@@ -1,6 +1,5 @@
 //! The part of a fabric that lives in one partition: plain arrays per kind of component.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use netloom_arbitration::{Arbiter, Head};
@@ -8,6 +7,7 @@ use netloom_engine::{EventQueue, Model, Outbox};
 use netloom_packet::{Cursor, Packet, Rows, Segmentation, Slab};
 use netloom_routing::Forwarding;
 use netloom_units::{NicId, Sl, SwitchId, Tick};
+use rustc_hash::FxHashMap;
 
 use crate::event::Event;
 use crate::lanes::Sl2Vl;
@@ -20,8 +20,9 @@ use crate::switch::{Requests, Switch};
 use crate::trace::{Stage, Step, Watch};
 use crate::wire::{Stages, Wire};
 
-/// A packet in a buffer: its record and what this switch has decided about it.
+/// A packet in a buffer: its record and what this switch has decided about it; one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Stored {
     pub(crate) packet: Packet,
     /// The next packet of the same queue.
@@ -89,9 +90,9 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     /// Flits injected by each (NIC, row).
     pub(crate) nic_flits: Vec<u64>,
     /// Packets of unfinished messages that have arrived, where packets may overtake each other.
-    pub(crate) partial: HashMap<(NicId, u32), (u32, u32)>,
+    pub(crate) partial: FxHashMap<(NicId, u32), (u32, u32)>,
     /// The last packet of each (source, destination, service level).
-    pub(crate) last_sequence: Option<HashMap<(NicId, NicId, Sl), u32>>,
+    pub(crate) last_sequence: Option<FxHashMap<(NicId, NicId, Sl), u32>>,
 
     // Everything.
     pub(crate) packets: Slab<Stored>,

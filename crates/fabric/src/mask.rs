@@ -14,14 +14,22 @@ impl<const W: usize> Mask<W> {
     /// How many numbers fit.
     pub(crate) const CAPACITY: usize = 64 * W;
 
+    /// The word of a bit, in a form that needs no check (the widths are powers of two).
+    #[inline(always)]
+    fn word(bit: usize) -> usize {
+        bit / 64 % W
+    }
+
     #[inline]
     pub(crate) fn set(&mut self, bit: usize) {
-        self.0[bit / 64] |= 1 << (bit % 64);
+        debug_assert!(bit < Self::CAPACITY);
+        self.0[Self::word(bit)] |= 1 << (bit % 64);
     }
 
     #[inline]
     pub(crate) fn clear(&mut self, bit: usize) {
-        self.0[bit / 64] &= !(1 << (bit % 64));
+        debug_assert!(bit < Self::CAPACITY);
+        self.0[Self::word(bit)] &= !(1 << (bit % 64));
     }
 
     #[inline]

@@ -21,73 +21,166 @@ pub(crate) enum Peer {
     Nic(u32),
 }
 
-/// State of a port. `A` arbitrates its link; `W` words hold a set of ports, `R` words a set of queues.
+/// Begins a cache line: what is used together is kept together, for a large fabric waits for memory.
 #[repr(align(64))]
+#[derive(Clone, Copy, Debug)]
+struct Line;
+
+/// State of a port. `A` arbitrates its link; `W` words hold a set of ports, `R` words a set of queues.
+///
+/// The fields are in five cache lines: the input side with what never changes, the output side, room in
+/// the output buffer, room at the other end of the link, arbiter and counters. A header's arrival
+/// touches the first; a grant the first of its input and all of its output; a credit the second and
+/// fourth.
+#[repr(C, align(64))]
 pub(crate) struct Port<A, const W: usize, const R: usize> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
     pub(crate) ready: Mask<R>,
     /// The crossbar holds this input until then.
     pub(crate) input_until: Tick,
-    /// Round robin over queues.
-    pub(crate) next_queue: u16,
-    /// Round robin over outputs (iSLIP accept).
-    pub(crate) next_output: u16,
-    /// A release of this input is on its way.
-    pub(crate) input_watched: bool,
-
-    // As an output of the crossbar.
-    /// A release of this output is on its way.
-    pub(crate) output_watched: bool,
-    /// Round robin over inputs.
-    pub(crate) next_input: u16,
-    /// Inputs that found this output busy or full and are to be woken.
-    pub(crate) waiters: Mask<W>,
-    /// The crossbar holds this output until then.
-    pub(crate) output_until: Tick,
-    /// When waiters for room are woken.
-    pub(crate) room_wake: Tick,
-    /// Lanes for which an input waits and nothing is known to come free.
-    pub(crate) short: u32,
-    /// The least that a waiter for room needs.
-    pub(crate) short_need: u32,
-    /// Room in the output buffer.
-    pub(crate) space: Room,
-
-    // As the sender on a link.
-    /// Lanes with a packet in the output buffer that can be scheduled.
-    pub(crate) present: u32,
-    /// Packets on the crossbar towards this output.
-    pub(crate) crossing: u16,
-    /// Room that will come free by an event of its own: while there is some, all later room does.
-    pub(crate) drains: u16,
-    /// The link is busy until then.
-    pub(crate) link_until: Tick,
-    /// When the link is looked at again.
-    pub(crate) link_wake: Tick,
+    /// Flits times ticks spent in its input buffer.
+    pub(crate) input_residence: u64,
     /// When the last header sent may be allocated at the other end.
     pub(crate) last_header: Tick,
-    /// Room in the buffer at the other end.
-    pub(crate) credit: Room,
-    pub(crate) arbiter: A,
-    pub(crate) usage: PortUse,
-
-    // What never changes.
     pub(crate) peer: Peer,
     pub(crate) switch: u32,
     /// Its number on the switch.
     pub(crate) number: u16,
+    /// Round robin over queues.
+    pub(crate) next_queue: u16,
+    /// Round robin over outputs (iSLIP accept).
+    pub(crate) next_output: u16,
     /// Its link class.
     pub(crate) wire: u8,
     /// The guarded ring that leaves by this port; 0 is none. On a ring, room is counted in slots.
     pub(crate) ring_out: u8,
     /// The guarded ring that comes in by this port.
     pub(crate) ring_in: u8,
+    /// A release of this input is on its way.
+    pub(crate) input_watched: bool,
+
+    // As an output of the crossbar and the sender on a link.
+    output_line: [Line; 0],
+    /// The crossbar holds this output until then.
+    pub(crate) output_until: Tick,
+    /// The link is busy until then.
+    pub(crate) link_until: Tick,
+    /// Inputs that found this output busy or full and are to be woken.
+    pub(crate) waiters: Mask<W>,
+    /// When waiters for room are woken.
+    pub(crate) room_wake: Tick,
+    /// When the link is looked at again.
+    pub(crate) link_wake: Tick,
+    /// Lanes with a packet in the output buffer that can be scheduled.
+    pub(crate) present: u32,
+    /// Lanes for which an input waits and nothing is known to come free.
+    pub(crate) short: u32,
+    /// The least that a waiter for room needs.
+    pub(crate) short_need: u32,
+    /// Packets on the crossbar towards this output.
+    pub(crate) crossing: u16,
+    /// Room that will come free by an event of its own: while there is some, all later room does.
+    pub(crate) drains: u16,
+    /// Round robin over inputs.
+    pub(crate) next_input: u16,
+    /// A release of this output is on its way.
+    pub(crate) output_watched: bool,
+    /// Whether its link ends at a NIC.
+    pub(crate) to_nic: bool,
+
+    /// Room in the output buffer.
+    pub(crate) space: Room,
+
+    /// Room in the buffer at the other end.
+    pub(crate) credit: Room,
+
+    counter_line: [Line; 0],
+    pub(crate) arbiter: A,
+    /// Flits sent over its link.
+    pub(crate) flits: u64,
+    /// Flits times ticks spent in its output buffer.
+    pub(crate) output_residence: u64,
+    /// Packets sent over its link.
+    pub(crate) packets: u32,
+    /// Packets sent when more than one lane could have been.
+    pub(crate) choices: u32,
+    /// The most of its output buffer ever in use by one lane.
+    pub(crate) output_peak: u16,
 }
+
+impl<A, const W: usize, const R: usize> Port<A, W, R> {
+    /// A port that nothing has happened to.
+    pub(crate) fn new(place: Place, arbiter: A) -> Self {
+        Port {
+            ready: Mask::default(),
+            input_until: Tick::ZERO,
+            input_residence: 0,
+            last_header: Tick::ZERO,
+            peer: place.peer,
+            switch: place.switch,
+            number: place.number,
+            next_queue: 0,
+            next_output: 0,
+            wire: place.wire,
+            ring_out: place.ring_out,
+            ring_in: place.ring_in,
+            input_watched: false,
+            output_line: [],
+            output_until: Tick::ZERO,
+            link_until: Tick::ZERO,
+            waiters: Mask::default(),
+            room_wake: Tick::NEVER,
+            link_wake: Tick::NEVER,
+            present: 0,
+            short: 0,
+            short_need: u32::MAX,
+            crossing: 0,
+            drains: 0,
+            next_input: 0,
+            output_watched: false,
+            to_nic: matches!(place.peer, Peer::Nic(_)),
+            space: Room::default(),
+            credit: Room::default(),
+            counter_line: [],
+            arbiter,
+            flits: 0,
+            output_residence: 0,
+            packets: 0,
+            choices: 0,
+            output_peak: 0,
+        }
+    }
+
+    /// What it has done since the start of the run.
+    pub(crate) fn usage(&self) -> PortUse {
+        PortUse {
+            flits: self.flits,
+            packets: u64::from(self.packets),
+            choices: u64::from(self.choices),
+            input_residence: self.input_residence,
+            output_residence: self.output_residence,
+            output_peak: u32::from(self.output_peak),
+        }
+    }
+}
+
+/// Where a port is; it never moves.
+pub(crate) struct Place {
+    pub(crate) peer: Peer,
+    pub(crate) switch: u32,
+    pub(crate) number: u16,
+    pub(crate) wire: u8,
+    pub(crate) ring_out: u8,
+    pub(crate) ring_in: u8,
+}
+
+const _: () = assert!(size_of::<Port<[u64; 4], 1, 1>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets and a copy of what the
 /// allocator needs of the first.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 pub(crate) struct InputQueue {
     pub(crate) head: u32,
     pub(crate) tail: u32,

@@ -54,10 +54,9 @@ impl Pace {
     }
 }
 
-/// `count` units of a lane that come free from `start` on, the last of them at `end`.
+/// `count` units of a lane that come free one after another, the last of them at `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Ramp {
-    pub(crate) start: Tick,
     pub(crate) end: Tick,
     /// Zero where there is no ramp at all.
     pub(crate) count: u16,
@@ -68,11 +67,16 @@ impl Ramp {
     #[inline]
     pub(crate) fn new(start: Tick, count: u16, vl: u8, pace: Pace) -> Self {
         Ramp {
-            start,
             end: start + pace.time_of(u64::from(count) - 1),
             count,
             vl,
         }
+    }
+
+    /// When the first is free.
+    #[inline]
+    pub(crate) fn start(&self, pace: Pace) -> Tick {
+        Tick(self.end.0 - pace.time_of(u64::from(self.count) - 1))
     }
 
     /// How many are free at a time.
@@ -81,10 +85,11 @@ impl Ramp {
         if now >= self.end {
             return u32::from(self.count);
         }
-        if now < self.start {
+        let start = self.start(pace);
+        if now < start {
             0
         } else {
-            pace.passed(now - self.start) as u32
+            pace.passed(now - start) as u32
         }
     }
 }

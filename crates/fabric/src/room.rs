@@ -109,8 +109,9 @@ impl Limits {
     }
 }
 
-/// What the sender knows of one buffer.
+/// What the sender knows of one buffer: one cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Room {
     /// In use by each lane, what has come free since the ramps began not yet taken off.
     used: [u16; MOST_LANES],
@@ -229,7 +230,8 @@ impl Room {
     ) -> Option<Tick> {
         // Room only grows along the ramps, so the flit that makes it enough can be searched for.
         for ramp in self.ramps.iter().filter(|r| r.count != 0) {
-            let at = |k: u64| now.max(ramp.start + pace.time_of(k));
+            let start = ramp.start(pace);
+            let at = |k: u64| now.max(start + pace.time_of(k));
             let enough = |k: u64| self.available(vl, at(k), pace, limits) >= need;
             if !enough(u64::from(ramp.count) - 1) {
                 continue;

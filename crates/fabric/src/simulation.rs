@@ -201,7 +201,7 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulatio
                 all.push((
                     fabric.switches[port.switch].id,
                     Port(port.number),
-                    port.usage,
+                    port.usage(),
                 ));
             }
         }

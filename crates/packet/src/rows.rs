@@ -6,7 +6,7 @@ use std::ops::{Index, IndexMut};
 /// A vector whose accesses are bounds-checked only with debug assertions.
 ///
 /// A packet-hop makes some forty accesses by indices that the model itself created; checking each of
-/// them cost 9 % of all instructions (ft64: 1,395 against 1,270 per packet-hop). The test profile keeps
+/// them cost 8 % of all instructions (ft64: 1,395 against 1,287 per packet-hop). The test profile keeps
 /// the checks, and the twin runs of the fabric go through every access.
 ///
 /// # Safety of use

@@ -25,6 +25,7 @@ use crate::mask::Mask;
 
 /// State of a switch beyond its ports.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Switch<const W: usize> {
     pub(crate) id: SwitchId,
     /// Index of its first port.

@@ -103,9 +103,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.ports[port];
-        let pace = match output.peer {
-            Peer::Nic(_) => self.wires[u32::from(output.wire)].drain,
-            _ => self.stages.crossbar,
+        let pace = match output.to_nic {
+            true => self.wires[u32::from(output.wire)].drain,
+            false => self.stages.crossbar,
         };
         let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
         let held = output.credit.release(ramp, now);
@@ -131,9 +131,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             return;
         }
         let ring = output.ring_out;
-        let pace = match output.peer {
-            Peer::Nic(_) => self.wires[u32::from(output.wire)].drain,
-            _ => self.stages.crossbar,
+        let pace = match output.to_nic {
+            true => self.wires[u32::from(output.wire)].drain,
+            false => self.stages.crossbar,
         };
         let limits = self.input_buffer.of(ring);
         let first = port * self.n_vls as u32;
@@ -176,9 +176,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             return;
         };
         output.arbiter.commit(grant);
-        let has_choice = u64::from(eligible & (eligible - 1) != 0);
-        output.usage.choices += has_choice;
-        self.counters.choices += has_choice;
+        let has_choice = u32::from(eligible & (eligible - 1) != 0);
+        output.choices += has_choice;
+        self.counters.choices += u64::from(has_choice);
         let vl = grant.queue;
         let queue = &mut self.output_queues[first + u32::from(vl)];
         let (id, flits) = (queue.head, queue.flits);
@@ -218,45 +218,34 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         output.link_until = end;
 
         // Room at the other end is taken, room in the output buffer comes free.
-        let (charge, ramp) = if output.ring_out == 0 {
-            (
-                flits,
-                Ramp {
-                    start: start + wire.flit,
-                    end,
-                    count: flits,
-                    vl,
-                },
-            )
+        let (charge, freed) = if output.ring_out == 0 {
+            (flits, start + wire.flit)
         } else {
-            (
-                1,
-                Ramp {
-                    start: end,
-                    end,
-                    count: 1,
-                    vl,
-                },
-            )
+            (1, end)
+        };
+        let ramp = Ramp {
+            end,
+            count: charge,
+            vl,
         };
         output.credit.take(vl, charge);
         if output.drains != 0 || !output.space.release(ramp, now) {
             output.drains += 1;
-            let when = self.stages.clock.edge_at_or_after(ramp.start);
-            let lag = (when - ramp.start) as u32;
+            let when = self.stages.clock.edge_at_or_after(freed);
+            let lag = (when - freed) as u32;
             out.at(
                 when,
                 Event::Drain {
                     vl,
-                    units: ramp.count,
+                    units: charge,
                     port,
                     lag,
                 },
             );
         }
-        output.usage.flits += u64::from(flits);
-        output.usage.packets += 1;
-        output.usage.output_residence += wire.output_residence(flits, packet.arrival, start);
+        output.flits += u64::from(flits);
+        output.packets += 1;
+        output.output_residence += wire.output_residence(flits, packet.arrival, start);
         packet.vl = vl;
         packet.arrival = start + wire.head;
         let destination = packet.destination.0;
@@ -315,7 +304,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             });
         }
         if is_remote {
-            self.packets.remove(id);
+            self.packets.free(id);
         }
         if short != 0 {
             self.promise_room(now, port, short, out);

@@ -67,7 +67,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let more = !in_port.ready.is_empty();
         in_port.input_watched = more;
         let in_wire = &self.wires[u32::from(in_port.wire)];
-        in_port.usage.input_residence += in_wire.input_residence(flits, arrival, now, &self.stages);
+        in_port.input_residence += in_wire.input_residence(flits, arrival, now, &self.stages);
         let (peer, ring_in) = (in_port.peer, in_port.ring_in);
         let mut start = now + self.stages.credit + in_wire.delay;
         let mut units = flits;
@@ -109,15 +109,15 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         }
         let charge = if out_port.ring_out == 0 { flits } else { 1 };
         out_port.space.take(vl, charge);
-        out_port.usage.output_peak = out_port.usage.output_peak.max(out_port.space.used(vl));
+        out_port.output_peak = out_port.output_peak.max(out_port.space.used(vl) as u16);
         let eligible = now + self.wires[u32::from(out_port.wire)].length(flits).to_output;
 
         // Where nothing can come between, the link is given together with the crossbar: nobody else is
         // in the output buffer or on the way to it, the link will be free, and the credits are held.
         let limits = self.input_buffer.of(out_port.ring_out);
-        let pace = || match out_port.peer {
-            Peer::Nic(_) => self.wires[u32::from(out_port.wire)].drain,
-            _ => self.stages.crossbar,
+        let pace = || match out_port.to_nic {
+            true => self.wires[u32::from(out_port.wire)].drain,
+            false => self.stages.crossbar,
         };
         if out_port.present == 0
             && out_port.crossing == 0
