@@ -23,6 +23,8 @@ pub struct Experiment {
     pub classes: Vec<ClassInfo>,
     /// How long, how often, how exactly.
     pub measure: Measure,
+    /// SHA-256 of every list of messages that a class names, in the order of the classes.
+    pub inputs: Vec<String>,
     /// Every value of the file, defaults included.
     pub resolved: Resolved,
     /// What is needed to build it for another seed; `None` for one that was put together by hand and

@@ -637,3 +637,41 @@ fn a_benchmark_prints_an_object() {
         "a benchmark leaves nothing behind"
     );
 }
+
+#[test]
+fn a_changed_flow_list_is_another_run() {
+    let folder = std::env::temp_dir().join(format!("netloom-flows-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("flows.toml");
+    std::fs::write(
+        &file,
+        "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+         [[traffic]]\nflows = \"flows.csv\"\n[measure]\nlength = \"20 us\"\nwarmup = \"0 ns\"\n",
+    )
+    .unwrap();
+    let run = |list: &str, out: &str| -> serde_json::Value {
+        std::fs::write(folder.join("flows.csv"), list).unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_netloom"))
+            .args([
+                "run",
+                file.to_str().unwrap(),
+                "--format",
+                "json",
+                "--progress",
+                "none",
+                "-o",
+            ])
+            .arg(folder.join(out))
+            .output()
+            .unwrap();
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let head = "time,source,destination,bytes,sl\n";
+    let one = run(&format!("{head}1 us,0,1,2048,0\n2 us,2,3,2048,0\n"), "one");
+    let two = run(&format!("{head}1 us,0,1,2048,0\n2 us,2,1,4096,0\n"), "two");
+    assert_eq!(one["counters"]["delivered_packets"], 2);
+    assert_ne!(one["run_id"], two["run_id"]);
+    assert_ne!(one["digest"], two["digest"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -171,13 +171,16 @@ pub fn run(
     }
 }
 
-/// What makes the results of an experiment its own: its resolved text and its seed, and the cables
-/// where a file lists them, since the text only names that file.
+/// What makes the results of an experiment its own: its resolved text and its seed, and the cables and
+/// messages where a file lists them, since the text only names that file.
 pub fn run_id(experiment: &Experiment) -> RunId {
     let mut text = experiment.resolved.to_toml(false);
     let topology = &experiment.fabric.topology;
     if *topology.structure() == Structure::Plain {
         text.push_str(&netloom_topology::graph::write(topology));
+    }
+    for input in &experiment.inputs {
+        text.push_str(input);
     }
     RunId::new(&text, experiment.measure.seed)
 }

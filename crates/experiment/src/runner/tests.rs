@@ -239,3 +239,13 @@ fn other_cables_are_another_run() {
     other.resolved = one.resolved.clone();
     assert_ne!(super::run_id(&one), super::run_id(&other));
 }
+
+#[test]
+fn other_messages_are_another_run() {
+    let one = experiment(&text("load = 0.3", "length = \"10 us\""));
+    let mut other = one.clone();
+    other.inputs.push(netloom_results::sha256(
+        "time,source,destination,bytes,sl\n",
+    ));
+    assert_ne!(super::run_id(&one), super::run_id(&other));
+}

@@ -253,6 +253,7 @@ pub(crate) fn build(
         workloads: classes.workloads,
         n_partitions,
     };
+    let inputs = remake.workloads.inputs();
     Some(Experiment {
         name,
         about,
@@ -260,6 +261,7 @@ pub(crate) fn build(
         fabric,
         classes: infos,
         measure,
+        inputs,
         resolved,
         remake: Some(Arc::new(remake)),
     })

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::load::{self, Overrides, at_least_one};
 use super::output::Output;
+use super::progress::{Shown, Style};
 use super::table::count;
 use super::{Exit, Format, interrupt, machine};
 
@@ -34,6 +35,9 @@ pub(crate) struct Bench {
     /// What is printed: with json, one object per fabric and line.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// How progress is shown on stderr.
+    #[arg(long, value_enum, default_value_t = Style::Auto)]
+    progress: Style,
 }
 
 /// One measurement.
@@ -95,7 +99,9 @@ impl Bench {
         let mut clocks: Option<[(Instant, Option<Duration>); 2]> = None;
         interrupt::fabric_runs();
         let mut peak_memory = None;
+        let mut shown = Shown::new(self.progress, output.quiet);
         let result = runner::run(&experiment, &options, &mut |progress| {
+            shown.update(progress);
             let now = (Instant::now(), machine::cpu_time());
             clocks.get_or_insert([now; 2])[1] = now;
             // What is computed from the results afterwards is not part of the simulation.
@@ -104,6 +110,7 @@ impl Bench {
             }
             Control::Continue
         });
+        shown.finish();
         let [start, end] = clocks.expect("asked before the first epoch");
         let cpu = end
             .1
