@@ -51,7 +51,8 @@ impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
     }
 
     /// An event of another partition, at least the engine's lookahead after now.
-    #[inline]
+    // Not inlined: it would crowd the registers of every caller, and most effects stay at home.
+    #[inline(never)]
     pub fn send(&mut self, partition: u16, when: Tick, event: M::Event, parcel: M::Parcel) {
         debug_assert!(
             when >= self.horizon,

@@ -2,7 +2,7 @@
 
 use netloom_arbitration::{Arbiter, Head, View};
 use netloom_engine::{EventQueue, Outbox};
-use netloom_units::{Port, Tick, Vl};
+use netloom_units::{Clock, Port, Tick, Vl};
 
 use crate::event::Event;
 use crate::fabric::Fabric;
@@ -231,17 +231,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         output.credit.take(vl, charge);
         if output.drains != 0 || !output.space.release(ramp, now) {
             output.drains += 1;
-            let when = self.stages.clock.edge_at_or_after(freed);
-            let lag = (when - freed) as u32;
-            out.at(
-                when,
-                Event::Drain {
-                    vl,
-                    units: charge,
-                    port,
-                    lag,
-                },
-            );
+            Self::drain_later(self.stages.clock, port, vl, charge, freed, out);
         }
         output.flits += u64::from(flits);
         output.packets += 1;
@@ -311,7 +301,23 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         }
     }
 
+    /// Room comes free by an event of its own, from `freed` on.
+    #[cold]
+    fn drain_later<Q: EventQueue<Event>>(
+        clock: Clock,
+        port: u32,
+        vl: u8,
+        units: u16,
+        freed: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let when = clock.edge_at_or_after(freed);
+        let lag = (when - freed) as u32;
+        out.at(when, Event::Drain { vl, units, port, lag });
+    }
+
     /// Inputs that wait for room learn when it comes.
+    #[cold]
     fn promise_room<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
