@@ -28,10 +28,9 @@ struct Line;
 
 /// State of a port. `A` arbitrates its link; `W` words hold a set of ports, `R` words a set of queues.
 ///
-/// The fields are in five cache lines: the input side with what never changes, the output side, room in
-/// the output buffer, room at the other end of the link, arbiter and counters. A header's arrival
-/// touches the first; a grant the first of its input and all of its output; a credit the second and
-/// fourth.
+/// The fields are in five cache lines: the input side, the output side, room in the output buffer, room
+/// at the other end of the link, arbiter and counters. A header's arrival touches the first; a grant the
+/// first of its input and the others of its output; a credit the second and fourth.
 #[repr(C, align(64))]
 pub(crate) struct Port<A, const W: usize, const R: usize> {
     // As an input of the crossbar.
@@ -53,12 +52,12 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) next_output: u16,
     /// Its link class.
     pub(crate) wire: u8,
-    /// The guarded ring that leaves by this port; 0 is none. On a ring, room is counted in slots.
-    pub(crate) ring_out: u8,
-    /// The guarded ring that comes in by this port.
+    /// The guarded ring that comes in by this port; 0 is none.
     pub(crate) ring_in: u8,
     /// A release of this input is on its way.
     pub(crate) input_watched: bool,
+    /// When waiters for room are woken.
+    pub(crate) room_wake: Tick,
 
     // As an output of the crossbar and the sender on a link.
     output_line: [Line; 0],
@@ -68,16 +67,14 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) link_until: Tick,
     /// Inputs that found this output busy or full and are to be woken.
     pub(crate) waiters: Mask<W>,
-    /// When waiters for room are woken.
-    pub(crate) room_wake: Tick,
     /// When the link is looked at again.
     pub(crate) link_wake: Tick,
+    /// The other end of its link, here once more for the sender.
+    pub(crate) receiver: Peer,
     /// Lanes with a packet in the output buffer that can be scheduled.
     pub(crate) present: u32,
     /// Lanes for which an input waits and nothing is known to come free.
     pub(crate) short: u32,
-    /// The least that a waiter for room needs.
-    pub(crate) short_need: u32,
     /// Packets on the crossbar towards this output.
     pub(crate) crossing: u16,
     /// Room that will come free by an event of its own: while there is some, all later room does.
@@ -86,6 +83,10 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) next_input: u16,
     /// A release of this output is on its way.
     pub(crate) output_watched: bool,
+    /// Its link class, here once more for the sender.
+    pub(crate) wire_out: u8,
+    /// The guarded ring that leaves by this port; 0 is none. On a ring, room is counted in slots.
+    pub(crate) ring_out: u8,
     /// Whether its link ends at a NIC.
     pub(crate) to_nic: bool,
 
@@ -105,6 +106,8 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) packets: u32,
     /// Packets sent when more than one lane could have been.
     pub(crate) choices: u32,
+    /// The least that a waiter for room needs.
+    pub(crate) short_need: u32,
     /// The most of its output buffer ever in use by one lane.
     pub(crate) output_peak: u16,
 }
@@ -123,22 +126,24 @@ impl<A, const W: usize, const R: usize> Port<A, W, R> {
             next_queue: 0,
             next_output: 0,
             wire: place.wire,
-            ring_out: place.ring_out,
             ring_in: place.ring_in,
             input_watched: false,
+            room_wake: Tick::NEVER,
+            short_need: u32::MAX,
             output_line: [],
             output_until: Tick::ZERO,
             link_until: Tick::ZERO,
             waiters: Mask::default(),
-            room_wake: Tick::NEVER,
             link_wake: Tick::NEVER,
+            receiver: place.peer,
             present: 0,
             short: 0,
-            short_need: u32::MAX,
             crossing: 0,
             drains: 0,
             next_input: 0,
             output_watched: false,
+            wire_out: place.wire,
+            ring_out: place.ring_out,
             to_nic: matches!(place.peer, Peer::Nic(_)),
             space: Room::default(),
             credit: Room::default(),

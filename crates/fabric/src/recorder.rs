@@ -24,7 +24,10 @@ pub struct Row {
     pub hops: u64,
     /// Packets that arrived after a later one of their flow.
     pub reordered: u64,
-    /// From the creation of a message to its last flit, in ticks.
+    /// From the creation of a message of one packet to its last flit, in ticks. It is the latency of the
+    /// message and of the packet; both are complete once [`Row::settle`] has added it.
+    single_latency: Histogram,
+    /// From the creation of a message to its last flit.
     pub message_latency: Histogram,
     /// From the creation of a message to the last flit of each packet.
     pub packet_latency: Histogram,
@@ -35,7 +38,20 @@ pub struct Row {
 }
 
 impl Row {
-    /// Adds another row.
+    /// A packet that is a whole message has arrived.
+    #[inline]
+    pub(crate) fn record_single(&mut self, latency: u64) {
+        self.single_latency.record(latency);
+    }
+
+    /// Completes the latencies of messages and packets.
+    pub(crate) fn settle(&mut self) {
+        self.message_latency.merge(&self.single_latency);
+        self.packet_latency.merge(&self.single_latency);
+        self.single_latency.clear();
+    }
+
+    /// Adds another row; both are settled.
     pub fn merge(&mut self, other: &Row) {
         self.offered_messages += other.offered_messages;
         self.offered_flits += other.offered_flits;
@@ -59,6 +75,7 @@ impl Row {
             std::mem::take(histogram)
         };
         *self = Row {
+            single_latency: empty(&mut self.single_latency),
             message_latency: empty(&mut self.message_latency),
             packet_latency: empty(&mut self.packet_latency),
             network_latency: empty(&mut self.network_latency),

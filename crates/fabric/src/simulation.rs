@@ -188,6 +188,7 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulatio
     fn take_rows(&mut self, into: &mut [Row]) {
         for fabric in self.engine.models() {
             for (row, sum) in fabric.rows.iter_mut().zip(into.iter_mut()) {
+                row.settle();
                 sum.merge(row);
                 row.clear();
             }

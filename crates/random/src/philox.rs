@@ -5,9 +5,19 @@ use crate::Purpose;
 const MULTIPLIERS: (u32, u32) = (0xD251_1F53, 0xCD9E_8D57);
 const WEYL: (u32, u32) = (0x9E37_79B9, 0xBB67_AE85);
 
+/// The key of every round; they depend on nothing else, so a stream keeps them.
+type Keys = [(u32, u32); 10];
+
+fn keys(key: (u32, u32)) -> Keys {
+    std::array::from_fn(|round| {
+        let step = |word: u32, weyl: u32| word.wrapping_add(weyl.wrapping_mul(round as u32));
+        (step(key.0, WEYL.0), step(key.1, WEYL.1))
+    })
+}
+
 #[inline]
-fn philox(mut counter: [u32; 4], mut key: (u32, u32)) -> [u32; 4] {
-    for _ in 0..10 {
+fn philox(mut counter: [u32; 4], keys: &Keys) -> [u32; 4] {
+    for key in keys {
         let a = u64::from(MULTIPLIERS.0) * u64::from(counter[0]);
         let b = u64::from(MULTIPLIERS.1) * u64::from(counter[2]);
         let high = |x: u64| (x >> 32) as u32;
@@ -17,7 +27,6 @@ fn philox(mut counter: [u32; 4], mut key: (u32, u32)) -> [u32; 4] {
             high(a) ^ counter[3] ^ key.1,
             a as u32,
         ];
-        key = (key.0.wrapping_add(WEYL.0), key.1.wrapping_add(WEYL.1));
     }
     counter
 }
@@ -25,7 +34,7 @@ fn philox(mut counter: [u32; 4], mut key: (u32, u32)) -> [u32; 4] {
 /// A family of draws for one seed and purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    key: (u32, u32),
+    keys: Keys,
 }
 
 impl Stream {
@@ -34,17 +43,17 @@ impl Stream {
         // One more Philox call spreads nearby seeds and purposes over the whole key space.
         let mixed = philox(
             [seed as u32, (seed >> 32) as u32, purpose as u32, 0],
-            (0x6E65_746C, 0x6F6F_6D00),
+            &keys((0x6E65_746C, 0x6F6F_6D00)),
         );
         Stream {
-            key: (mixed[0], mixed[1]),
+            keys: keys((mixed[0], mixed[1])),
         }
     }
 
     /// The draw of an occasion, named by four words.
     #[inline]
     pub fn draw(&self, occasion: [u32; 4]) -> Draw {
-        Draw(philox(occasion, self.key))
+        Draw(philox(occasion, &self.keys))
     }
 }
 
@@ -74,17 +83,17 @@ mod tests {
     #[test]
     fn known_answers_of_random123() {
         assert_eq!(
-            philox([0; 4], (0, 0)),
+            philox([0; 4], &keys((0, 0))),
             [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
         );
         assert_eq!(
-            philox([u32::MAX; 4], (u32::MAX, u32::MAX)),
+            philox([u32::MAX; 4], &keys((u32::MAX, u32::MAX))),
             [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
         );
         assert_eq!(
             philox(
                 [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
-                (0xa409_3822, 0x299f_31d0)
+                &keys((0xa409_3822, 0x299f_31d0))
             ),
             [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
         );

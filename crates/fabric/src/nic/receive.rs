@@ -14,7 +14,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     /// The last flit of a packet has arrived.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Tick, nic: u32, id: u32) {
-        let packet = self.packets.remove(id).packet;
+        let packet = self.packets[id].packet;
+        self.packets.free(id);
         assert_eq!(
             packet.destination, self.nics[nic].id,
             "a packet reaches the NIC it was sent to"
@@ -39,11 +40,18 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         recorded.hops += u64::from(packet.hops);
         recorded.reordered += u64::from(is_late);
         let latency = now - packet.generation;
-        recorded.packet_latency.record(latency);
         recorded.network_latency.record(now - packet.injection);
+        let is_single = packet.is_last && packet.index == 0;
+        if is_single {
+            recorded.record_single(latency);
+        } else {
+            recorded.packet_latency.record(latency);
+        }
         if is_complete {
             recorded.delivered_messages += 1;
-            recorded.message_latency.record(latency);
+            if !is_single {
+                recorded.message_latency.record(latency);
+            }
             if let Some(last) = self.last_latency[at] {
                 recorded.jitter.record(last.get().abs_diff(latency));
             }

@@ -175,7 +175,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         };
         let output = &mut self.ports[port];
         let limits = self.output_buffer.of(ring);
-        let pace = || self.wires[u32::from(output.wire)].drain;
+        let pace = || self.wires[u32::from(output.wire_out)].drain;
         if output.space.has(head.vl, need, now, limits, pace) {
             return true;
         }

@@ -131,8 +131,10 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     #[inline]
     fn wake_waiters<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
         let output = &mut self.ports[port];
-        output.short = 0;
-        output.short_need = u32::MAX;
+        if output.short != 0 {
+            output.short = 0;
+            output.short_need = u32::MAX;
+        }
         let waiters = std::mem::take(&mut output.waiters);
         if !waiters.is_empty() {
             let switch = output.switch;
@@ -166,7 +168,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     ) {
         let output = &mut self.ports[port];
         output.drains -= 1;
-        let pace = self.wires[u32::from(output.wire)].drain;
+        let pace = self.wires[u32::from(output.wire_out)].drain;
         let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
         let held = output.space.release(ramp, now);
         assert!(held, "earlier ramps are over when a later one starts");

@@ -104,7 +104,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     ) {
         let output = &mut self.ports[port];
         let pace = match output.to_nic {
-            true => self.wires[u32::from(output.wire)].drain,
+            true => self.wires[u32::from(output.wire_out)].drain,
             false => self.stages.crossbar,
         };
         let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
@@ -132,7 +132,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         }
         let ring = output.ring_out;
         let pace = match output.to_nic {
-            true => self.wires[u32::from(output.wire)].drain,
+            true => self.wires[u32::from(output.wire_out)].drain,
             false => self.stages.crossbar,
         };
         let limits = self.input_buffer.of(ring);
@@ -212,7 +212,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.ports[port];
-        let wire = &self.wires[u32::from(output.wire)];
+        let wire = &self.wires[u32::from(output.wire_out)];
         let packet = &mut self.packets[id].packet;
         let end = start + wire.length(flits).on_wire;
         output.link_until = end;
@@ -239,7 +239,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         packet.vl = vl;
         packet.arrival = start + wire.head;
         let destination = packet.destination.0;
-        match output.peer {
+        match output.receiver {
             Peer::Port(next) => {
                 let when = wire.allocatable(start, flits, &self.stages, &mut output.last_header);
                 out.at(
@@ -283,7 +283,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             Peer::Nobody => unreachable!("routing never leads to an unused port"),
         }
-        let (short, is_remote) = (output.short, matches!(output.peer, Peer::Remote(..)));
+        let (short, is_remote) = (output.short, matches!(output.receiver, Peer::Remote(..)));
         if self.watch.is_some() {
             let packet = self.packets[id].packet;
             let (switch, number) = (self.switch_id(port), Port(self.ports[port].number));
@@ -313,7 +313,15 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     ) {
         let when = clock.edge_at_or_after(freed);
         let lag = (when - freed) as u32;
-        out.at(when, Event::Drain { vl, units, port, lag });
+        out.at(
+            when,
+            Event::Drain {
+                vl,
+                units,
+                port,
+                lag,
+            },
+        );
     }
 
     /// Inputs that wait for room learn when it comes.
@@ -326,7 +334,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &self.ports[port];
-        let pace = self.wires[u32::from(output.wire)].drain;
+        let pace = self.wires[u32::from(output.wire_out)].drain;
         let (need, limits) = (output.short_need, self.output_buffer.of(output.ring_out));
         let mut lanes = short;
         let mut wake = None::<Tick>;

@@ -110,13 +110,16 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let charge = if out_port.ring_out == 0 { flits } else { 1 };
         out_port.space.take(vl, charge);
         out_port.output_peak = out_port.output_peak.max(out_port.space.used(vl) as u16);
-        let eligible = now + self.wires[u32::from(out_port.wire)].length(flits).to_output;
+        let eligible = now
+            + self.wires[u32::from(out_port.wire_out)]
+                .length(flits)
+                .to_output;
 
         // Where nothing can come between, the link is given together with the crossbar: nobody else is
         // in the output buffer or on the way to it, the link will be free, and the credits are held.
         let limits = self.input_buffer.of(out_port.ring_out);
         let pace = || match out_port.to_nic {
-            true => self.wires[u32::from(out_port.wire)].drain,
+            true => self.wires[u32::from(out_port.wire_out)].drain,
             false => self.stages.crossbar,
         };
         if out_port.present == 0
