@@ -61,12 +61,19 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             return;
         }
         if output.link_until.0 < now.0 + self.stages.ahead {
-            let (switch, number) = (output.switch, output.number);
-            self.switches[switch].sending.set(usize::from(number));
-            self.mark_switch(switch, out);
+            self.look_at_output(port, out);
         } else {
             self.watch_link(now, port, out);
         }
+    }
+
+    /// An output is looked at on this edge.
+    #[inline]
+    fn look_at_output<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+        let output = &self.ports[port];
+        let (switch, number) = (output.switch, output.number);
+        self.switches[switch].sending.set(usize::from(number));
+        self.mark_switch(switch, out);
     }
 
     /// The output is looked at again on the first edge on which its link can be given.
@@ -111,9 +118,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let held = output.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
         if output.present != 0 && output.link_until.0 < now.0 + self.stages.ahead {
-            let (switch, number) = (output.switch, output.number);
-            self.switches[switch].sending.set(usize::from(number));
-            self.mark_switch(switch, out);
+            self.look_at_output(port, out);
         }
     }
 
