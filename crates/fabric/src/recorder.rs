@@ -26,7 +26,7 @@ pub struct Row {
     pub reordered: u64,
     /// From the creation of a message of one packet to its last flit, in ticks. It is the latency of the
     /// message and of the packet; both are complete once [`Row::settle`] has added it.
-    single_latency: Histogram,
+    pub single_latency: Histogram,
     /// From the creation of a message to its last flit.
     pub message_latency: Histogram,
     /// From the creation of a message to the last flit of each packet.
