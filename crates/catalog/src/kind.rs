@@ -31,6 +31,14 @@ pub struct Kind<T: ?Sized> {
     pub read: fn(&mut Section<'_>) -> Option<Box<T>>,
 }
 
+impl<T: ?Sized> Clone for Kind<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for Kind<T> {}
+
 /// Describes a parameter struct as a kind of a concept: `kind!(Torus, dyn Blueprint)`.
 #[macro_export]
 macro_rules! kind {

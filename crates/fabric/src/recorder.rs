@@ -25,7 +25,7 @@ pub struct Row {
     /// Packets that arrived after a later one of their flow.
     pub reordered: u64,
     /// From the creation of a message of one packet to its last flit, in ticks. It is the latency of the
-    /// message and of the packet; both are complete once [`Row::settle`] has added it.
+    /// message and of the packet, and is added to both before a row is handed out.
     pub single_latency: Histogram,
     /// From the creation of a message to its last flit.
     pub message_latency: Histogram,

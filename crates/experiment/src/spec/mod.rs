@@ -24,7 +24,8 @@ mod traffic;
 
 use std::path::Path;
 
-use netloom_catalog::{Document, FromToml, Notes, Params, Resolved, Section};
+use netloom_arbitration::{KINDS as ARBITERS, Policy};
+use netloom_catalog::{Document, FromToml, Kind, Notes, Params, Resolved, Section};
 use netloom_units::Time;
 
 use crate::Experiment;
@@ -60,6 +61,8 @@ pub struct Request<'a> {
     pub force: bool,
     /// Threads that will share the partitions.
     pub threads: usize,
+    /// Arbiters beside the built-in ones: how a program adds its own.
+    pub arbiters: &'a [Kind<dyn Policy>],
 }
 
 impl<'a> Request<'a> {
@@ -75,6 +78,7 @@ impl<'a> Request<'a> {
             length: None,
             force: false,
             threads: 1,
+            arbiters: &[],
         }
     }
 }
@@ -155,7 +159,8 @@ fn read(
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
     let routing = routing::read(&mut root, &document.root);
-    let qos = qos::read_from(&mut root);
+    let arbiters: Vec<_> = ARBITERS.iter().chain(request.arbiters).copied().collect();
+    let qos = qos::read_from(&mut root, &arbiters);
     let mut traffic = traffic::read(&mut root);
     if let Some(classes) = &mut traffic {
         traffic::tell_apart(classes);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use netloom_arbitration::{KINDS as ARBITERS, Policy};
+use netloom_arbitration::Policy;
 use netloom_catalog::{
-    FromToml, Notes, Param, Params, Resolved, ResolvedLine, Section, Shape, Value, ValueShape,
-    params, read_kind,
+    FromToml, Kind, Notes, Param, Params, Resolved, ResolvedLine, Section, Shape, Value,
+    ValueShape, params, read_kind,
 };
 
 use super::reading::{resolved_table, table};
@@ -81,13 +81,13 @@ impl FromToml for LaneRow {
 }
 
 /// Reads `[qos]`.
-pub(crate) fn read(section: &mut Section<'_>) -> QosSpec {
+pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> QosSpec {
     let values = QosValues::read(section);
-    let arbiter = read_kind(section, "arbiter", "arbiter", ARBITERS, Some("round-robin"));
+    let arbiter = read_kind(section, "arbiter", "arbiter", arbiters, Some("round-robin"));
     let arbiter = arbiter.map(Arc::<dyn Policy>::from);
     let nic_arbiter = match section.raw("nic-arbiter") {
         Some(_) => {
-            read_kind(section, "nic-arbiter", "arbiter", ARBITERS, None).map(|p| Some(Arc::from(p)))
+            read_kind(section, "nic-arbiter", "arbiter", arbiters, None).map(|p| Some(Arc::from(p)))
         }
         None => {
             if let Some(same) = resolved_table(&mut section.resolved, &["arbiter"]).cloned() {
@@ -148,8 +148,8 @@ fn read_exceptions(section: &mut Section<'_>) -> Option<Vec<Sl2VlException>> {
 }
 
 /// Reads `[qos]` from the root.
-pub(crate) fn read_from(root: &mut Section<'_>) -> Option<QosSpec> {
-    table(root, "qos", |section| Some(read(section)))
+pub(crate) fn read_from(root: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> Option<QosSpec> {
+    table(root, "qos", |section| Some(read(section, arbiters)))
 }
 
 /// The keys of `[qos]`.

@@ -69,6 +69,7 @@ pub(super) fn load(
         length: overrides.length,
         force: overrides.force,
         threads: overrides.threads,
+        ..Request::new(name, text)
     });
     if loaded.notes.has_errors() || !(output.quiet || loaded.notes.is_empty()) {
         let rendered = netloom_experiment::render(&loaded.document, &loaded.notes, output.color);
