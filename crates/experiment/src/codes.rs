@@ -147,6 +147,13 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Buffers are counted in flits, up to 2^24 for each lane.",
     ),
     (
+        "E0316",
+        "a buffer is too large to be counted",
+        "Credits and room are counted in flits with 16 bits for each lane: 65,535 flits, or about 4 MiB of 64-byte \
+         flits. Real switches have far less for a lane of a port. In a pool the largest part of one lane counts \
+         (max, or all that the minima of the others leave).",
+    ),
+    (
         "E0401",
         "the number of lanes is out of range",
         "InfiniBand has 15 data lanes (VL0 to VL14); VL15 is for management and is not counted.",

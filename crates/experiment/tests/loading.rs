@@ -585,3 +585,17 @@ fn a_table_is_shown_by_its_header() {
     let text = text.replace("arity = 4\n", "arity = 4\nlevels = 2\n");
     insta::assert_snapshot!(said(&read(&text.replace("message", "load = 0.1\nmessage"))));
 }
+
+#[test]
+fn buffers_that_cannot_be_counted_are_refused() {
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+                [switch]\ninput-buffer = \"8 MiB\"\noutput-buffer = { pool = \"64 MiB\" }\n\
+                [[traffic]]\nload = 0.5\n";
+    let loaded = load(&Request::new("test.toml", text));
+    let codes: Vec<_> = loaded.notes.iter().map(|note| note.code).collect();
+    assert_eq!(codes, ["E0316", "E0316"]);
+    let fits = text
+        .replace("8 MiB", "4194240 B")
+        .replace("64 MiB", "4194240 B");
+    assert!(load(&Request::new("test.toml", &fits)).experiment.is_some());
+}

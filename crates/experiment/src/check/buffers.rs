@@ -57,6 +57,32 @@ pub(crate) fn one_packet(
     false
 }
 
+/// Whether a lane's part can be counted: 16 bits of flits, which is what keeps a port's rooms in two
+/// cache lines.
+pub(crate) fn countable(
+    sizes: &Sizes,
+    path: &str,
+    n_lanes: usize,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let most = u64::from(u16::MAX);
+    let Some(vl) = (0..n_lanes).find(|&vl| u64::from(sizes.most(vl)) > most) else {
+        return true;
+    };
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let have = u64::from(sizes.most(vl));
+    desk.notes
+        .error(
+            "E0316",
+            desk.places.of(path),
+            format!("`{key}` gives a lane {have} flits; at most {most} can be counted"),
+        )
+        .label(words(have * flit))
+        .help(format!("give a lane at most {}", words(most * flit)));
+    false
+}
+
 /// Whether the minima of a pool fit into it.
 pub(crate) fn pool(
     pool: &Pool,

@@ -646,7 +646,9 @@ fn sizes(
             }
         }
     };
-    check::buffers::one_packet(&sizes, path, lanes, flit, desk).then_some(sizes)
+    let holds = check::buffers::one_packet(&sizes, path, lanes, flit, desk);
+    let counts = check::buffers::countable(&sizes, path, lanes.largest.len(), flit, desk);
+    (holds && counts).then_some(sizes)
 }
 
 /// Times of the measurement in ticks.
