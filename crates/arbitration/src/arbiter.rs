@@ -7,11 +7,14 @@ use crate::{Head, View};
 pub struct Grant {
     /// The queue that wins.
     pub queue: u8,
-    /// The new register values; their meaning is the arbiter's own.
+    /// The new register values, or what gives them; their meaning is the arbiter's own.
     pub registers: [u32; 6],
 }
 
 /// Decides which queue of one output sends next.
+///
+/// A grant is used at once or not at all: no other commit and no arrival comes between `choose` and the
+/// `commit` of its grant, which may therefore carry what to do rather than the outcome.
 ///
 /// An arbiter that goes by virtual lane and finds several eligible queues with the same lane (a NIC has
 /// one queue per service level) takes the oldest head of them, the lowest queue on a tie.
@@ -25,7 +28,8 @@ pub trait Arbiter: Send {
     /// The packet is sent. Registers change only here.
     fn commit(&mut self, grant: Grant);
 
-    /// A packet became the head of a queue: for arbiters that keep a finish time per packet.
+    /// A packet joined a queue, behind those announced before: for arbiters that keep a finish time per
+    /// packet. A NIC does not announce its packets.
     fn arrived(&mut self, _queue: u8, _head: &Head) {}
 }
 

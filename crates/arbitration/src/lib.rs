@@ -11,23 +11,47 @@
 //! ```
 //!
 //! Nothing here knows time, links or switches, so the planner and the exporters use the same tables
-//! ([`VlArbitrationTable`]) as the simulator.
+//! ([`VlArbitrationTable`], [`DeficitTable`], [`QuantumTable`]) as the simulator.
+//!
+//! | kind | tells apart | shares |
+//! |---|---|---|
+//! | `round-robin` | queues | equal in packets |
+//! | `oldest-first` | queues | by age |
+//! | `strict-priority` | lanes | none promised |
+//! | `ib-two-table` | lanes | by weight, rounded up to packets |
+//! | `dtable` | service levels | by weight, exact in credits of 64 bytes |
+//! | `bxi-table` | service levels | by weight, less what packets do not fill |
+//! | `bxi-deficit` | service levels | by weight, exact in flits |
+//! | `weighted-round-robin` | either | by weight in packets, or in bytes rounded up to packets |
+//! | `deficit-round-robin` | lanes | by quantum, exact in bytes |
+//! | `scfq`, `wfq` | service levels | by weight, exact in bytes |
 //!
 //! Every kind sends management (VL15) first, outside its tables and limits and without touching its
 //! registers, as InfiniBand does.
 
 mod arbiter;
+mod bxi;
+mod deficit_round_robin;
+mod dtable;
+mod fair_queueing;
 mod head;
 mod ib_two_table;
 mod oldest_first;
 mod policy;
+mod quantum_walk;
 mod round_robin;
+mod service_levels;
 mod strict_priority;
 mod tables;
+mod weighted_round_robin;
 
 use netloom_catalog::{Kind, kind};
 
 pub use arbiter::{Arbiter, Grant};
+pub use bxi::{BxiDeficit, BxiTable};
+pub use deficit_round_robin::DeficitRoundRobin;
+pub use dtable::DTable;
+pub use fair_queueing::{Scfq, Wfq};
 pub use head::{Head, MANAGEMENT_VL, N_QUEUES, View};
 pub use ib_two_table::{IbTwoTable, TwoTable};
 pub use oldest_first::OldestFirst;
@@ -35,9 +59,11 @@ pub use policy::{Fault, Policy, PortContext, Speaks};
 pub use round_robin::RoundRobin;
 pub use strict_priority::{StrictPriority, VlOrder};
 pub use tables::{
-    Entry, LIMIT_UNIT, MAX_ENTRIES, NO_LIMIT, TableError, VlArbitrationTable, WEIGHT_UNIT,
-    weight_units,
+    DeficitTable, Entry, LIMIT_UNIT, MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM,
+    MAX_QUANTUM_ENTRIES, N_SLS, NO_LIMIT, QuantumTable, SlEntry, TableError, VlArbitrationTable,
+    WEIGHT_UNIT, weight_units,
 };
+pub use weighted_round_robin::{TurnsOf, WeightUnit, WeightedRoundRobin};
 
 /// All arbiters, in the order of the manual.
 pub const KINDS: &[Kind<dyn Policy>] = &[
@@ -45,4 +71,11 @@ pub const KINDS: &[Kind<dyn Policy>] = &[
     kind!(OldestFirst, dyn Policy),
     kind!(StrictPriority, dyn Policy),
     kind!(IbTwoTable, dyn Policy),
+    kind!(DTable, dyn Policy),
+    kind!(BxiTable, dyn Policy),
+    kind!(BxiDeficit, dyn Policy),
+    kind!(WeightedRoundRobin, dyn Policy),
+    kind!(DeficitRoundRobin, dyn Policy),
+    kind!(Scfq, dyn Policy),
+    kind!(Wfq, dyn Policy),
 ];

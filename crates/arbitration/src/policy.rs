@@ -24,7 +24,14 @@ pub trait Policy: Send + Sync {
         u32::MAX
     }
 
-    /// Whether an eligible packet is sent sooner or later, however much the others have to send.
+    /// The service levels it can send at all, one bit each. A packet of any other waits for ever, unless
+    /// it is management.
+    fn sendable_sls(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// Whether an eligible packet is sent sooner or later, however much the others have to send
+    /// (if its lane and service level can be sent at all).
     fn serves_everyone(&self) -> bool;
 }
 
@@ -35,6 +42,8 @@ pub enum Speaks {
     Queues,
     /// The virtual lanes; queues of one lane are taken as one FIFO.
     Vls,
+    /// The service levels; the lanes do not matter (but for management).
+    Sls,
 }
 
 /// The port an arbiter will sit at, as far as it can be known before a run.

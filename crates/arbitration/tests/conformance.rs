@@ -56,9 +56,10 @@ fn only_the_two_table_kind_is_specialised() {
 }
 
 fn heads() -> impl Strategy<Value = [Head; 32]> {
-    // Lanes of the examples mostly, any lane and management now and then.
+    // Lanes and service levels of the examples mostly, any lane and management now and then.
     let vl = prop_oneof![16 => 0u8..3, 2 => 0u8..15, 1 => Just(MANAGEMENT)];
-    let head = (0u64..50, 1u32..5000, 0u8..16, vl).prop_map(|(born, bytes, sl, vl)| Head {
+    let sl = prop_oneof![4 => 0u8..3, 1 => 0u8..16];
+    let head = (0u64..50, 1u32..5000, sl, vl).prop_map(|(born, bytes, sl, vl)| Head {
         born: Tick(born),
         bytes,
         sl: Sl(sl),
@@ -81,7 +82,9 @@ fn check_grant(
 ) -> Result<(), TestCaseError> {
     let eligible = |q: usize| view.eligible >> q & 1 == 1;
     let vl = |q: usize| view.heads[q].vl.0;
-    let can_send = |q: usize| eligible(q) && policy.sendable_vls() >> vl(q) & 1 == 1;
+    let has_sl =
+        |q: usize| vl(q) == MANAGEMENT || policy.sendable_sls() >> view.heads[q].sl.0 & 1 == 1;
+    let can_send = |q: usize| eligible(q) && policy.sendable_vls() >> vl(q) & 1 == 1 && has_sl(q);
     let Some(grant) = grant else {
         prop_assert!(!(0..32).any(can_send), "{name} idles with work to do");
         return Ok(());
@@ -154,13 +157,20 @@ proptest! {
     /// Every queue always has a packet; new packets are younger than all that wait.
     #[test]
     fn nobody_starves_where_that_is_promised(sizes in prop::collection::vec(1u32..5000, 32)) {
-        for (name, policy) in examples().filter(|(_, policy)| policy.serves_everyone()) {
+        let promised = || examples().filter(|(_, policy)| policy.serves_everyone());
+        // Packets are announced, as in a switch, or not, as in a NIC.
+        let cases = promised().map(|it| (it, true)).chain(promised().map(|it| (it, false)));
+        for ((name, policy), announces) in cases {
             let mut arbiter = policy.build();
             let mut heads = [Head::default(); 32];
             let mut sent = [0u32; 32];
             for (queue, head) in heads.iter_mut().enumerate() {
                 head.vl = Vl(queue as u8 % 3);
+                head.sl = Sl(queue as u8 % 3);
                 head.bytes = sizes[queue];
+                if announces {
+                    arbiter.arrived(queue as u8, head);
+                }
             }
             for now in 1..5000 {
                 let grant = arbiter.choose(&View { eligible: u32::MAX, heads: &heads }).unwrap();
@@ -168,6 +178,9 @@ proptest! {
                 let queue = usize::from(grant.queue);
                 sent[queue] += 1;
                 heads[queue].born = Tick(now);
+                if announces {
+                    arbiter.arrived(grant.queue, &heads[queue]);
+                }
             }
             prop_assert!(sent.iter().all(|&n| n > 3), "{} starves: {:?}", name, sent);
         }

@@ -200,6 +200,13 @@ pub const CODES: &[(&str, &str, &str)] = &[
          a high-priority table without a limit can starve the low one.",
     ),
     (
+        "E0412",
+        "a service level has no entry in the arbiter",
+        "Arbiters that speak service levels (dtable, bxi-table, bxi-deficit, weighted-round-robin by SL) send only \
+         those that their table names. A packet of another level would stay at the head of its queue for ever and \
+         block everything behind it on its lane.",
+    ),
+    (
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \

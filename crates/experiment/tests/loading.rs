@@ -599,3 +599,26 @@ fn buffers_that_cannot_be_counted_are_refused() {
         .replace("64 MiB", "4194240 B");
     assert!(load(&Request::new("test.toml", &fits)).experiment.is_some());
 }
+
+#[test]
+fn a_level_without_an_entry_is_refused() {
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+                [qos]\nvls = 2\narbiter = { kind = \"dtable\", table = [[0, 32]] }\n\
+                [[traffic]]\nsl = [0, 1]\nload = 0.5\n";
+    let loaded = load(&Request::new("test.toml", text));
+    let notes: Vec<_> = loaded
+        .notes
+        .iter()
+        .map(|note| (note.code, note.message.as_str()))
+        .collect();
+    assert_eq!(
+        notes,
+        [("E0412", "SL1 has traffic and no entry in this arbiter")]
+    );
+    let whole = text.replace("[[0, 32]]", "[[0, 32], [1, 32]]");
+    assert!(
+        load(&Request::new("test.toml", &whole))
+            .experiment
+            .is_some()
+    );
+}

@@ -196,6 +196,10 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         row_of[class][usize::from(sl.0 & 15)] = row as u8;
     }
     let n_rows = rows(plan).len();
+    assert!(
+        n_rows <= 256,
+        "a row of (class, service level) has a number of 8 bits"
+    );
     let nics: Vec<Nic<A>> = nic_ids
         .iter()
         .map(|&id| {

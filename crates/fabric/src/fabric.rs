@@ -31,6 +31,8 @@ pub(crate) struct Stored {
     pub(crate) output: u16,
     /// The lane on which it leaves.
     pub(crate) vl: u8,
+    /// Whether the arbiter of its output has been told of it.
+    pub(crate) is_announced: bool,
 }
 
 const _: () = assert!(size_of::<Stored>() <= 64);
@@ -241,6 +243,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Model for Fabric<A, W, R> {
                     next: crate::port::NIL,
                     output: 0,
                     vl: 0,
+                    is_announced: false,
                 });
                 Event::Head {
                     vl,

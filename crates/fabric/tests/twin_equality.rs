@@ -5,11 +5,15 @@ mod twin;
 
 use std::sync::Arc;
 
-use netloom_arbitration::{OldestFirst, StrictPriority, VlOrder};
+use netloom_arbitration::{
+    BxiDeficit, DTable, DeficitRoundRobin, DeficitTable, OldestFirst, Policy, SlEntry,
+    StrictPriority, VlOrder,
+};
 use netloom_fabric::{Allocation, LinkTiming, Options, QueueScheme};
 use netloom_routing::{Deadlock, RandomUp};
 use netloom_topology::ParallelFatTree;
 use netloom_traffic::{Bursts, Constant, Phase, Poisson};
+use netloom_units::{Bytes, Sl};
 use proptest::prelude::*;
 use support::{Case, pipeline, two_tables};
 use twin::Twin;
@@ -57,6 +61,34 @@ macro_rules! twins {
     )*};
 }
 
+/// Entries for four service levels, the first of them twice.
+fn entries() -> Vec<SlEntry> {
+    [(0, 12), (1, 40), (0, 12), (2, 20), (3, 5)]
+        .map(|(sl, weight)| SlEntry { sl: Sl(sl), weight })
+        .to_vec()
+}
+
+fn deficit_table() -> Arc<dyn Policy> {
+    Arc::new(DTable {
+        table: DeficitTable::new(entries()).expect("a table"),
+    })
+}
+
+fn bxi_deficit() -> Arc<dyn Policy> {
+    Arc::new(BxiDeficit {
+        table: entries(),
+        k: 2,
+        flit: Bytes(64),
+        literal: false,
+    })
+}
+
+fn deficit_round_robin() -> Arc<dyn Policy> {
+    Arc::new(DeficitRoundRobin {
+        quanta: vec![(0, 512), (1, 2048), (2, 256), (3, 1024)],
+    })
+}
+
 const MIX: [u64; 6] = [1, 2, 8, 16, 32, 64];
 
 twins! {
@@ -89,6 +121,9 @@ twins! {
     no_latency_but_one: Case { pipeline: pipeline(0, 0, 0, 1, 0, 0), flits: vec![1, 4], load: 0.9, ..Case::tree(4, 2) };
     oldest_first: Case { policy: Arc::new(OldestFirst {}), flits: vec![1, 8, 32], load: 0.9, speedup: (2, 1), ..Case::tree(4, 2) };
     strict_priority: Case { policy: Arc::new(StrictPriority { order: VlOrder::default() }), flits: vec![8], load: 0.95, ..Case::tree(4, 2) };
+    dtable: Case { policy: deficit_table(), flits: vec![1, 5, 32], load: 0.95, speedup: (2, 1), ..Case::tree(4, 2) };
+    bxi_with_deficits: Case { policy: bxi_deficit(), flits: vec![2, 16], load: 0.95, speedup: (2, 1), ..Case::tree(4, 2) };
+    drr: Case { policy: deficit_round_robin(), flits: vec![1, 8, 32], load: 1.0, speedup: (2, 1), ..Case::tree(4, 2) };
     voq: Case { queues: QueueScheme::VoqSwitch, flits: vec![1, 8], load: 0.9, ..Case::tree(4, 2) };
     islip_1: Case { queues: QueueScheme::VoqSwitch, allocation: Allocation::Islip { iterations: 1 }, load: 0.95, ..Case::tree(4, 2) };
     islip_3: Case { queues: QueueScheme::VoqSwitch, allocation: Allocation::Islip { iterations: 3 }, flits: vec![1, 4], load: 1.0, ..Case::tree(4, 2) };

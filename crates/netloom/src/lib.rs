@@ -31,11 +31,13 @@
 //! ```
 //!
 //! The parts, from the bottom up: [`units`], [`catalog`] (reading files), [`metrics`], [`topology`],
-//! [`routing`], [`arbitration`], [`traffic`], [`fabric`] (the machines), [`results`] (what is stored)
+//! [`routing`], [`arbitration`], [`design`] (plans without simulating), [`traffic`], [`fabric`] (the
+//! machines), [`results`] (what is stored)
 //! and [`experiment`] (from a file to results).
 
 pub use netloom_arbitration as arbitration;
 pub use netloom_catalog as catalog;
+pub use netloom_design as design;
 pub use netloom_experiment as experiment;
 pub use netloom_fabric as fabric;
 pub use netloom_metrics as metrics;

@@ -29,6 +29,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "design",
+        &[
+            "units",
+            "catalog",
+            "random",
+            "topology",
+            "routing",
+            "arbitration",
+        ],
+    ),
+    (
         "experiment",
         &[
             "units",
@@ -57,6 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "fabric",
             "results",
             "experiment",
+            "design",
         ],
     ),
 ];

@@ -77,8 +77,8 @@ pub(crate) fn exception(
     }
 }
 
-/// Whether the arbiters can serve the lanes that carry traffic.
-pub(crate) fn arbiters(qos: &QosSpec, lanes: &LaneMap, desk: &mut Desk<'_>) {
+/// Whether the arbiters can serve the lanes and service levels that carry traffic.
+pub(crate) fn arbiters(qos: &QosSpec, lanes: &LaneMap, used_sls: u32, desk: &mut Desk<'_>) {
     let context = PortContext {
         data_vls: lanes.n_vls,
         largest_packet: lanes.largest_bytes,
@@ -86,10 +86,43 @@ pub(crate) fn arbiters(qos: &QosSpec, lanes: &LaneMap, desk: &mut Desk<'_>) {
     };
     if let Some(arbiter) = &qos.arbiter {
         faults(&**arbiter, "qos.arbiter", &context, desk);
+        levels(&**arbiter, "qos.arbiter", used_sls, desk);
     }
     if let Some(Some(arbiter)) = &qos.nic_arbiter {
         faults(&**arbiter, "qos.nic-arbiter", &context, desk);
+        levels(&**arbiter, "qos.nic-arbiter", used_sls, desk);
     }
+}
+
+/// Whether every service level with traffic is in the arbiter's tables: it would never be sent, and block
+/// its lane.
+fn levels(policy: &dyn Policy, path: &str, used_sls: u32, desk: &mut Desk<'_>) {
+    let lacking = used_sls & !policy.sendable_sls();
+    if lacking == 0 {
+        return;
+    }
+    let names = |mask: u32| {
+        let levels = (0..32).filter(|sl| mask >> sl & 1 == 1);
+        levels
+            .map(|sl| format!("SL{sl}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let place = desk.places.of(path);
+    desk.notes
+        .error(
+            "E0412",
+            place,
+            format!(
+                "{} has traffic and no entry in this arbiter",
+                names(lacking)
+            ),
+        )
+        .label("never sends it, and blocks its lane")
+        .help(format!(
+            "give it an entry: {} have traffic",
+            names(used_sls)
+        ));
 }
 
 fn faults(policy: &dyn Policy, path: &str, context: &PortContext, desk: &mut Desk<'_>) {

@@ -184,7 +184,12 @@ pub(crate) fn build(
         _ => None,
     };
     if let (Some(qos), Some(lanes)) = (&qos, &lanes) {
-        check::lanes::arbiters(qos, lanes, desk);
+        let levels = classes
+            .iter()
+            .flat_map(|classes| &classes.levels)
+            .flat_map(|l| l.keys());
+        let used_sls = levels.fold(0u32, |mask, &sl| mask | 1 << (sl & 31));
+        check::lanes::arbiters(qos, lanes, used_sls, desk);
     }
     if let (Some(traffic), Some(classes)) = (&traffic, &classes) {
         check::traffic::loads(traffic, &classes.workloads, desk);

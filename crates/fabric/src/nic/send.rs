@@ -289,6 +289,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             next: NIL,
             output: 0,
             vl: 0,
+            is_announced: false,
         });
         out.at(
             when,

@@ -48,6 +48,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         stored.vl = level + hop.lane * self.lanes_per_level;
         stored.output = hop.port.0;
         stored.next = NIL;
+        stored.is_announced = false;
         let (output, out_vl) = (stored.output, stored.vl);
         if self.watch.is_some() {
             let packet = stored.packet;

@@ -29,7 +29,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             vl: Vl(vl),
         };
         let output = &mut self.ports[port];
-        output.arbiter.arrived(vl, &head);
+        if !self.packets[id].is_announced {
+            output.arbiter.arrived(vl, &head);
+        }
         output.crossing -= 1;
         let queue = &mut self.output_queues[port * self.n_vls as u32 + u32::from(vl)];
         if queue.head == NIL {

@@ -130,6 +130,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 .has(vl, u32::from(charge), now, limits, pace)
         {
             out_port.arbiter.arrived(vl, &head);
+            self.packets[id].is_announced = true;
             self.heads[usize::from(vl) % 32] = head;
             let view = View {
                 eligible: 1 << vl,

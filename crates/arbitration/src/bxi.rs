@@ -1,0 +1,340 @@
+//! The arbitration table of BXI, without and with deficits (paper 003, spec 4.2).
+//!
+//! ```text
+//! entries (SL, weight) …   current ─► remaining = weight * k flits
+//! heads ── one queue per SL ────────► fits: send, remaining -= size; used up: next entry
+//!                                     too long, or nothing to send: next entry
+//!                                     (bxi-deficit: a head that is too long keeps what is left
+//!                                     for the entry's next turn, an idle service level loses it)
+//! ```
+//!
+//! Sizes are flits, rounded up. Entry 0 is current at first. The deficit belongs to an entry, not to a
+//! service level as in DTable. Entries of quantum 0 are as good as absent. Among several queues of a service
+//! level it is round robin, the extension that the paper allows (spec 4.1).
+//!
+//! Readings: registers persist while nothing can be sent, and otherwise the search goes on until something
+//! is sent (X003-6). Without deficits that takes one probe more than there are entries (X003-4). A packet
+//! longer than every quantum of its service level then never leaves: `bxi-table` may idle for that reason
+//! alone, and [`Policy::faults`] tells. With deficits it leaves after some turns. The printed pseudocode
+//! of the deficits differs from its text and figure (X003-3); `literal = true` is the printed one, for
+//! comparison only, with the search until something is sent here too.
+//!
+//! Left out: the widths of the registers (16 bits of remaining flits and of each deficit).
+
+use netloom_catalog::{Described, params};
+use netloom_units::Bytes;
+
+use crate::dtable::no_entries;
+use crate::quantum_walk::{Leftover, QuantumWalk, Turn};
+use crate::service_levels::SlRoundRobin;
+use crate::{Arbiter, Fault, Grant, Policy, PortContext, QuantumTable, SlEntry, Speaks, View};
+
+/// Flits per unit of weight unless a file says otherwise (X003-12).
+pub(crate) const DEFAULT_K: u32 = 1024;
+
+/// G003-1.
+const DEFAULT_FLIT: Bytes = Bytes(64);
+
+params! {
+    /// A table of service levels, as in BXI.
+    #[derive(Clone, Debug)]
+    pub struct BxiTable {
+        /// The entries in order: [service level, weight] pairs, at most 256, weights up to 65535.
+        pub table: Vec<SlEntry>,
+        /// Flits per unit of weight: an entry may send weight times k flits per turn.
+        pub k: u32 = DEFAULT_K,
+        /// The length of a flit.
+        pub flit: Bytes = DEFAULT_FLIT,
+    }
+    check |bxi, section| {
+        for (key, message) in mistakes(&bxi.table, bxi.k, bxi.flit) {
+            let place = section.place_of(key);
+            section.notes.error("E0102", place, message);
+        }
+    }
+}
+
+params! {
+    /// A table of service levels with deficits, as in BXI.
+    #[derive(Clone, Debug)]
+    pub struct BxiDeficit {
+        /// The entries in order: [service level, weight] pairs, at most 256, weights up to 65535.
+        pub table: Vec<SlEntry>,
+        /// Flits per unit of weight: an entry may send weight times k flits per turn.
+        pub k: u32 = DEFAULT_K,
+        /// The length of a flit.
+        pub flit: Bytes = DEFAULT_FLIT,
+        /// Whether deficits are handled as the paper prints it, which is unfair (for comparison only).
+        pub literal: bool = false,
+    }
+    check |bxi, section| {
+        for (key, message) in mistakes(&bxi.table, bxi.k, bxi.flit) {
+            let place = section.place_of(key);
+            section.notes.error("E0102", place, message);
+        }
+    }
+}
+
+impl Described for BxiTable {
+    const NAME: &'static str = "bxi-table";
+    const SUMMARY: &'static str =
+        "BXI: a table of weighted service levels; what a turn leaves over is lost.";
+    const PAPER: Option<&'static str> =
+        Some("Quality of service for BXIv3 with arbitration tables, Algorithm 1");
+    const EXAMPLE: &'static str = "table = [[0, 4], [1, 2], [0, 4], [2, 1]]\nk = 128";
+}
+
+impl Described for BxiDeficit {
+    const NAME: &'static str = "bxi-deficit";
+    const SUMMARY: &'static str =
+        "BXI: a table of weighted service levels; an entry keeps what a packet was too long for.";
+    const PAPER: Option<&'static str> =
+        Some("Quality of service for BXIv3 with arbitration tables, Algorithm 2");
+    const EXAMPLE: &'static str = "table = [[0, 4], [1, 2], [0, 4], [2, 1]]\nk = 16";
+}
+
+/// What is wrong with parameters together, each with its key.
+fn mistakes(table: &[SlEntry], k: u32, flit: Bytes) -> Vec<(&'static str, String)> {
+    let mut mistakes = vec![];
+    if k == 0 {
+        mistakes.push(("k", "a unit of weight is worth at least 1 flit".into()));
+    }
+    if flit.0 == 0 || flit.0 > u64::from(u32::MAX) {
+        mistakes.push(("flit", format!("a flit has 1 byte to 4 GiB, not {flit}")));
+    }
+    if let Err(error) = QuantumTable::new(table.to_vec(), k) {
+        mistakes.push(("table", error.to_string()));
+    }
+    mistakes
+}
+
+impl Policy for BxiTable {
+    fn build(&self) -> Box<dyn Arbiter> {
+        let walk = walk(&self.table, self.k, Leftover::Lost);
+        Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
+    }
+
+    fn faults(&self, context: &PortContext) -> Vec<Fault> {
+        let mut faults: Vec<Fault> = no_entries(sls(&self.table, self.k)).into_iter().collect();
+        self.packets_that_never_leave(context, &mut faults);
+        faults
+    }
+
+    fn speaks(&self) -> Speaks {
+        Speaks::Sls
+    }
+
+    fn sendable_sls(&self) -> u32 {
+        sls(&self.table, self.k)
+    }
+
+    /// Every service level of the table whose packets fit its largest quantum.
+    fn serves_everyone(&self) -> bool {
+        true
+    }
+}
+
+impl BxiTable {
+    /// The policy for a planned table.
+    pub fn from_table(table: &QuantumTable, flit: Bytes) -> BxiTable {
+        BxiTable {
+            table: table.entries().to_vec(),
+            k: table.k,
+            flit,
+        }
+    }
+
+    /// Which lane a service level uses is not known here: too short for every lane is an error, for some
+    /// lane a warning.
+    fn packets_that_never_leave(&self, context: &PortContext, faults: &mut Vec<Fault>) {
+        let used = (0..16).filter(|vl| context.used_vls >> vl & 1 == 1 && *vl != 15);
+        let packets = used.filter_map(|vl: usize| context.largest_packet[vl]);
+        let flits = || packets.clone().map(|bytes| in_flits(bytes, self.flit));
+        let (Some(least), Some(most)) = (flits().min(), flits().max()) else {
+            return;
+        };
+        for sl in 0..16 {
+            let of_sl = self.table.iter().filter(|e| e.sl.0 == sl && e.weight > 0);
+            let Some(weight) = of_sl.map(|e| e.weight).max() else {
+                continue;
+            };
+            let quantum = u32::from(weight).saturating_mul(self.k);
+            let message = |flits| {
+                format!(
+                    "SL{sl} may send at most {quantum} flits per turn, and a packet has up to \
+                     {flits}: it would never leave"
+                )
+            };
+            let help =
+                format!("write a weight times k of at least {most} for SL{sl}, or use bxi-deficit");
+            if quantum < least {
+                faults.push(Fault::error("table", message(least), help));
+            } else if quantum < most {
+                faults.push(Fault::warning("table", message(most), help));
+            }
+        }
+    }
+}
+
+impl BxiDeficit {
+    /// The policy for a planned table, with the deficits corrected.
+    pub fn from_table(table: &QuantumTable, flit: Bytes) -> BxiDeficit {
+        BxiDeficit {
+            table: table.entries().to_vec(),
+            k: table.k,
+            flit,
+            literal: false,
+        }
+    }
+}
+
+impl Policy for BxiDeficit {
+    fn build(&self) -> Box<dyn Arbiter> {
+        let leftover = match self.literal {
+            true => Leftover::KeptAsPrinted,
+            false => Leftover::Kept,
+        };
+        let walk = walk(&self.table, self.k, leftover);
+        Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
+    }
+
+    fn faults(&self, _context: &PortContext) -> Vec<Fault> {
+        no_entries(sls(&self.table, self.k)).into_iter().collect()
+    }
+
+    fn speaks(&self) -> Speaks {
+        Speaks::Sls
+    }
+
+    fn sendable_sls(&self) -> u32 {
+        sls(&self.table, self.k)
+    }
+
+    /// Every service level of the table.
+    fn serves_everyone(&self) -> bool {
+        true
+    }
+}
+
+fn sls(table: &[SlEntry], k: u32) -> u32 {
+    if k == 0 {
+        0
+    } else {
+        crate::tables::live_sls(table)
+    }
+}
+
+fn in_flits(bytes: u32, flit: Bytes) -> u32 {
+    let flits = Bytes(u64::from(bytes)).in_flits(flit);
+    flits.max(1) as u32
+}
+
+fn walk(table: &[SlEntry], k: u32, leftover: Leftover) -> QuantumWalk {
+    let turn = |entry: &SlEntry| Turn {
+        class: entry.sl.0,
+        quantum: u32::from(entry.weight).saturating_mul(k),
+    };
+    QuantumWalk::new(table.iter().map(turn), leftover)
+}
+
+/// A grant carries what the walk found; management carries no active classes.
+struct BxiArbiter {
+    walk: QuantumWalk,
+    sls: u32,
+    flit: Bytes,
+    round_robin: SlRoundRobin,
+}
+
+impl BxiArbiter {
+    fn new(walk: QuantumWalk, table: &[SlEntry], k: u32, flit: Bytes) -> BxiArbiter {
+        BxiArbiter {
+            walk,
+            sls: sls(table, k),
+            flit,
+            round_robin: SlRoundRobin::default(),
+        }
+    }
+}
+
+impl Arbiter for BxiArbiter {
+    /// `None` if only service levels without an entry are eligible, or without deficits if every head is
+    /// longer than its entries allow.
+    fn choose(&self, view: &View<'_>) -> Option<Grant> {
+        if view.eligible == 0 {
+            return None;
+        }
+        if let Some(queue) = view.management() {
+            return Some(Grant {
+                queue,
+                registers: [0; 6],
+            });
+        }
+        let heads = self.round_robin.heads(view);
+        let size = |sl: u8| {
+            let queue = heads.queue[usize::from(sl)];
+            in_flits(view.heads[usize::from(queue)].bytes, self.flit)
+        };
+        let (sl, [active, steps, flits]) = self.walk.choose(heads.sls & self.sls, size)?;
+        Some(Grant {
+            queue: heads.queue[usize::from(sl)],
+            registers: [active, steps, flits, 0, 0, 0],
+        })
+    }
+
+    fn commit(&mut self, grant: Grant) {
+        let [active, steps, flits, ..] = grant.registers;
+        if active != 0 {
+            let sl = self.walk.commit([active, steps, flits]);
+            self.round_robin.sent(usize::from(sl), grant.queue);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A port with two lanes, whose largest packets have 10 and 20 flits.
+    fn port() -> PortContext {
+        let mut largest_packet = [None; 16];
+        largest_packet[0] = Some(640);
+        largest_packet[1] = Some(1280);
+        PortContext {
+            data_vls: 2,
+            largest_packet,
+            used_vls: 0b11 | 1 << 15,
+        }
+    }
+
+    fn faults(pairs: &[(u8, u16)], k: u32) -> Vec<(bool, String)> {
+        let table = QuantumTable::from_pairs(pairs, k).unwrap();
+        let faults = BxiTable::from_table(&table, Bytes(64)).faults(&port());
+        let deficit = BxiDeficit::from_table(&table, Bytes(64)).faults(&port());
+        assert!(
+            deficit.is_empty(),
+            "deficits send every packet: {deficit:?}"
+        );
+        faults
+            .into_iter()
+            .map(|f| (f.is_error, f.message))
+            .collect()
+    }
+
+    #[test]
+    fn a_packet_above_every_quantum_of_its_service_level_is_a_fault_without_deficits() {
+        assert_eq!(faults(&[(0, 2), (1, 2), (1, 0)], 10), []);
+        // Another entry of the service level is long enough.
+        assert_eq!(faults(&[(0, 1), (0, 2)], 10), []);
+        // SL0 may be on either lane; SL1 is too short for both.
+        let message = |sl, quantum, flits| {
+            format!(
+                "SL{sl} may send at most {quantum} flits per turn, and a packet has up to {flits}: \
+                 it would never leave"
+            )
+        };
+        assert_eq!(
+            faults(&[(0, 19), (1, 9)], 1),
+            [(false, message(0, 19, 20)), (true, message(1, 9, 10))]
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! A walk over entries that may each send a quantum per turn: the machinery of BXI and of deficit round
+//! robin.
+//!
+//! The loop of the specification (4.2.1, 4.2.2) goes from entry to entry until a head fits. It needs no
+//! loop: when an entry is examined for the `i`-th time since the walk began, with its head in the way each
+//! time before, it may send `first + i * quantum`, where `first` is what it may send at the first look.
+//! So every entry tells in one division when its head would fit, and the nearest wins.
+
+/// What becomes of the part of a quantum that a turn does not use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leftover {
+    /// It is lost.
+    Lost,
+    /// The entry has it at its next turn, if a packet that was too long was in the way.
+    Kept,
+    /// The same as printed in the paper (X003-3): it is added only if the entry is reached by a skip, not
+    /// after the entry before is used up; and it stays after it was added.
+    KeptAsPrinted,
+}
+
+/// One entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    /// A lane or a service level, below 32.
+    pub class: u8,
+    /// What it may send per turn; not 0.
+    pub quantum: u32,
+}
+
+/// The entries of one output, and where the walk stands.
+#[derive(Clone, Debug)]
+pub(crate) struct QuantumWalk {
+    turns: Vec<Turn>,
+    leftover: Leftover,
+    deficits: Vec<u32>,
+    current: usize,
+    remaining: u32,
+}
+
+/// What a walk found: `[active, steps, size]` for the grant. The classes that had something to send, one
+/// bit each; how many entries further the walk went; the size of the packet.
+pub(crate) type Found = [u32; 3];
+
+impl QuantumWalk {
+    /// Entries with a quantum of 0 are left out. The first entry is the current one.
+    pub(crate) fn new(turns: impl Iterator<Item = Turn>, leftover: Leftover) -> QuantumWalk {
+        let turns: Vec<Turn> = turns.filter(|turn| turn.quantum > 0).collect();
+        QuantumWalk {
+            deficits: vec![0; turns.len()],
+            current: 0,
+            remaining: turns.first().map_or(0, |turn| turn.quantum),
+            turns,
+            leftover,
+        }
+    }
+
+    /// The class that sends next, given those that have something to send and the sizes of their heads.
+    /// With [`Leftover::Lost`] it is none if every head is longer than the quantum of its entries.
+    pub(crate) fn choose(&self, active: u32, size: impl Fn(u8) -> u32) -> Option<(u8, Found)> {
+        let mut nearest: Option<(u64, u8)> = None;
+        for offset in 0..self.turns.len() {
+            let at = self.entry(offset);
+            let class = self.turns[at].class;
+            if active >> class & 1 == 0 {
+                continue;
+            }
+            let Some(laps) = self.laps(offset, at, u64::from(size(class))) else {
+                continue;
+            };
+            let steps = laps * self.turns.len() as u64 + offset as u64;
+            if nearest.is_none_or(|(least, _)| steps < least) {
+                nearest = Some((steps, class));
+            }
+            if laps == 0 {
+                break;
+            }
+        }
+        let (steps, class) = nearest?;
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        Some((class, [active, steps, size(class)]))
+    }
+
+    /// The class sends, as [`choose`](Self::choose) found. Gives the class.
+    pub(crate) fn commit(&mut self, [active, steps, size]: Found) -> u8 {
+        let n = self.turns.len();
+        let steps = steps as usize;
+        if self.leftover != Leftover::Lost {
+            for offset in 0..n.min(steps) {
+                let at = self.entry(offset);
+                // How often the walk came by this entry and went on.
+                let looks = (steps - offset).div_ceil(n) as u64;
+                let has_packet = active >> self.turns[at].class & 1 == 1;
+                let kept =
+                    self.first_look(offset) + (looks - 1) * u64::from(self.turns[at].quantum);
+                self.deficits[at] = if has_packet { kept as u32 } else { 0 };
+            }
+        }
+        if steps > 0 {
+            self.current = self.entry(steps % n);
+            self.activate(true);
+        }
+        self.remaining -= size;
+        let class = self.turns[self.current].class;
+        if self.remaining == 0 {
+            self.current = self.entry(1 % n);
+            self.activate(false);
+        }
+        class
+    }
+
+    fn entry(&self, offset: usize) -> usize {
+        (self.current + offset) % self.turns.len()
+    }
+
+    /// What the entry at this distance may send when it is examined first.
+    fn first_look(&self, offset: usize) -> u64 {
+        if offset == 0 {
+            return u64::from(self.remaining);
+        }
+        let at = self.entry(offset);
+        u64::from(self.turns[at].quantum) + u64::from(self.deficits[at])
+    }
+
+    /// After how many laps a packet of this size fits.
+    fn laps(&self, offset: usize, at: usize, size: u64) -> Option<u64> {
+        let first = self.first_look(offset);
+        let quantum = u64::from(self.turns[at].quantum);
+        match self.leftover {
+            _ if size <= first => Some(0),
+            // The current entry has its full quantum again after a lap: the extra probe of X003-4.
+            Leftover::Lost => (offset == 0 && size <= quantum).then_some(1),
+            _ => Some((size - first).div_ceil(quantum)),
+        }
+    }
+
+    /// Loads what the current entry may send.
+    fn activate(&mut self, is_skip: bool) {
+        let quantum = self.turns[self.current].quantum;
+        let deficit = &mut self.deficits[self.current];
+        self.remaining = quantum
+            + match self.leftover {
+                Leftover::Lost => 0,
+                Leftover::Kept => std::mem::take(deficit),
+                Leftover::KeptAsPrinted if is_skip => *deficit,
+                Leftover::KeptAsPrinted => 0,
+            };
+    }
+}

@@ -1,0 +1,47 @@
+//! The heads of one output by service level.
+
+use crate::head::queues;
+use crate::{N_SLS, View};
+
+/// Round robin among the queues of each service level: several lanes may carry one (G000-8). The pointers
+/// start at queue 0 and move past the winner only when the packet is sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlRoundRobin {
+    next: [u8; N_SLS],
+}
+
+/// Per service level the queue whose turn it is.
+pub(crate) struct SlHeads {
+    /// The service levels with an eligible head, one bit each.
+    pub sls: u32,
+    /// The queue; meaningful only where the bit is set.
+    pub queue: [u8; N_SLS],
+}
+
+impl SlRoundRobin {
+    pub(crate) fn heads(&self, view: &View<'_>) -> SlHeads {
+        let mut heads = SlHeads {
+            sls: 0,
+            queue: [0; N_SLS],
+        };
+        let mut turns = [u8::MAX; N_SLS];
+        for queue in queues(view.eligible) {
+            let sl = view.heads[queue].sl.index();
+            debug_assert!(sl < N_SLS, "SL{sl} in a field of 4 bits");
+            if sl >= N_SLS {
+                continue;
+            }
+            let turn = (queue as u8).wrapping_sub(self.next[sl]) % 32;
+            if turn < turns[sl] {
+                turns[sl] = turn;
+                heads.queue[sl] = queue as u8;
+            }
+            heads.sls |= 1 << sl;
+        }
+        heads
+    }
+
+    pub(crate) fn sent(&mut self, sl: usize, queue: u8) {
+        self.next[sl] = (queue + 1) % 32;
+    }
+}

@@ -1,0 +1,106 @@
+//! What a file may say about each kind, and what it is told otherwise.
+
+use netloom_arbitration::KINDS;
+use netloom_catalog::{Document, Notes, Section};
+
+/// The messages about the parameters of a kind; none if they are good.
+fn messages(name: &str, text: &str) -> Vec<String> {
+    let kind = KINDS.iter().find(|kind| kind.name == name).expect(name);
+    let mut notes = Notes::new();
+    let document = Document::parse(name, text, &mut notes);
+    let mut section = Section::open(&document.root, &mut notes).expect("a table");
+    let policy = (kind.read)(&mut section);
+    section.finish();
+    let messages: Vec<String> = notes.iter().map(|note| note.message.clone()).collect();
+    assert_eq!(policy.is_some(), messages.is_empty(), "{messages:?}");
+    messages
+}
+
+#[test]
+fn mistakes_are_told() {
+    for (kind, text, expected) in [
+        ("dtable", "table = [[0, 3], [1, 5]]", ""),
+        (
+            "dtable",
+            "table = [[0, 3], [16, 5]]",
+            "entry 1: SL16 is no service level; those are 0 to 15",
+        ),
+        ("dtable", "table = [[0, 65536]]", "65536 is out of range"),
+        (
+            "bxi-table",
+            "table = [[16, 3]]",
+            "entry 0: SL16 is no service level; those are 0 to 15",
+        ),
+        (
+            "bxi-deficit",
+            "table = [[0, 3]]\nflit = \"256 B\"\nliteral = true",
+            "",
+        ),
+        (
+            "bxi-deficit",
+            "table = [[0, 3]]\nk = 0",
+            "a unit of weight is worth at least 1 flit",
+        ),
+        (
+            "bxi-table",
+            "table = [[0, 3]]\nflit = \"0 B\"",
+            "a flit has 1 byte to 4 GiB, not 0 B",
+        ),
+        (
+            "bxi-table",
+            "table = [[0, 65535]]\nk = 65535",
+            "entry 0: a quantum of 4294836225 flits; at most 1073741824",
+        ),
+        ("deficit-round-robin", "quanta = [[0, 1], [14, 9000]]", ""),
+        (
+            "deficit-round-robin",
+            "quanta = [[15, 64]]",
+            "VL15 is no data lane; those are 0 to 14",
+        ),
+        (
+            "deficit-round-robin",
+            "quanta = [[3, 64], [3, 64]]",
+            "VL3 is named twice",
+        ),
+        (
+            "deficit-round-robin",
+            "quanta = [[3, 0]]",
+            "a quantum has 1 to 1073741824 bytes, not 0",
+        ),
+        (
+            "weighted-round-robin",
+            "weights = [[15, 1]]\nby = \"sl\"\nunit = \"bytes\"",
+            "",
+        ),
+        (
+            "weighted-round-robin",
+            "weights = [[15, 1]]",
+            "15 is no data lane; those are 0 to 14",
+        ),
+        (
+            "weighted-round-robin",
+            "weights = [[2, 1], [2, 2]]\nby = \"sl\"",
+            "service level 2 is named twice",
+        ),
+        (
+            "weighted-round-robin",
+            "weights = [[2, 0]]",
+            "data lane 2 has weight 0; write at least 1, or leave it out",
+        ),
+        ("scfq", "", ""),
+        (
+            "scfq",
+            "weights = [[1, 0]]",
+            "SL1 has weight 0; write at least 1",
+        ),
+        ("wfq", "weights = [[1, 2], [1, 3]]", "SL1 is named twice"),
+        (
+            "wfq",
+            "weights = [[16, 2]]",
+            "SL16 is no service level; those are 0 to 15",
+        ),
+    ] {
+        let messages = messages(kind, text);
+        assert_eq!(messages.join("; "), expected, "{kind}: {text}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Buffers by length of cable and rate: what a link needs, and what a switch has idle.
+//!
+//! A lossless link runs at full rate if the buffer behind it holds what is sent during one round trip: a
+//! credit (or a link-level acknowledgement) frees space only after that time. A port built for the longest
+//! cable has most of it idle behind a short one, which is what 002 uses as stash.
+
+use netloom_units::{Bytes, Rate, Ratio, Time};
+
+/// The delay of a cable per metre: 5 ns, as light in fibre.
+pub const DELAY_PER_METRE: u64 = 5;
+
+/// The one-way delay of a cable of so many metres.
+pub fn cable_delay(metres: Ratio) -> Time {
+    Time::from_picos(metres * Ratio::whole(DELAY_PER_METRE * 1000))
+}
+
+/// What a link sends during a round trip, exactly; delay is one way and may include fixed parts.
+pub fn round_trip(delay: Time, rate: Rate) -> Ratio {
+    let bits = delay.picos() * Ratio::whole(2) * Ratio::whole(rate.0);
+    bits / Ratio::whole(8) / Ratio::whole(1_000_000_000_000)
+}
+
+/// The buffer that keeps a link with credits at full rate: one round trip and the packet that must wait
+/// for its last credit (`packet` is 0 where credits are flits).
+pub fn credit_buffer(delay: Time, rate: Rate, packet: Bytes) -> Bytes {
+    Bytes(round_trip(delay, rate).ceil() + packet.0)
+}
+
+/// The space above the PAUSE threshold that keeps a link lossless (G003-2): a round trip, one packet that
+/// the sender had begun, and one of the other direction that the PAUSE had to wait for.
+pub fn pause_headroom(delay: Time, rate: Rate, largest_packet: Bytes) -> Bytes {
+    Bytes(round_trip(delay, rate).ceil() + 2 * largest_packet.0)
+}
+
+/// Ports of one kind on a switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortGroup {
+    /// Its name (end, local, global).
+    pub name: String,
+    /// How many ports.
+    pub n_ports: u64,
+    /// The one-way delay of their cables.
+    pub delay: Time,
+}
+
+/// How much of the buffers of a group is idle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupIdle {
+    /// The name of the group.
+    pub name: String,
+    /// What one buffer needs.
+    pub needed: Bytes,
+    /// What one buffer has beyond that; nothing if the cable is too long for it.
+    pub idle: Bytes,
+    /// What one buffer lacks for full rate.
+    pub missing: Bytes,
+}
+
+/// How much of the buffers of a switch is idle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SwitchIdle {
+    /// By group.
+    pub groups: Vec<GroupIdle>,
+    /// All idle bytes.
+    pub idle: Bytes,
+    /// All bytes.
+    pub total: Bytes,
+}
+
+impl SwitchIdle {
+    /// The idle part of all buffers; nothing for a switch without buffers.
+    pub fn part(&self) -> Ratio {
+        if self.total.0 == 0 {
+            return Ratio::ZERO;
+        }
+        Ratio::new(self.idle.0.into(), self.total.0.into())
+    }
+}
+
+/// The idle buffer of a switch whose ports all have `buffers_per_port` buffers (input and output: 2) of
+/// `buffer` bytes.
+pub fn idle_buffer(
+    groups: &[PortGroup],
+    rate: Rate,
+    buffer: Bytes,
+    buffers_per_port: u64,
+) -> SwitchIdle {
+    let one = |group: &PortGroup| {
+        let needed = credit_buffer(group.delay, rate, Bytes(0));
+        GroupIdle {
+            name: group.name.clone(),
+            needed,
+            idle: Bytes(buffer.0.saturating_sub(needed.0)),
+            missing: Bytes(needed.0.saturating_sub(buffer.0)),
+        }
+    };
+    let idle_groups: Vec<GroupIdle> = groups.iter().map(one).collect();
+    let buffers = |group: &PortGroup| group.n_ports * buffers_per_port;
+    let pairs = groups.iter().zip(&idle_groups);
+    let idle = pairs
+        .map(|(group, idle)| buffers(group) * idle.idle.0)
+        .sum();
+    let total = groups.iter().map(|group| buffers(group) * buffer.0).sum();
+    SwitchIdle {
+        groups: idle_groups,
+        idle: Bytes(idle),
+        total: Bytes(total),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEN_GIGABYTES: Rate = Rate(80_000_000_000);
+
+    fn group(name: &str, n_ports: u64, delay: Time) -> PortGroup {
+        PortGroup {
+            name: name.into(),
+            n_ports,
+            delay,
+        }
+    }
+
+    fn metres(n: u64) -> Time {
+        cable_delay(Ratio::whole(n))
+    }
+
+    /// Table I of 002: cables of 1, 5 and 100 m on a quarter, a half and a quarter of the ports.
+    #[test]
+    fn v002_3_idle_buffer_by_cable_length() {
+        let groups = [
+            group("end", 5, metres(1)),
+            group("local", 10, metres(5)),
+            group("global", 5, metres(100)),
+        ];
+        let idle = idle_buffer(&groups, TEN_GIGABYTES, Bytes(10_000), 2);
+        let parts: Vec<u64> = idle.groups.iter().map(|g| g.idle.0).collect();
+        assert_eq!(parts, [9_900, 9_500, 0]);
+        assert_eq!(idle.part(), Ratio::new(7225, 10_000));
+    }
+
+    #[test]
+    fn v002_4_buffer_sizing() {
+        let buffer = credit_buffer(Time::from_nanos(500), TEN_GIGABYTES, Bytes(0));
+        assert_eq!(buffer, Bytes(10_000));
+        assert_eq!(metres(100), Time::from_nanos(500));
+        let idle = idle_buffer(&[group("any", 20, metres(1))], TEN_GIGABYTES, buffer, 2);
+        assert_eq!(idle.total, Bytes(400_000));
+    }
+
+    /// The partitions of 002 leave 1250, 2500 and 10000 bytes (flits of 10 bytes).
+    #[test]
+    fn v002_15_normal_partitions_hold_a_round_trip() {
+        let needed = |nanos| credit_buffer(Time::from_nanos(nanos), TEN_GIGABYTES, Bytes(0)).0 / 10;
+        assert_eq!([5, 40, 500].map(needed), [10, 80, 1000]);
+    }
+
+    #[test]
+    fn g003_2_pause_headroom_is_328_flits() {
+        let headroom = pause_headroom(metres(5), Rate(400_000_000_000), Bytes(9216));
+        assert_eq!(headroom.in_flits(Bytes(64)), 328);
+    }
+
+    #[test]
+    fn a_cable_too_long_lacks_buffer() {
+        let idle = idle_buffer(
+            &[group("far", 1, metres(200))],
+            TEN_GIGABYTES,
+            Bytes(10_000),
+            1,
+        );
+        assert_eq!(
+            (idle.groups[0].missing, idle.idle),
+            (Bytes(10_000), Bytes(0))
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! What a design costs in memory and registers.
+
+pub mod buffers;
+pub mod queues;
+pub mod registers;

@@ -1,0 +1,344 @@
+//! Connections as a file lists them, for `netloom plan --admit`.
+//!
+//! ```text
+//! source,destination,bandwidth,sl
+//! 0,7,64 Mbps,
+//! storage,n3,1.5 MB/s,3
+//! ```
+//!
+//! The header line names the columns, in any order. A NIC is given by its name or its number; a bandwidth
+//! has its unit. `sl` may be left out, as a column or in a line; the bandwidth then decides. Blank lines and
+//! lines that begin with `#` are skipped.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use netloom_catalog::nearest;
+use netloom_topology::Topology;
+use netloom_units::{NicId, Rate, Sl};
+
+use super::admission::Connection;
+use super::slots::{N_SLS, classify};
+
+const COLUMNS: [&str; 4] = ["source", "destination", "bandwidth", "sl"];
+
+/// A connection and where it stands, so that a refusal can name its line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// The line, counted from one.
+    pub line: u32,
+    /// The connection.
+    pub connection: Connection,
+}
+
+/// A mistake in a list of connections.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    /// The line, counted from one.
+    pub line: u32,
+    /// What is wrong there, and what would be accepted.
+    pub message: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// Reads a list of connections of a fabric, or tells every mistake in it.
+pub fn parse(text: &str, topology: &Topology) -> Result<Vec<Listed>, Vec<Mistake>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = (1..)
+        .zip(text.lines())
+        .map(|(line, text)| (line, text.trim()))
+        .filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
+    let all_of = |line, messages: Vec<String>| {
+        let mistake = move |message| Mistake { line, message };
+        messages.into_iter().map(mistake)
+    };
+    let Some((line, header)) = lines.next() else {
+        let expected = COLUMNS.join(",");
+        let message = format!("the file is empty; it begins with the header {expected}");
+        return Err(vec![Mistake { line: 1, message }]);
+    };
+    let columns = fields(header)
+        .map_err(|message| vec![message])
+        .and_then(|header| Columns::find(&header))
+        .map_err(|messages| all_of(line, messages).collect::<Vec<_>>())?;
+
+    let nics = Nics::of(topology);
+    let (mut listed, mut mistakes) = (vec![], vec![]);
+    for (line, text) in lines {
+        let read = fields(text)
+            .map_err(|message| vec![message])
+            .and_then(|fields| columns.read(&fields, &nics));
+        match read {
+            Ok(connection) => listed.push(Listed { line, connection }),
+            Err(messages) => mistakes.extend(all_of(line, messages)),
+        }
+    }
+    if mistakes.is_empty() {
+        Ok(listed)
+    } else {
+        Err(mistakes)
+    }
+}
+
+/// The fields of a line. Commas within double quotes belong to the field.
+fn fields(line: &str) -> Result<Vec<&str>, String> {
+    let mut is_quoted = false;
+    let comma = |c: char| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    };
+    let parts: Vec<&str> = line.split(comma).map(str::trim).collect();
+    if is_quoted {
+        return Err("a quotation mark is never closed".into());
+    }
+    Ok(parts.into_iter().map(unquoted).collect())
+}
+
+fn unquoted(field: &str) -> &str {
+    let inner = field.strip_prefix('"').and_then(|f| f.strip_suffix('"'));
+    inner.map_or(field, str::trim)
+}
+
+/// Where each column stands.
+struct Columns {
+    n: usize,
+    source: usize,
+    destination: usize,
+    bandwidth: usize,
+    sl: Option<usize>,
+}
+
+impl Columns {
+    fn find(header: &[&str]) -> Result<Columns, Vec<String>> {
+        let names: Vec<String> = header.iter().map(|name| name.to_lowercase()).collect();
+        let mut wrong = vec![];
+        for (at, name) in names.iter().enumerate() {
+            if !COLUMNS.contains(&name.as_str()) {
+                let help = match nearest(name, COLUMNS) {
+                    Some(near) if !name.is_empty() => format!("did you mean `{near}`?"),
+                    _ => format!("columns are {}", COLUMNS.join(", ")),
+                };
+                wrong.push(format!("unknown column `{name}`; {help}"));
+            } else if names[..at].contains(name) {
+                wrong.push(format!("column `{name}` stands twice"));
+            }
+        }
+        let at = |name: &str| names.iter().position(|n| n == name);
+        let mut required = |name: &str| {
+            let found = at(name);
+            if found.is_none() {
+                wrong.push(format!("column `{name}` is missing"));
+            }
+            found.unwrap_or_default()
+        };
+        let columns = Columns {
+            n: names.len(),
+            source: required("source"),
+            destination: required("destination"),
+            bandwidth: required("bandwidth"),
+            sl: at("sl"),
+        };
+        if wrong.is_empty() {
+            Ok(columns)
+        } else {
+            Err(wrong)
+        }
+    }
+
+    /// One line as a connection, or everything that is wrong with it.
+    fn read(&self, fields: &[&str], nics: &Nics<'_>) -> Result<Connection, Vec<String>> {
+        if fields.len() != self.n {
+            let (found, n) = (fields.len(), self.n);
+            return Err(vec![format!("{found} fields where the header has {n}")]);
+        }
+        let mut wrong = vec![];
+        let source = note(&mut wrong, nics.find("source", fields[self.source]));
+        let destination = note(
+            &mut wrong,
+            nics.find("destination", fields[self.destination]),
+        );
+        let bandwidth = note(&mut wrong, bandwidth_of(fields[self.bandwidth]));
+        let sl = note(&mut wrong, sl_of(self.sl.map_or("", |at| fields[at])));
+        if let (Some(source), Some(destination)) = (source, destination)
+            && source == destination
+        {
+            wrong.push(format!("{source} connects to itself"));
+        }
+        match (source, destination, bandwidth, sl) {
+            (Some(source), Some(destination), Some(bandwidth), Some(sl)) if wrong.is_empty() => {
+                Ok(Connection {
+                    source,
+                    destination,
+                    bandwidth,
+                    sl: sl.unwrap_or_else(|| classify(bandwidth)),
+                })
+            }
+            _ => Err(wrong),
+        }
+    }
+}
+
+/// The value, or a note of what is wrong with it.
+fn note<T>(wrong: &mut Vec<String>, value: Result<T, String>) -> Option<T> {
+    value.map_err(|message| wrong.push(message)).ok()
+}
+
+fn bandwidth_of(text: &str) -> Result<Rate, String> {
+    text.parse().map_err(|error| format!("bandwidth: {error}"))
+}
+
+fn sl_of(text: &str) -> Result<Option<Sl>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(sl) if sl < N_SLS => Ok(Some(Sl(sl))),
+        _ => Err(format!(
+            "sl: `{text}` is no service level of connections; write 0 to {}, or nothing",
+            N_SLS - 1
+        )),
+    }
+}
+
+/// Among more names than these, the nearest to every wrong one would take too long to find.
+const MANY_NAMES: usize = 4096;
+
+/// The NICs of a fabric by name.
+struct Nics<'a> {
+    topology: &'a Topology,
+    by_name: HashMap<String, NicId>,
+}
+
+impl Nics<'_> {
+    fn of(topology: &Topology) -> Nics<'_> {
+        let by_name = |nic| (topology.nic_name(nic), nic);
+        Nics {
+            topology,
+            by_name: topology.nics().map(by_name).collect(),
+        }
+    }
+
+    /// The NIC of this name or, where none has it, of this number.
+    fn find(&self, column: &str, text: &str) -> Result<NicId, String> {
+        if let Some(&nic) = self.by_name.get(text) {
+            return Ok(nic);
+        }
+        let last = self.topology.n_nics().saturating_sub(1);
+        match text.parse::<u32>() {
+            Ok(number) if number <= last => Ok(NicId(number)),
+            Ok(number) => Err(format!(
+                "{column}: no nic {number}; they are numbered from 0 to {last}"
+            )),
+            Err(_) => {
+                let is_worth_it = !text.is_empty() && self.by_name.len() <= MANY_NAMES;
+                let names = self.by_name.keys().map(String::as_str);
+                let near = is_worth_it.then(|| nearest(text, names)).flatten();
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("write a name or a number from 0 to {last}"),
+                };
+                Err(format!("{column}: unknown nic `{text}`; {help}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_topology::{Blueprint, SingleSwitch, graph};
+
+    use super::*;
+
+    fn fabric() -> Topology {
+        graph::parse("nic alpha s\nnic beta s\nnic gamma s\nnic delta s").unwrap()
+    }
+
+    fn mistakes(text: &str) -> Vec<String> {
+        let mistakes = parse(text, &fabric()).unwrap_err();
+        mistakes.iter().map(Mistake::to_string).collect()
+    }
+
+    #[test]
+    fn names_numbers_units_and_optional_levels() {
+        let text = "# who talks to whom\n\nBandwidth, source, destination, sl\n\
+                    64 Mbps, alpha, 3,\n\"1.5 MB/s\",gamma,beta,3\r\n8 Kb/s,0,1,0\n";
+        let listed = parse(text, &fabric()).unwrap();
+        let expected = [
+            (4, 0, 3, 64_000_000, 2),
+            (5, 2, 1, 12_000_000, 3),
+            (6, 0, 1, 8_000, 0),
+        ];
+        let expected = expected.map(|(line, source, destination, bits, sl)| Listed {
+            line,
+            connection: Connection {
+                source: NicId(source),
+                destination: NicId(destination),
+                bandwidth: Rate(bits),
+                sl: Sl(sl),
+            },
+        });
+        assert_eq!(listed, expected);
+    }
+
+    #[test]
+    fn the_column_of_levels_may_be_missing() {
+        let topology = SingleSwitch { ports: 2 }.build(1).unwrap();
+        let text = "source,destination,bandwidth\nn0,n1,300 Mbps\n";
+        let listed = parse(text, &topology).unwrap();
+        let expected = Connection::new(NicId(0), NicId(1), Rate(300_000_000));
+        assert_eq!(listed[0].connection, expected);
+        assert_eq!(expected.sl, Sl(3));
+    }
+
+    #[test]
+    fn all_mistakes_at_once_with_their_lines() {
+        let text = "source,destination,bandwidth,sl\n\
+                    alpha,alhpa,64 Mbps,\n\
+                    0,0,64,4\n\
+                    # fine: 0,1,1 Mbps,\n\
+                    0,4,0 Mbps,\n\
+                    0,1\n\
+                    0,\"1,1 Mbps,\n\
+                    ,beta,1 Mbps,two\n";
+        let expected = [
+            "line 2: destination: unknown nic `alhpa`; did you mean `alpha`?",
+            "line 3: bandwidth: `64` has no unit; write it like \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\"",
+            "line 3: sl: `4` is no service level of connections; write 0 to 3, or nothing",
+            "line 3: nic 0 connects to itself",
+            "line 5: destination: no nic 4; they are numbered from 0 to 3",
+            "line 5: bandwidth: `0 Mbps` is no whole number of bits per second above zero; write \
+             \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\"",
+            "line 6: 2 fields where the header has 4",
+            "line 7: a quotation mark is never closed",
+            "line 8: source: unknown nic ``; write a name or a number from 0 to 3",
+            "line 8: sl: `two` is no service level of connections; write 0 to 3, or nothing",
+        ];
+        assert_eq!(mistakes(text), expected);
+    }
+
+    #[test]
+    fn headers_are_checked_first() {
+        assert_eq!(
+            mistakes("# x\nsource,source,bandwith\n0,9,9\n"),
+            [
+                "line 2: column `source` stands twice",
+                "line 2: unknown column `bandwith`; did you mean `bandwidth`?",
+                "line 2: column `destination` is missing",
+                "line 2: column `bandwidth` is missing",
+            ]
+        );
+        assert_eq!(
+            mistakes("\n# nothing\n"),
+            [
+                "line 1: the file is empty; it begins with the header source,destination,bandwidth,sl"
+            ]
+        );
+    }
+}

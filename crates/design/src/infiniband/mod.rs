@@ -1,0 +1,25 @@
+//! Computing InfiniBand arbitration tables with admission control.
+//!
+//! Represents the method of F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the
+//! InfiniBand arbitration tables", DIAB-01-02-20, 2001 (paper 004): a connection that asks for a bandwidth
+//! receives slots of a fixed frame at every output on its way, or nowhere.
+//!
+//! ```text
+//! connections.csv ── csv ──┐                        slots: bandwidth → slots of 64 bytes, service level
+//!                          ├─► admission ─► table ─► VlArbitrationTable (high, low) of every port
+//! random draws ─ establish ┘
+//! ```
+//!
+//! All weights refer to the same frame of 16,320 slots, so a new connection never changes the entries of
+//! others. Left out: connections with deadlines (DBTS), whose table is the high one; it stays empty.
+
+pub mod admission;
+pub mod csv;
+pub mod establish;
+pub mod slots;
+pub mod table;
+
+pub use admission::{Connection, ConnectionId, Egress, Mode, Network, PortReport, Refusal};
+pub use establish::{Established, Establishment, establish};
+pub use slots::{Slots, classify, frame_time, slots_for};
+pub use table::{Lanes, Limit, PortTable, Tables};

@@ -1,0 +1,232 @@
+//! Slots: bandwidth as a share of a fixed frame (spec 5.2.1), and the paper's few times.
+//!
+//! A frame is what a table of 64 entries of weight 255 sends in one round. It is the common reference of
+//! all weights; nothing in the network waits for its end.
+
+use std::fmt;
+
+use netloom_arbitration::{MAX_ENTRIES, WEIGHT_UNIT};
+use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
+
+/// The largest weight of an entry, in slots.
+pub const ENTRY_SLOTS: u64 = 255;
+
+/// A number of slots: 64 bytes each, one unit of weight of a table entry.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Slots(pub u64);
+
+/// The whole frame: 64 entries of 255 slots.
+pub const FRAME: Slots = Slots(MAX_ENTRIES as u64 * ENTRY_SLOTS);
+
+/// What best effort keeps: 20 % of the frame.
+pub const BEST_EFFORT: Slots = Slots(FRAME.0 / 5);
+
+/// What connections may reserve at one port, all together: 80 % of the frame.
+pub const RESERVABLE: Slots = Slots(FRAME.0 - BEST_EFFORT.0);
+
+impl Slots {
+    /// How many bytes they carry in one frame.
+    pub fn bytes(self) -> Bytes {
+        Bytes(self.0 * u64::from(WEIGHT_UNIT))
+    }
+
+    /// How many entries they fill, the last one perhaps in part.
+    pub fn entries(self) -> usize {
+        self.0.div_ceil(ENTRY_SLOTS) as usize
+    }
+
+    /// Their share of the frame, for printing and statistics only.
+    pub fn share(self) -> f64 {
+        self.0 as f64 / FRAME.0 as f64
+    }
+}
+
+impl fmt::Display for Slots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} slot{plural}", self.0)
+    }
+}
+
+/// How long a link takes for a whole frame.
+///
+/// # Panics
+/// If the rate is zero.
+pub fn frame_time(link: Rate) -> Time {
+    link.time_for(FRAME.bytes())
+}
+
+/// The bandwidth of one slot, rounded down to whole bits per second.
+pub fn slot_rate(link: Rate) -> Rate {
+    Rate(link.0 / FRAME.0)
+}
+
+/// The slots a bandwidth needs on a link: its share of the frame, rounded up.
+///
+/// A bandwidth above the link's gives more slots than the frame has; admission refuses it.
+///
+/// # Panics
+/// If the link's rate is zero.
+pub fn slots_for(bandwidth: Rate, link: Rate) -> Slots {
+    let slots = (u128::from(bandwidth.0) * u128::from(FRAME.0)).div_ceil(u128::from(link.0));
+    Slots(u64::try_from(slots).unwrap_or(u64::MAX))
+}
+
+/// The same by the paper's second formula, over the time of a frame: `ceil(B * T_frame / 512)`.
+///
+/// # Panics
+/// If the link's rate is zero.
+pub fn slots_by_frame_time(bandwidth: Rate, link: Rate) -> Slots {
+    const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
+    let bits_of_slot = u128::from(WEIGHT_UNIT) * 8;
+    let frame = frame_time(link).picos();
+    let slots = (u128::from(bandwidth.0) * frame.num())
+        .div_ceil(frame.den() * PICOS_PER_SECOND * bits_of_slot);
+    Slots(u64::try_from(slots).unwrap_or(u64::MAX))
+}
+
+/// Service levels of connections: very low, low, high and very high bandwidth.
+pub const N_SLS: u8 = 4;
+
+/// The largest bandwidth of service levels 0, 1 and 2; whatever is above belongs to 3.
+pub const LARGEST: [Rate; 3] = [Rate(64_000), Rate(1_550_000), Rate(64_000_000)];
+
+/// The service level of a connection by its mean bandwidth.
+pub fn classify(bandwidth: Rate) -> Sl {
+    Sl(LARGEST.iter().filter(|&&most| bandwidth > most).count() as u8)
+}
+
+/// The time between two packets of a connection that sends at a constant rate.
+///
+/// # Panics
+/// If the bandwidth is zero.
+pub fn inter_arrival(bandwidth: Rate, packet: Bytes) -> Time {
+    bandwidth.time_for(packet)
+}
+
+/// The cycle of the paper's crossbar: 16 bits wide, at twice the link's rate.
+///
+/// # Panics
+/// If the rate is zero.
+pub fn crossbar_cycle(link: Rate) -> Time {
+    // 16 bits at twice the rate take as long as one byte at the rate itself.
+    link.time_for(Bytes(1))
+}
+
+/// The cycles an arbitration of this delay takes, rounded up (the paper: 20 ns).
+///
+/// # Panics
+/// If the rate is zero.
+pub fn arbitration_cycles(delay: Time, link: Rate) -> u64 {
+    let cycles: Ratio = delay.picos() / crossbar_cycle(link).picos();
+    u64::try_from(cycles.num().div_ceil(cycles.den())).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const X1: Rate = Rate(2_500_000_000);
+    const X4: Rate = Rate(10_000_000_000);
+    const X12: Rate = Rate(30_000_000_000);
+    const ASKED: [Rate; 5] = [
+        Rate(8_000),
+        Rate(64_000),
+        Rate(1_550_000),
+        Rate(64_000_000),
+        Rate(300_000_000),
+    ];
+
+    fn slots(link: Rate) -> [u64; 5] {
+        ASKED.map(|bandwidth| slots_for(bandwidth, link).0)
+    }
+
+    #[test]
+    fn v004_1_the_frame() {
+        assert_eq!(FRAME, Slots(16_320));
+        assert_eq!(FRAME.bytes(), Bytes(1_044_480));
+        assert_eq!(FRAME.bytes().0 * 8, 8_355_840);
+        assert_eq!((BEST_EFFORT, RESERVABLE), (Slots(3_264), Slots(13_056)));
+    }
+
+    #[test]
+    fn v004_2_the_time_of_a_frame() {
+        let nanos = [X1, X4, X12].map(|link| frame_time(link).picos());
+        let expected = [3_342_336, 835_584, 278_528].map(|n| Time::from_nanos(n).picos());
+        assert_eq!(nanos, expected);
+    }
+
+    #[test]
+    fn v004_3_the_rate_of_a_slot() {
+        let rates = [X1, X4, X12].map(|link| slot_rate(link).0);
+        assert_eq!(rates, [153_186, 612_745, 1_838_235]);
+    }
+
+    #[test]
+    fn v004_4_slots_at_1x() {
+        assert_eq!(slots(X1), [1, 1, 11, 418, 1959]);
+    }
+
+    #[test]
+    fn v004_5_slots_at_4x() {
+        assert_eq!(slots(X4), [1, 1, 3, 105, 490]);
+    }
+
+    #[test]
+    fn v004_6_slots_at_12x() {
+        assert_eq!(slots(X12), [1, 1, 1, 35, 164]);
+    }
+
+    #[test]
+    fn v004_7_both_formulas_agree() {
+        for link in [X1, X4, X12] {
+            for bandwidth in ASKED {
+                let by_time = slots_by_frame_time(bandwidth, link);
+                assert_eq!(slots_for(bandwidth, link), by_time);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_formulas_agree_for_all_bandwidths(bandwidth: u64, link in 1u64..) {
+            let (bandwidth, link) = (Rate(bandwidth), Rate(link));
+            prop_assert_eq!(slots_for(bandwidth, link), slots_by_frame_time(bandwidth, link));
+        }
+    }
+
+    #[test]
+    fn a_whole_link_is_a_whole_frame() {
+        assert_eq!(slots_for(X4, X4), FRAME);
+        assert_eq!(slots_for(Rate(X4.0 + 1), X4), Slots(16_321));
+        assert_eq!(slots_for(Rate(u64::MAX), Rate(1)), Slots(u64::MAX));
+    }
+
+    #[test]
+    fn v004_11_edges_of_the_service_levels() {
+        let edges = [64_000, 64_001, 1_550_000, 1_550_001, 64_000_000, 64_000_001];
+        let sls = edges.map(|bits| classify(Rate(bits)).0);
+        assert_eq!(sls, [0, 1, 1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn v004_12_cycle_and_arbitration() {
+        assert_eq!(crossbar_cycle(X1), "3.2 ns".parse().unwrap());
+        assert_eq!(crossbar_cycle(X4), "0.8 ns".parse().unwrap());
+        assert_eq!(arbitration_cycles(Time::from_nanos(20), X1), 7);
+        assert_eq!(arbitration_cycles(Time::from_nanos(20), X4), 25);
+    }
+
+    #[test]
+    fn v004_13_inter_arrival_times() {
+        let nanos = |bits, bytes| inter_arrival(Rate(bits), Bytes(bytes)).as_nanos().round() as u64;
+        assert_eq!(nanos(8_000, 256), 256_000_000);
+        assert_eq!(nanos(8_000, 4096), 4_096_000_000);
+        assert_eq!(nanos(64_000_000, 256), 32_000);
+        assert_eq!(nanos(64_000_000, 4096), 512_000);
+        assert_eq!(nanos(300_000_000, 256), 6_827);
+        assert_eq!(nanos(300_000_000, 4096), 109_227);
+    }
+}

@@ -1,0 +1,554 @@
+//! The arbitration table of one port while connections come and go (spec 5.2.2 and 5.2.3).
+//!
+//! ```text
+//! index   0 … 11    12      13    14 … 20    21        22
+//!         BE 255    BE 204  CH 1  SL3 255    SL3 174   free   ← the next new entry, of whichever lane
+//!                                                └ the next slots of SL3 go here first
+//! ```
+//!
+//! A lane's slots fill its entries in the order in which those were opened: the last one is topped up to
+//! 255, then the first free index becomes a new entry (G004-13). A release takes slots back in reverse, so
+//! at every moment all entries of a lane but its last opened are full. Which connection filled which entry
+//! is therefore of no interest: the slots of a lane determine how many entries it has.
+//!
+//! Best effort (BE) and challenged (CH) traffic have their entries from the beginning. With them 50 of the
+//! 64 entries are left, which hold 12,750 slots: fewer than the 13,056 the paper admits (X004-3). A table
+//! may therefore grow *virtual* entries beyond the 64; [`PortTable::has_virtual_entries`] warns of them.
+
+use netloom_arbitration::{Entry, MAX_ENTRIES, TableError, VlArbitrationTable};
+use netloom_units::{Sl, Vl};
+
+use super::admission::Mode;
+use super::slots::{BEST_EFFORT, ENTRY_SLOTS, N_SLS, RESERVABLE, Slots};
+
+/// Which lane carries what. The default is the paper's list in order: guaranteed bandwidth on VL0 to VL3,
+/// guaranteed bandwidth with deadlines on VL4 to VL7 (unused here), best effort on VL8, challenged on VL9.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Lanes {
+    /// The lanes of connections, by service level.
+    pub connections: [Vl; N_SLS as usize],
+    /// The lane of best effort.
+    pub best_effort: Vl,
+    /// The lane of challenged traffic, which is meant to come last.
+    pub challenged: Vl,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Lanes {
+            connections: [Vl(0), Vl(1), Vl(2), Vl(3)],
+            best_effort: Vl(8),
+            challenged: Vl(9),
+        }
+    }
+}
+
+impl Lanes {
+    /// The lane of a service level.
+    ///
+    /// # Panics
+    /// If it is no service level of connections.
+    pub fn of(&self, sl: Sl) -> Vl {
+        assert!(sl.0 < N_SLS, "{sl} is no service level of connections");
+        self.connections[sl.index()]
+    }
+
+    /// What is wrong with them: lanes used twice, or no data lanes.
+    pub(super) fn mistake(&self) -> Option<String> {
+        let mut lanes = self.connections.to_vec();
+        lanes.extend([self.best_effort, self.challenged]);
+        if let Some(vl) = lanes.iter().find(|vl| vl.0 > 14) {
+            return Some(format!("{vl} is no data lane; those are 0 to 14"));
+        }
+        let twice = |(at, vl): (usize, &Vl)| lanes[..at].contains(vl).then_some(*vl);
+        let vl = lanes.iter().enumerate().find_map(twice)?;
+        Some(format!("{vl} carries two kinds of traffic"))
+    }
+}
+
+/// What ran out at a port.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Limit {
+    /// The slots that connections may reserve.
+    Slots,
+    /// The 64 entries of the table.
+    Entries,
+}
+
+/// The tables of a port as the arbiter and the exporters take them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tables {
+    /// The high-priority table: empty, because no connection has a deadline.
+    pub high: VlArbitrationTable,
+    /// The low-priority table: best effort, challenged and all connections.
+    pub low: VlArbitrationTable,
+}
+
+/// The low-priority table of one port.
+///
+/// Invariants: of the entries of a lane, all but the last opened have weight 255, and none has weight 0;
+/// `reserved` is the sum of the weights of all connections.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortTable {
+    lanes: Lanes,
+    /// By index; `None` is free. The last is never free.
+    entries: Vec<Option<Entry>>,
+    /// The indices of the entries of each service level, in the order of opening.
+    opened: [Vec<usize>; N_SLS as usize],
+    n_entries: usize,
+    by_sl: [Slots; N_SLS as usize],
+    reserved: Slots,
+}
+
+impl PortTable {
+    /// A table without connections: best effort and challenged traffic only.
+    ///
+    /// # Panics
+    /// If two kinds of traffic have the same lane, or a lane is above 14.
+    pub fn new(lanes: Lanes) -> PortTable {
+        if let Some(mistake) = lanes.mistake() {
+            panic!("lanes of a port: {mistake}");
+        }
+        let entry = |vl, weight: u64| {
+            Some(Entry {
+                vl,
+                weight: weight as u8,
+            })
+        };
+        let full = (BEST_EFFORT.0 / ENTRY_SLOTS) as usize;
+        let mut entries = vec![entry(lanes.best_effort, ENTRY_SLOTS); full];
+        entries.push(entry(lanes.best_effort, BEST_EFFORT.0 % ENTRY_SLOTS));
+        entries.push(entry(lanes.challenged, 1));
+        PortTable {
+            lanes,
+            n_entries: entries.len(),
+            entries,
+            opened: Default::default(),
+            by_sl: Default::default(),
+            reserved: Slots(0),
+        }
+    }
+
+    /// How many more slots a service level can have here, and what it is that ends them.
+    pub fn free(&self, sl: Sl, mode: Mode) -> (Slots, Limit) {
+        let slots = Slots(RESERVABLE.0 - self.reserved.0);
+        if mode == Mode::Paper {
+            return (slots, Limit::Slots);
+        }
+        let unopened = MAX_ENTRIES.saturating_sub(self.n_entries) as u64 * ENTRY_SLOTS;
+        let mine = &self.opened[sl.index()];
+        let room = mine.len() as u64 * ENTRY_SLOTS - self.by_sl[sl.index()].0;
+        let by_entries = Slots(unopened + room);
+        if by_entries < slots {
+            (by_entries, Limit::Entries)
+        } else {
+            (slots, Limit::Slots)
+        }
+    }
+
+    /// Reserves slots for a service level.
+    ///
+    /// # Panics
+    /// If there are not so many; [`PortTable::free`] tells in advance.
+    pub fn reserve(&mut self, sl: Sl, slots: Slots) {
+        assert!(
+            slots.0 <= RESERVABLE.0 - self.reserved.0,
+            "at most {RESERVABLE} are reserved at a port (C004-16)"
+        );
+        let vl = self.lanes.of(sl);
+        self.reserved.0 += slots.0;
+        self.by_sl[sl.index()].0 += slots.0;
+        let mut left = slots.0;
+        if let Some(&last) = self.opened[sl.index()].last() {
+            let entry = self.entries[last]
+                .as_mut()
+                .expect("an opened entry is there");
+            let more = left.min(ENTRY_SLOTS - u64::from(entry.weight));
+            entry.weight += more as u8;
+            left -= more;
+        }
+        while left > 0 {
+            let weight = left.min(ENTRY_SLOTS);
+            let at = self.first_free();
+            self.entries[at] = Some(Entry {
+                vl,
+                weight: weight as u8,
+            });
+            self.opened[sl.index()].push(at);
+            self.n_entries += 1;
+            left -= weight;
+        }
+    }
+
+    /// The first free index; the table grows by one where there is none.
+    fn first_free(&mut self) -> usize {
+        let free = self.entries.iter().position(Option::is_none);
+        free.unwrap_or_else(|| {
+            self.entries.push(None);
+            self.entries.len() - 1
+        })
+    }
+
+    /// Gives slots of a service level back, from the entry opened last.
+    ///
+    /// # Panics
+    /// If it has not so many.
+    pub fn release(&mut self, sl: Sl, slots: Slots) {
+        assert!(
+            slots <= self.by_sl[sl.index()],
+            "only reserved slots of {sl} are released"
+        );
+        self.reserved.0 -= slots.0;
+        self.by_sl[sl.index()].0 -= slots.0;
+        let mut left = slots.0;
+        while left > 0 {
+            let opened = &mut self.opened[sl.index()];
+            let last = *opened.last().expect("reserved slots are in entries");
+            let entry = self.entries[last]
+                .as_mut()
+                .expect("an opened entry is there");
+            let less = left.min(u64::from(entry.weight));
+            entry.weight -= less as u8;
+            left -= less;
+            if entry.weight == 0 {
+                opened.pop();
+                self.entries[last] = None;
+                self.n_entries -= 1;
+            }
+        }
+        while self.entries.last().is_some_and(Option::is_none) {
+            self.entries.pop();
+        }
+    }
+
+    /// What all connections have reserved.
+    pub fn reserved(&self) -> Slots {
+        self.reserved
+    }
+
+    /// What the connections of each service level have reserved.
+    pub fn reserved_by_sl(&self) -> [Slots; N_SLS as usize] {
+        self.by_sl
+    }
+
+    /// Entries in use, those of best effort and challenged traffic included.
+    pub fn n_entries(&self) -> usize {
+        self.n_entries
+    }
+
+    /// Whether there are more entries than the 64 of a real table, so that it cannot be written to a port.
+    pub fn has_virtual_entries(&self) -> bool {
+        self.n_entries > MAX_ENTRIES
+    }
+
+    /// The entries by index, `None` where one is free; those from index 64 on are virtual.
+    pub fn entries(&self) -> &[Option<Entry>] {
+        &self.entries
+    }
+
+    /// The tables as they are written to a port; an error if there are virtual entries.
+    ///
+    /// A free index between others becomes an entry of weight 0, which an arbiter skips, so that entries
+    /// keep their place. Only where some are in use beyond the 64th are the free ones left out.
+    pub fn tables(&self) -> Result<Tables, TableError> {
+        let keeps_places = self.entries.len() <= MAX_ENTRIES || self.has_virtual_entries();
+        let skipped = Entry {
+            vl: self.lanes.best_effort,
+            weight: 0,
+        };
+        let entries = self.entries.iter();
+        let low = if keeps_places {
+            entries.map(|entry| entry.unwrap_or(skipped)).collect()
+        } else {
+            entries.flatten().copied().collect()
+        };
+        Ok(Tables {
+            high: VlArbitrationTable::default(),
+            low: VlArbitrationTable::new(low)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_arbitration::{Head, IbTwoTable, N_QUEUES, NO_LIMIT, Policy, View};
+    use netloom_units::Rate;
+    use proptest::prelude::*;
+
+    use super::super::slots::slots_for;
+    use super::*;
+
+    const LINK: Rate = Rate(2_500_000_000);
+    const SL0: Sl = Sl(0);
+    const SL1: Sl = Sl(1);
+    const SL3: Sl = Sl(3);
+
+    fn reserve(table: &mut PortTable, sl: Sl, bits: u64) {
+        table.reserve(sl, slots_for(Rate(bits), LINK));
+    }
+
+    /// The weights of a lane, by index.
+    fn weights(table: &PortTable, vl: Vl) -> Vec<u8> {
+        let entries = table.entries().iter().flatten();
+        entries.filter(|e| e.vl == vl).map(|e| e.weight).collect()
+    }
+
+    fn full(n: usize, last: u8) -> Vec<u8> {
+        let mut weights = vec![255; n];
+        weights.push(last);
+        weights
+    }
+
+    fn slots_of_all(table: &PortTable) -> u64 {
+        let entries = table.entries().iter().flatten();
+        entries.map(|e| u64::from(e.weight)).sum()
+    }
+
+    fn after_v004_8() -> PortTable {
+        let mut table = PortTable::new(Lanes::default());
+        reserve(&mut table, SL3, 300_000_000);
+        reserve(&mut table, SL3, 64_000_000);
+        table
+    }
+
+    fn after_v004_9() -> PortTable {
+        let mut table = after_v004_8();
+        reserve(&mut table, SL0, 64_000);
+        reserve(&mut table, SL0, 64_000);
+        reserve(&mut table, SL1, 1_550_000);
+        table
+    }
+
+    #[test]
+    fn v004_8_filling() {
+        let lanes = Lanes::default();
+        let mut table = PortTable::new(lanes);
+        assert_eq!(weights(&table, lanes.best_effort), full(12, 204));
+        assert_eq!(weights(&table, lanes.challenged), [1]);
+        assert_eq!(table.n_entries(), 14);
+        reserve(&mut table, SL3, 300_000_000);
+        assert_eq!(weights(&table, lanes.of(SL3)), full(7, 174));
+        reserve(&mut table, SL3, 64_000_000);
+        assert_eq!(weights(&table, lanes.of(SL3)), full(9, 82));
+        assert_eq!(table.n_entries(), 24);
+        assert_eq!(table, after_v004_8());
+    }
+
+    #[test]
+    fn v004_9_small_connections_share_entries() {
+        let table = after_v004_9();
+        assert_eq!(weights(&table, Vl(0)), [2]);
+        assert_eq!(weights(&table, Vl(1)), [11]);
+        assert_eq!((table.n_entries(), slots_of_all(&table)), (26, 5655));
+    }
+
+    #[test]
+    fn v004_10_an_entry_holds_255_small_connections() {
+        let mut table = PortTable::new(Lanes::default());
+        for _ in 0..255 {
+            reserve(&mut table, SL0, 64_000);
+        }
+        assert_eq!(weights(&table, Vl(0)), [255]);
+        reserve(&mut table, SL0, 64_000);
+        assert_eq!(weights(&table, Vl(0)), [255, 1]);
+    }
+
+    #[test]
+    fn v004_14_release() {
+        let before = after_v004_9();
+        let mut table = before.clone();
+        table.release(SL3, slots_for(Rate(300_000_000), LINK));
+        assert_eq!(weights(&table, Vl(3)), [255, 163]);
+        assert_eq!(table.reserved().0, before.reserved().0 - 1959);
+        assert_eq!(table.reserved_by_sl()[3], Slots(418));
+        for vl in (0..15).map(Vl).filter(|vl| *vl != Vl(3)) {
+            assert_eq!(weights(&table, vl), weights(&before, vl));
+        }
+        assert_eq!(table.n_entries(), 18);
+    }
+
+    #[test]
+    fn freed_entries_are_skipped_and_the_first_is_used_again() {
+        let mut table = after_v004_9();
+        table.release(SL3, slots_for(Rate(300_000_000), LINK));
+        // Entries 16 to 23 were those of SL3; SL0 and SL1 keep theirs behind them.
+        let low = table.tables().unwrap().low;
+        assert_eq!(low.entries().len(), 26);
+        assert!(low.entries()[16..24].iter().all(|e| e.weight == 0));
+        assert_eq!(
+            low.entries()[24],
+            Entry {
+                vl: Vl(0),
+                weight: 2
+            }
+        );
+        table.reserve(SL0, Slots(254));
+        let at_16 = table.entries()[16];
+        assert_eq!(
+            at_16,
+            Some(Entry {
+                vl: Vl(0),
+                weight: 1
+            })
+        );
+        // Reverse order is that of opening, not of places: 16 empties before 24.
+        table.release(SL0, Slots(2));
+        assert_eq!(weights(&table, Vl(0)), [254]);
+        assert_eq!(table.entries()[16], None);
+    }
+
+    #[test]
+    fn the_paper_needs_more_entries_than_there_are() {
+        let mut table = PortTable::new(Lanes::default());
+        let (sl, mode) = (Sl(2), Mode::StrictEntries);
+        assert_eq!(table.free(sl, mode), (Slots(12_750), Limit::Entries));
+        assert_eq!(table.free(sl, Mode::Paper), (Slots(13_056), Limit::Slots));
+        table.reserve(sl, Slots(12_750));
+        assert_eq!(
+            (table.n_entries(), table.has_virtual_entries()),
+            (64, false)
+        );
+        assert_eq!(table.tables().unwrap().low.entries().len(), 64);
+        assert_eq!(table.free(SL0, mode), (Slots(0), Limit::Entries));
+        table.reserve(sl, Slots(306));
+        assert_eq!((table.n_entries(), table.has_virtual_entries()), (66, true));
+        assert!(matches!(table.tables(), Err(TableError::TooLong(66, ..))));
+        assert_eq!(table.free(sl, Mode::Paper), (Slots(0), Limit::Slots));
+    }
+
+    #[test]
+    fn entries_beyond_the_64th_move_up_where_others_became_free() {
+        let mut table = PortTable::new(Lanes::default());
+        table.reserve(Sl(2), Slots(49 * 255));
+        table.reserve(SL0, Slots(255));
+        table.reserve(SL1, Slots(7));
+        assert!(table.has_virtual_entries());
+        table.release(SL0, Slots(255));
+        assert!(!table.has_virtual_entries());
+        assert_eq!(table.entries().len(), 65);
+        let low = table.tables().unwrap().low;
+        assert_eq!(low.entries().len(), 64);
+        assert_eq!(
+            low.entries()[63],
+            Entry {
+                vl: Vl(1),
+                weight: 7
+            }
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "VL2 carries two kinds of traffic")]
+    fn lanes_are_not_shared() {
+        let best_effort = Vl(2);
+        PortTable::new(Lanes {
+            best_effort,
+            ..Lanes::default()
+        });
+    }
+
+    /// What each lane sends in so many packets of 64 bytes when all lanes always have one.
+    fn sent_when_backlogged(tables: &Tables, n_packets: u64) -> [u64; 15] {
+        let policy = IbTwoTable {
+            high: tables.high.clone(),
+            low: tables.low.clone(),
+            limit: NO_LIMIT,
+        };
+        let mut arbiter = policy.build();
+        let mut heads = [Head::default(); N_QUEUES];
+        for vl in 0..15 {
+            (heads[usize::from(vl)].bytes, heads[usize::from(vl)].vl) = (64, Vl(vl));
+        }
+        let view = View {
+            eligible: (1 << 15) - 1,
+            heads: &heads,
+        };
+        let mut sent = [0; 15];
+        for _ in 0..n_packets {
+            let grant = arbiter.choose(&view).expect("somebody can send");
+            arbiter.commit(grant);
+            sent[usize::from(grant.queue)] += 1;
+        }
+        sent
+    }
+
+    /// Comings and goings at a port: which service level, how much, whether the oldest goes instead.
+    fn changes() -> impl Strategy<Value = Vec<(u8, u64, bool)>> {
+        proptest::collection::vec(
+            (0..N_SLS, 1..2_000u64, proptest::bool::weighted(0.3)),
+            1..80,
+        )
+    }
+
+    fn churn(
+        changes: &[(u8, u64, bool)],
+        mode: Mode,
+        mut seen: impl FnMut(&PortTable),
+    ) -> PortTable {
+        let mut table = PortTable::new(Lanes::default());
+        let mut held = std::collections::VecDeque::new();
+        for &(sl, slots, leaves) in changes {
+            let (sl, slots) = (Sl(sl), Slots(slots));
+            if leaves {
+                if let Some((sl, slots)) = held.pop_front() {
+                    table.release(sl, slots);
+                }
+            } else if slots <= table.free(sl, mode).0 {
+                table.reserve(sl, slots);
+                held.push_back((sl, slots));
+            }
+            seen(&table);
+        }
+        table
+    }
+
+    proptest! {
+        #[test]
+        fn c004_15_a_connection_changes_only_the_entries_of_its_lane(
+            changes in changes(), sl in 0..N_SLS, slots in 1..2_000u64,
+        ) {
+            let before = churn(&changes, Mode::Paper, |_| {});
+            let (sl, slots) = (Sl(sl), Slots(slots));
+            prop_assume!(slots <= before.free(sl, Mode::Paper).0);
+            let mut after = before.clone();
+            after.reserve(sl, slots);
+            let vl = Lanes::default().of(sl);
+            for at in 0..after.entries().len() {
+                let (old, new) = (before.entries().get(at).copied().flatten(), after.entries()[at]);
+                let is_own = old.is_none_or(|e| e.vl == vl) && new.is_none_or(|e| e.vl == vl);
+                prop_assert!(old == new || is_own, "entry {at}: {old:?} became {new:?}");
+            }
+            after.release(sl, slots);
+            prop_assert_eq!(after, before);
+        }
+
+        #[test]
+        fn c004_16_a_port_never_gives_away_more_than_13056_slots(changes in changes(), strict: bool) {
+            let mode = if strict { Mode::StrictEntries } else { Mode::Paper };
+            churn(&changes, mode, |table| {
+                let by_sl = table.reserved_by_sl();
+                let sum: u64 = by_sl.iter().map(|slots| slots.0).sum();
+                assert_eq!(sum, table.reserved().0);
+                assert!(sum <= 13_056);
+                assert_eq!(slots_of_all(table), sum + 3_264 + 1);
+                // Entries are never wasted, whatever came and went.
+                let needed: usize = by_sl.iter().map(|slots| slots.entries()).sum();
+                assert_eq!(table.n_entries(), needed + 14);
+                assert!(!strict || table.n_entries() <= MAX_ENTRIES);
+            });
+        }
+
+        #[test]
+        fn c004_16_lanes_receive_what_they_reserved_when_all_have_packets(changes in changes()) {
+            let table = churn(&changes, Mode::StrictEntries, |_| {});
+            // One round of the table; it is never longer than a frame and the slot of challenged traffic.
+            let round = slots_of_all(&table);
+            prop_assert!(round <= 16_320 + 1);
+            let sent = sent_when_backlogged(&table.tables().unwrap(), round);
+            for sl in 0..N_SLS {
+                let vl = Lanes::default().of(Sl(sl));
+                prop_assert_eq!(sent[vl.index()], table.reserved_by_sl()[usize::from(sl)].0);
+            }
+        }
+    }
+}

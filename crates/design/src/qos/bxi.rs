@@ -1,0 +1,399 @@
+//! Plans the arbitration table of BXI: strides by rank, weights by share (003, spec 4.2.3).
+//!
+//! With latency tuning the class of rank r (0 is the most urgent) has every 2^(r+1)-th entry: n classes make
+//! 2^n - 1 entries, as 0 1 0 2 0 1 0 for three. The weight of a class is that of the class, not of its
+//! entries (X003-1): what it may send per turn of the table, `weight * k` flits, is divided among its
+//! entries, so tuning changes waits and not shares. Without tuning every class has one entry.
+//!
+//! A basic arbiter never sends a packet that is longer than a full quantum, so a quantum below the largest
+//! packet of its class is refused. (With deficits it would only wait for more turns; the same table serves
+//! both, so the rule is the same.)
+
+use std::fmt;
+
+use netloom_arbitration::{MAX_QUANTUM, QuantumTable, SlEntry};
+use netloom_units::{Ratio, Sl};
+
+use super::weights::entry_weights;
+
+/// One class; its rank is its place in the list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Class {
+    /// Its name, for messages and reports.
+    pub name: String,
+    /// Its service level.
+    pub sl: Sl,
+    /// Its weight against the other classes, at least 1.
+    pub weight: u16,
+    /// Its largest packet, in flits.
+    pub largest_packet: u32,
+}
+
+/// What a table must fulfil.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Needs {
+    /// The classes, the most urgent first.
+    pub classes: Vec<Class>,
+    /// Flits per unit of weight.
+    pub k: u32,
+    /// Whether urgent classes are met more often (latency tuning).
+    pub is_tuned: bool,
+}
+
+/// A planned table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BxiPlan {
+    /// The table. Its k is that of the needs where all quanta are multiples of it, otherwise their greatest
+    /// common divisor: the device multiplies, and knows no fractions of a weight.
+    pub table: QuantumTable,
+    /// The classes, in the order of the needs.
+    pub classes: Vec<PlannedClass>,
+}
+
+/// What one class gets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedClass {
+    /// Its name.
+    pub name: String,
+    /// Its service level.
+    pub sl: Sl,
+    /// The number of entries from one of its own to the next; the whole table for a class with one.
+    pub stride: usize,
+    /// The quanta of its entries in the order of the table, in flits.
+    pub quanta: Vec<u64>,
+    /// What they sum to: flits per turn of the table.
+    pub total: u64,
+    /// Its part of all entries.
+    pub entries_share: Ratio,
+    /// Its part of the bandwidth when all classes are backlogged.
+    pub share: Ratio,
+}
+
+/// Why there is no table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// No class asks for anything.
+    NoClasses,
+    /// k is 0.
+    NoK,
+    /// More tuned classes than ranks fit a table.
+    TooManyClasses(usize),
+    /// A class of weight 0 would never send.
+    NoWeight(String),
+    /// Two classes with one service level.
+    SlTwice(String, String, Sl),
+    /// A quantum below the largest packet: class, quantum, packet, and the smallest k that would do.
+    QuantumBelowPacket(String, u64, u32, u64),
+    /// A quantum beyond what an arbiter counts: class, and the quantum.
+    QuantumTooLarge(String, u64),
+    /// A weight that 16 bits do not hold: class, and the weight.
+    WeightTooLarge(String, u64),
+    /// The table type refuses the entries.
+    Table(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NoClasses => write!(f, "a table needs at least one class"),
+            Refusal::NoK => write!(f, "k = 0: at least one flit per unit of weight is needed"),
+            Refusal::TooManyClasses(n) => write!(
+                f,
+                "{n} tuned classes need 2^{n} - 1 entries; at most {MAX_TUNED} classes can be tuned"
+            ),
+            Refusal::NoWeight(name) => write!(f, "{name}: weight 0 would never send; 1 or more"),
+            Refusal::SlTwice(a, b, sl) => write!(f, "{a} and {b} both use {sl}; give each its own"),
+            Refusal::QuantumBelowPacket(name, quantum, packet, k) => write!(
+                f,
+                "{name}: a quantum of {quantum} flits is below its largest packet of {packet}, which would \
+                 never be sent; k of at least {k}, or a larger weight"
+            ),
+            Refusal::QuantumTooLarge(name, quantum) => write!(
+                f,
+                "{name}: a quantum of {quantum} flits; at most {MAX_QUANTUM}: a smaller k or weight"
+            ),
+            Refusal::WeightTooLarge(name, weight) => write!(
+                f,
+                "{name}: an entry would need weight {weight}, and holds 65535; choose a k that the numbers \
+                 of entries divide"
+            ),
+            Refusal::Table(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Tuned classes, at most: 2^8 - 1 entries is what an 8-bit current entry (V003-4) can name.
+pub const MAX_TUNED: usize = 8;
+
+/// The entries of a tuned table of `n` classes: the rank at each position, `2^n - 1` of them.
+pub fn tuned_ranks(n: usize) -> Vec<usize> {
+    // Position p is 2^(r+1) apart from the next with the same r trailing ones in p.
+    (0..(1usize << n) - 1)
+        .map(|position| position.trailing_ones() as usize)
+        .collect()
+}
+
+/// The table for these needs, or everything that is in its way.
+pub fn plan(needs: &Needs) -> Result<BxiPlan, Vec<Refusal>> {
+    let mut refusals = mistakes(needs);
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let n = needs.classes.len();
+    let ranks = if needs.is_tuned {
+        tuned_ranks(n)
+    } else {
+        (0..n).collect()
+    };
+    let classes = planned(needs, &ranks);
+    refusals.extend(short_quanta(needs, &classes));
+    for class in &classes {
+        if class.quanta[0] > u64::from(MAX_QUANTUM) {
+            let name = class.name.clone();
+            refusals.push(Refusal::QuantumTooLarge(name, class.quanta[0]));
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let table = table(needs, &ranks, &classes)?;
+    Ok(BxiPlan { table, classes })
+}
+
+fn mistakes(needs: &Needs) -> Vec<Refusal> {
+    let mut refusals = vec![];
+    if needs.classes.is_empty() {
+        refusals.push(Refusal::NoClasses);
+    }
+    if needs.k == 0 {
+        refusals.push(Refusal::NoK);
+    }
+    if needs.is_tuned && needs.classes.len() > MAX_TUNED {
+        refusals.push(Refusal::TooManyClasses(needs.classes.len()));
+    }
+    for (i, class) in needs.classes.iter().enumerate() {
+        let name = || class.name.clone();
+        if let Some(other) = needs.classes[..i].iter().find(|c| c.sl == class.sl) {
+            refusals.push(Refusal::SlTwice(other.name.clone(), name(), class.sl));
+        }
+        if class.weight == 0 {
+            refusals.push(Refusal::NoWeight(name()));
+        }
+    }
+    refusals
+}
+
+fn planned(needs: &Needs, ranks: &[usize]) -> Vec<PlannedClass> {
+    let flits = |class: &Class| u64::from(class.weight) * u64::from(needs.k);
+    let all: u64 = needs.classes.iter().map(flits).sum();
+    let one = |(rank, class): (usize, &Class)| {
+        let n_entries = ranks.iter().filter(|&&r| r == rank).count();
+        let total = flits(class);
+        PlannedClass {
+            name: class.name.clone(),
+            sl: class.sl,
+            stride: if n_entries == 1 {
+                ranks.len()
+            } else {
+                2 << rank
+            },
+            quanta: entry_weights(total, n_entries as u32),
+            total,
+            entries_share: Ratio::new(n_entries as u128, ranks.len() as u128),
+            share: Ratio::new(total.into(), all.into()),
+        }
+    };
+    needs.classes.iter().enumerate().map(one).collect()
+}
+
+/// Every entry must be able to send the largest packet, and the last ones are the smallest.
+fn short_quanta(needs: &Needs, classes: &[PlannedClass]) -> Vec<Refusal> {
+    let mut refusals = vec![];
+    for (class, planned) in needs.classes.iter().zip(classes) {
+        let least = planned.quanta.last().copied().unwrap_or(0);
+        if least < u64::from(class.largest_packet) {
+            let wanted = u64::from(class.largest_packet) * planned.quanta.len() as u64;
+            let k = wanted.div_ceil(class.weight.into());
+            let name = class.name.clone();
+            refusals.push(Refusal::QuantumBelowPacket(
+                name,
+                least,
+                class.largest_packet,
+                k,
+            ));
+        }
+    }
+    refusals
+}
+
+/// The quanta as what the device stores: weights of 16 bits and one k.
+fn table(
+    needs: &Needs,
+    ranks: &[usize],
+    classes: &[PlannedClass],
+) -> Result<QuantumTable, Vec<Refusal>> {
+    let quanta = || classes.iter().flat_map(|c| &c.quanta).copied();
+    let k = if quanta().all(|q| q.is_multiple_of(needs.k.into())) {
+        u64::from(needs.k)
+    } else {
+        quanta().fold(0, gcd)
+    };
+    let mut refusals = vec![];
+    for class in classes {
+        let weight = class.quanta[0] / k;
+        if weight > u64::from(u16::MAX) {
+            refusals.push(Refusal::WeightTooLarge(class.name.clone(), weight));
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let mut used = vec![0; classes.len()];
+    let entry = |&rank: &usize| {
+        let quantum = classes[rank].quanta[used[rank]];
+        used[rank] += 1;
+        SlEntry {
+            sl: classes[rank].sl,
+            weight: (quantum / k) as u16,
+        }
+    };
+    let entries = ranks.iter().map(entry).collect();
+    let k = u32::try_from(k).expect("k is at most a quantum, and those are at most MAX_QUANTUM");
+    QuantumTable::new(entries, k).map_err(|error| vec![Refusal::Table(error.to_string())])
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(weights: &[u16], k: u32, is_tuned: bool) -> Needs {
+        let class = |(rank, &weight): (usize, &u16)| Class {
+            name: format!("SL{rank}"),
+            sl: Sl(rank as u8),
+            weight,
+            largest_packet: 16 * (rank as u32 + 1),
+        };
+        Needs {
+            classes: weights.iter().enumerate().map(class).collect(),
+            k,
+            is_tuned,
+        }
+    }
+
+    fn percent(ratio: Ratio) -> String {
+        format!("{:.2}", ratio.as_f64() * 100.0)
+    }
+
+    #[test]
+    fn v003_1_quanta_are_weights_times_k() {
+        let plan = plan(&needs(&[5, 3, 2], 100, false)).unwrap();
+        let totals: Vec<u64> = plan.classes.iter().map(|c| c.total).collect();
+        assert_eq!(totals, [500, 300, 200]);
+        let shares: Vec<String> = plan.classes.iter().map(|c| percent(c.share)).collect();
+        assert_eq!(shares, ["50.00", "30.00", "20.00"]);
+        let pairs = [(0, 5), (1, 3), (2, 2)];
+        assert_eq!(plan.table, QuantumTable::from_pairs(&pairs, 100).unwrap());
+    }
+
+    #[test]
+    fn v003_2_table_2() {
+        let plan = plan(&needs(&[5, 4, 3, 2, 1], 1024, true)).unwrap();
+        let column =
+            |f: &dyn Fn(&PlannedClass) -> u64| plan.classes.iter().map(f).collect::<Vec<_>>();
+        assert_eq!(column(&|c| c.total), [5120, 4096, 3072, 2048, 1024]);
+        assert_eq!(column(&|c| c.quanta.len() as u64), [16, 8, 4, 2, 1]);
+        assert_eq!(column(&|c| c.quanta[0]), [320, 512, 768, 1024, 1024]);
+        assert!(
+            plan.classes
+                .iter()
+                .all(|c| c.quanta.iter().all(|&q| q == c.quanta[0]))
+        );
+        let entries: Vec<String> = plan
+            .classes
+            .iter()
+            .map(|c| percent(c.entries_share))
+            .collect();
+        assert_eq!(entries, ["51.61", "25.81", "12.90", "6.45", "3.23"]);
+        let shares: Vec<String> = plan.classes.iter().map(|c| percent(c.share)).collect();
+        assert_eq!(shares, ["33.33", "26.67", "20.00", "13.33", "6.67"]);
+        // The device stores the same quanta with weights of 64 flits.
+        assert_eq!(plan.table.k, 64);
+        let stored: Vec<u32> = plan
+            .table
+            .entries()
+            .iter()
+            .map(|e| plan.table.quantum(e))
+            .collect();
+        assert_eq!(stored[..8], [320, 512, 320, 768, 320, 512, 320, 1024]);
+        assert_eq!(stored.len(), 31);
+    }
+
+    #[test]
+    fn ranks_are_strides() {
+        assert_eq!(tuned_ranks(3), [0, 1, 0, 2, 0, 1, 0]);
+        for (position, rank) in tuned_ranks(5).into_iter().enumerate() {
+            let expected = match position {
+                p if p % 2 == 0 => 0,
+                p if p % 4 == 1 => 1,
+                p if p % 8 == 3 => 2,
+                p if p % 16 == 7 => 3,
+                _ => 4,
+            };
+            assert_eq!(rank, expected);
+        }
+    }
+
+    /// "Tuned fair needs k >= 256 with 64 B flits" (X003-12).
+    #[test]
+    fn x003_12_a_quantum_holds_the_largest_packet() {
+        assert!(plan(&needs(&[1; 5], 256, true)).is_ok());
+        let refusals = plan(&needs(&[1; 5], 255, true)).unwrap_err();
+        let too_short = |name: &str, quantum, packet| {
+            Refusal::QuantumBelowPacket(name.into(), quantum, packet, 256)
+        };
+        assert_eq!(
+            refusals,
+            [too_short("SL0", 15, 16), too_short("SL1", 31, 32)]
+        );
+        // One entry per class needs less.
+        assert!(plan(&needs(&[1; 5], 80, false)).is_ok());
+        assert!(plan(&needs(&[1; 5], 79, false)).is_err());
+    }
+
+    #[test]
+    fn quanta_that_do_not_divide_keep_the_share() {
+        let plan = plan(&needs(&[1, 1, 1], 1001, true)).unwrap();
+        assert_eq!(plan.classes[0].quanta, [251, 250, 250, 250]);
+        assert_eq!(plan.classes[0].share, plan.classes[2].share);
+        assert_eq!(plan.table.k, 1);
+    }
+
+    #[test]
+    fn all_mistakes_come_at_once() {
+        let mut bad = needs(&[1; 9], 0, true);
+        bad.classes[1].sl = Sl(0);
+        bad.classes[2].weight = 0;
+        let refusals = plan(&bad).unwrap_err();
+        assert_eq!(refusals.len(), 4, "{refusals:?}");
+        assert!(
+            refusals
+                .iter()
+                .all(|refusal| !refusal.to_string().is_empty())
+        );
+        assert!(plan(&needs(&[], 1, false)).is_err());
+        let large = plan(&needs(&[3, 3], u32::MAX - 1, true)).unwrap_err();
+        assert!(matches!(
+            large[0],
+            Refusal::QuantumTooLarge(_, 6_442_450_941)
+        ));
+        // 65535 * 1001 does not fit the sixteen bits of a weight when k becomes 1.
+        let wide = plan(&needs(&[65535, 1, 1], 1001, true)).unwrap_err();
+        assert!(matches!(&wide[..], [Refusal::WeightTooLarge(name, _)] if name == "SL0"));
+    }
+}
