@@ -11,6 +11,17 @@ pub struct Grant {
     pub registers: [u32; 6],
 }
 
+impl Grant {
+    /// A grant of management by an arbiter whose registers it does not touch: `commit` knows it by its
+    /// zeros.
+    pub(crate) fn of_management(queue: u8) -> Grant {
+        Grant {
+            queue,
+            registers: [0; 6],
+        }
+    }
+}
+
 /// Decides which queue of one output sends next.
 ///
 /// A grant is used at once or not at all: no other commit and no arrival comes between `choose` and the

@@ -24,7 +24,7 @@
 use netloom_catalog::{Described, params};
 use netloom_units::Bytes;
 
-use crate::dtable::no_entries;
+use crate::policy::no_entries;
 use crate::quantum_walk::{Leftover, QuantumWalk, Turn};
 use crate::service_levels::SlRoundRobin;
 use crate::{Arbiter, Fault, Grant, Policy, PortContext, QuantumTable, SlEntry, Speaks, View};
@@ -260,14 +260,8 @@ impl Arbiter for BxiArbiter {
     /// `None` if only service levels without an entry are eligible, or without deficits if every head is
     /// longer than its entries allow.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        if view.eligible == 0 {
-            return None;
-        }
         if let Some(queue) = view.management() {
-            return Some(Grant {
-                queue,
-                registers: [0; 6],
-            });
+            return Some(Grant::of_management(queue));
         }
         let heads = self.round_robin.heads(view);
         let size = |sl: u8| {

@@ -14,6 +14,7 @@ use netloom_catalog::{Described, params};
 use netloom_units::Vl;
 
 use crate::head::vl_bit;
+use crate::policy::lane_faults;
 use crate::quantum_walk::{Leftover, QuantumWalk, Turn};
 use crate::{Arbiter, Fault, Grant, MANAGEMENT_VL, MAX_QUANTUM, Policy, PortContext, Speaks, View};
 
@@ -89,31 +90,6 @@ impl DeficitRoundRobin {
     }
 }
 
-/// Lanes named that the port lacks, and lanes used that are not named.
-pub(crate) fn lane_faults(key: &'static str, named: u32, context: &PortContext) -> Vec<Fault> {
-    let mut faults = vec![];
-    let data_vls = u32::from(context.data_vls);
-    for vl in 0..32 {
-        let is_named = named >> vl & 1 == 1;
-        let is_used = context.used_vls >> vl & 1 == 1 && vl != u32::from(MANAGEMENT_VL.0);
-        if is_named && vl >= data_vls {
-            faults.push(Fault::error(
-                key,
-                format!("VL{vl} does not exist: the port has {data_vls} data lanes"),
-                format!("leave VL{vl} out of `{key}`, or give the port more lanes"),
-            ));
-        }
-        if is_used && !is_named {
-            faults.push(Fault::error(
-                key,
-                format!("VL{vl} carries traffic and is not in `{key}`: it would never send"),
-                format!("add VL{vl} to `{key}`"),
-            ));
-        }
-    }
-    faults
-}
-
 /// A grant carries what the walk found; management carries no active lanes.
 struct DeficitRoundRobinArbiter {
     walk: QuantumWalk,
@@ -123,14 +99,8 @@ struct DeficitRoundRobinArbiter {
 impl Arbiter for DeficitRoundRobinArbiter {
     /// `None` if only lanes that are not in the list are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        if view.eligible == 0 {
-            return None;
-        }
         if let Some(queue) = view.management() {
-            return Some(Grant {
-                queue,
-                registers: [0; 6],
-            });
+            return Some(Grant::of_management(queue));
         }
         let size = |vl: u8| {
             let queue = view.oldest_of(Vl(vl)).unwrap_or(0);

@@ -23,6 +23,7 @@
 
 use netloom_catalog::{Described, params};
 
+use crate::policy::no_entries;
 use crate::service_levels::SlRoundRobin;
 use crate::{
     Arbiter, DeficitTable, Fault, Grant, N_SLS, Policy, PortContext, SlEntry, Speaks, View,
@@ -68,17 +69,6 @@ impl Policy for DTable {
     fn serves_everyone(&self) -> bool {
         true
     }
-}
-
-/// The fault of a table that can send nothing.
-pub(crate) fn no_entries(sls: u32) -> Option<Fault> {
-    (sls == 0).then(|| {
-        Fault::error(
-            "table",
-            "the table is empty: nothing would ever be sent".into(),
-            "write entries of [service level, weight], as in table = [[0, 64], [1, 32]]".into(),
-        )
-    })
 }
 
 /// A grant carries `[active, turns, size, …]`: the service levels that had something to send, one bit each;
@@ -140,14 +130,8 @@ impl DTableArbiter {
 impl Arbiter for DTableArbiter {
     /// `None` if only service levels without an entry are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        if view.eligible == 0 {
-            return None;
-        }
         if let Some(queue) = view.management() {
-            return Some(Grant {
-                queue,
-                registers: [0; 6],
-            });
+            return Some(Grant::of_management(queue));
         }
         let heads = self.round_robin.heads(view);
         let active = heads.sls & self.sls;

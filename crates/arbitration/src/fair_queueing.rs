@@ -233,10 +233,7 @@ impl TagArbiter {
 impl Arbiter for TagArbiter {
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         if let Some(queue) = view.management() {
-            return Some(Grant {
-                queue,
-                registers: [0; 6],
-            });
+            return Some(Grant::of_management(queue));
         }
         let (mut unannounced, mut classes) = (0, 0);
         let mut oldest = [None; N_SLS];

@@ -1,6 +1,6 @@
 //! What a file says about arbitration, before there are any ports.
 
-use crate::{Arbiter, TwoTable};
+use crate::{Arbiter, MANAGEMENT_VL, TwoTable};
 
 /// A described arbiter: the parameters of a file; builds one arbiter per output.
 pub trait Policy: Send + Sync {
@@ -90,4 +90,40 @@ impl Fault {
             is_error: false,
         }
     }
+}
+
+/// The fault of a table that can send nothing.
+pub(crate) fn no_entries(sls: u32) -> Option<Fault> {
+    (sls == 0).then(|| {
+        Fault::error(
+            "table",
+            "the table is empty: nothing would ever be sent".into(),
+            "write entries of [service level, weight], as in table = [[0, 64], [1, 32]]".into(),
+        )
+    })
+}
+
+/// Lanes named that the port lacks, and lanes used that are not named.
+pub(crate) fn lane_faults(key: &'static str, named: u32, context: &PortContext) -> Vec<Fault> {
+    let mut faults = vec![];
+    let data_vls = u32::from(context.data_vls);
+    for vl in 0..32 {
+        let is_named = named >> vl & 1 == 1;
+        let is_used = context.used_vls >> vl & 1 == 1 && vl != u32::from(MANAGEMENT_VL.0);
+        if is_named && vl >= data_vls {
+            faults.push(Fault::error(
+                key,
+                format!("VL{vl} does not exist: the port has {data_vls} data lanes"),
+                format!("leave VL{vl} out of `{key}`, or give the port more lanes"),
+            ));
+        }
+        if is_used && !is_named {
+            faults.push(Fault::error(
+                key,
+                format!("VL{vl} carries traffic and is not in `{key}`: it would never send"),
+                format!("add VL{vl} to `{key}`"),
+            ));
+        }
+    }
+    faults
 }

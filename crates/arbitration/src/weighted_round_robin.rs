@@ -14,8 +14,8 @@
 use netloom_catalog::{Described, choice, params};
 use netloom_units::{Sl, Vl};
 
-use crate::deficit_round_robin::lane_faults;
 use crate::head::{queues, vl_bit};
+use crate::policy::lane_faults;
 use crate::{Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_SLS, Policy, PortContext, Speaks, View};
 
 choice! {

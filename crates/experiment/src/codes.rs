@@ -144,14 +144,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0315",
         "a buffer is too large to be counted",
-        "Buffers are counted in flits, up to 2^24 for each lane.",
-    ),
-    (
-        "E0316",
-        "a buffer is too large to be counted",
-        "Credits and room are counted in flits with 16 bits for each lane: 65,535 flits, or about 4 MiB of 64-byte \
-         flits. Real switches have far less for a lane of a port. In a pool the largest part of one lane counts \
-         (max, or all that the minima of the others leave).",
+        "Credits and room are counted in flits, with 16 bits for each lane: 65,535 flits, or about 4 MiB of 64-byte \
+         flits. In a pool the largest part of one lane counts (max, or all that the minima of the others leave), \
+         and the pool itself may have 2^24 flits. Real switches have far less.",
     ),
     (
         "E0401",

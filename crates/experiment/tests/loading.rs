@@ -593,7 +593,7 @@ fn buffers_that_cannot_be_counted_are_refused() {
                 [[traffic]]\nload = 0.5\n";
     let loaded = load(&Request::new("test.toml", text));
     let codes: Vec<_> = loaded.notes.iter().map(|note| note.code).collect();
-    assert_eq!(codes, ["E0316", "E0316"]);
+    assert_eq!(codes, ["E0315", "E0315"]);
     let fits = text
         .replace("8 MiB", "4194240 B")
         .replace("64 MiB", "4194240 B");

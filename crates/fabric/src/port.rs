@@ -1,9 +1,12 @@
 //! One port of a switch: the crossbar input of one direction, the crossbar output of the other.
 
+use netloom_packet::Rows;
 use netloom_units::Tick;
 
 use crate::mask::Mask;
+use crate::ramp::Pace;
 use crate::room::Room;
+use crate::wire::{Stages, Wire};
 
 /// No record.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -87,8 +90,6 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) wire_out: u8,
     /// The guarded ring that leaves by this port; 0 is none. On a ring, room is counted in slots.
     pub(crate) ring_out: u8,
-    /// Whether its link ends at a NIC.
-    pub(crate) to_nic: bool,
 
     /// Room in the output buffer.
     pub(crate) space: Room,
@@ -144,7 +145,6 @@ impl<A, const W: usize, const R: usize> Port<A, W, R> {
             output_watched: false,
             wire_out: place.wire,
             ring_out: place.ring_out,
-            to_nic: matches!(place.peer, Peer::Nic(_)),
             space: Room::default(),
             credit: Room::default(),
             counter_line: [],
@@ -154,6 +154,15 @@ impl<A, const W: usize, const R: usize> Port<A, W, R> {
             packets: 0,
             choices: 0,
             output_peak: 0,
+        }
+    }
+
+    /// The pace at which the buffer behind its link is emptied.
+    #[inline]
+    pub(crate) fn credit_pace(&self, wires: &Rows<Wire>, stages: &Stages) -> Pace {
+        match self.receiver {
+            Peer::Nic(_) => wires[u32::from(self.wire_out)].drain,
+            _ => stages.crossbar,
         }
     }
 

@@ -41,12 +41,6 @@ impl<T: Copy> Slab<T> {
         self.slots[at]
     }
 
-    /// Frees the slot of a record that nobody needs any more.
-    #[inline]
-    pub fn free(&mut self, at: u32) {
-        self.free.push(at);
-    }
-
     /// How many records are stored.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -74,7 +74,7 @@ pub(crate) fn countable(
     let have = u64::from(sizes.most(vl));
     desk.notes
         .error(
-            "E0316",
+            "E0315",
             desk.places.of(path),
             format!("`{key}` gives a lane {have} flits; at most {most} can be counted"),
         )

@@ -14,8 +14,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     /// The last flit of a packet has arrived.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Tick, nic: u32, id: u32) {
-        let packet = self.packets[id].packet;
-        self.packets.free(id);
+        let packet = self.packets.remove(id).packet;
         assert_eq!(
             packet.destination, self.nics[nic].id,
             "a packet reaches the NIC it was sent to"

@@ -251,7 +251,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         state.sequence += 1;
         if is_last {
             let next = message.next;
-            self.messages.free(queue.head);
+            self.messages.remove(queue.head);
             queue.head = next;
         }
         if queue.head == NIL {

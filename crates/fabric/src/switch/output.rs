@@ -112,10 +112,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.ports[port];
-        let pace = match output.to_nic {
-            true => self.wires[u32::from(output.wire_out)].drain,
-            false => self.stages.crossbar,
-        };
+        let pace = output.credit_pace(&self.wires, &self.stages);
         let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
         let held = output.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
@@ -138,10 +135,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             return;
         }
         let ring = output.ring_out;
-        let pace = match output.to_nic {
-            true => self.wires[u32::from(output.wire_out)].drain,
-            false => self.stages.crossbar,
-        };
+        let pace = output.credit_pace(&self.wires, &self.stages);
         let limits = self.input_buffer.of(ring);
         let first = port * self.n_vls as u32;
         let mut eligible = 0u32;
@@ -301,7 +295,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             });
         }
         if is_remote {
-            self.packets.free(id);
+            self.packets.remove(id);
         }
         if short != 0 {
             self.promise_room(now, port, short, out);

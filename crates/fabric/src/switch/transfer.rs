@@ -118,10 +118,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         // Where nothing can come between, the link is given together with the crossbar: nobody else is
         // in the output buffer or on the way to it, the link will be free, and the credits are held.
         let limits = self.input_buffer.of(out_port.ring_out);
-        let pace = || match out_port.to_nic {
-            true => self.wires[u32::from(out_port.wire_out)].drain,
-            false => self.stages.crossbar,
-        };
+        let pace = || out_port.credit_pace(&self.wires, &self.stages);
         if out_port.present == 0
             && out_port.crossing == 0
             && out_port.link_until.0 < eligible.0 + self.stages.ahead
