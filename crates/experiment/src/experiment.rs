@@ -23,7 +23,7 @@ pub struct Experiment {
     pub classes: Vec<ClassInfo>,
     /// How long, how often, how exactly.
     pub measure: Measure,
-    /// SHA-256 of every list of messages that a class names, in the order of the classes.
+    /// SHA-256 of the messages of every class that lists them in a file, in the order of the classes.
     pub inputs: Vec<String>,
     /// Every value of the file, defaults included.
     pub resolved: Resolved,

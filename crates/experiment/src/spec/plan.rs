@@ -66,6 +66,8 @@ struct Classes {
     sources: Vec<Arc<dyn Source>>,
     /// By class: service levels with the largest message in bytes.
     levels: Vec<BTreeMap<u8, u32>>,
+    /// SHA-256 of the messages of every class that lists them.
+    inputs: Vec<String>,
 }
 
 /// Lanes of every link.
@@ -258,7 +260,6 @@ pub(crate) fn build(
         workloads: classes.workloads,
         n_partitions,
     };
-    let inputs = remake.workloads.inputs();
     Some(Experiment {
         name,
         about,
@@ -266,7 +267,7 @@ pub(crate) fn build(
         fabric,
         classes: infos,
         measure,
-        inputs,
+        inputs: classes.inputs,
         resolved,
         remake: Some(Arc::new(remake)),
     })
@@ -486,13 +487,18 @@ fn classes(
         .map(|at| workloads.build(at, seed, desk.notes))
         .collect();
     let sources: Vec<Arc<dyn Source>> = built.into_iter().collect::<Option<_>>()?;
+    let mut inputs = vec![];
     let levels: Vec<BTreeMap<u8, u32>> = workloads
         .classes
         .iter()
         .zip(&sources)
         .map(|(class, source)| match &class.workload {
             Workload::Drawn(law) => BTreeMap::from([(class.sl.0, law.size.largest())]),
-            Workload::Listed(_) => listed_levels(&**source, class.sl, topology.n_nics()),
+            Workload::Listed(_) => {
+                let (levels, messages) = listed(&**source, class.sl, topology.n_nics());
+                inputs.push(netloom_results::sha256(&messages));
+                levels
+            }
         })
         .collect();
     let is_good = check::traffic::levels(specs, &levels, desk);
@@ -500,23 +506,28 @@ fn classes(
         workloads,
         sources,
         levels,
+        inputs,
     })
 }
 
-/// The service levels of a list of messages, each with its largest.
-fn listed_levels(source: &dyn Source, own: Sl, n_nics: u32) -> BTreeMap<u8, u32> {
+/// The service levels of a list of messages, each with its largest, and the messages as text.
+fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, String) {
     let mut levels = BTreeMap::new();
+    let mut messages = String::new();
     for nic in (0..n_nics).map(NicId) {
         let mut cursor = Cursor::default();
         while let Some(message) = source.next(nic, &mut cursor) {
-            let largest = levels.entry(message.sl.unwrap_or(own.0)).or_insert(0);
+            let sl = message.sl.unwrap_or(own.0);
+            let largest = levels.entry(sl).or_insert(0);
             *largest = message.bytes.max(*largest);
+            let (cycle, to, bytes) = (message.cycle, message.destination, message.bytes);
+            messages.push_str(&format!("{cycle} {nic} {to} {bytes} {sl}\n"));
         }
     }
     if levels.is_empty() {
         levels.insert(own.0, 0);
     }
-    levels
+    (levels, messages)
 }
 
 /// Lanes, and what travels on them.

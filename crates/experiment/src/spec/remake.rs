@@ -59,21 +59,6 @@ impl Workloads {
         };
         self.classes[class].build(&setting, notes).map(Arc::from)
     }
-
-    /// SHA-256 of every list of messages that a class names.
-    pub(crate) fn inputs(&self) -> Vec<String> {
-        let listed = self
-            .classes
-            .iter()
-            .filter_map(|class| match &class.workload {
-                Workload::Drawn(_) => None,
-                Workload::Listed(path) => Some(self.directory.join(path)),
-            });
-        // It was read a moment ago; if it has vanished since, the run fails on its own.
-        listed
-            .map(|path| netloom_results::sha256(&std::fs::read_to_string(path).unwrap_or_default()))
-            .collect()
-    }
 }
 
 impl Remake {
