@@ -28,7 +28,9 @@ impl Grant {
 /// `commit` of its grant, which may therefore carry what to do rather than the outcome.
 ///
 /// An arbiter that goes by virtual lane and finds several eligible queues with the same lane (a NIC has
-/// one queue per service level) takes the oldest head of them, the lowest queue on a tie.
+/// one queue per service channel) takes the oldest head of them, the lowest queue on a tie. One that goes by
+/// service level and finds several eligible queues of one level (which has several lanes) gives them turns
+/// (G000-8); `scfq` and `wfq` go on by their tags, which are in order of arrival within a level.
 pub trait Arbiter: Send {
     /// The queue that should send now. It is `Some` whenever a queue is eligible (work conserving); an
     /// arbiter that may idle says so in its documentation and in [`Policy::sendable_vls`].

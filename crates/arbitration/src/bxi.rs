@@ -144,33 +144,23 @@ impl BxiTable {
         }
     }
 
-    /// Which lane a service level uses is not known here: too short for every lane is an error, for some
-    /// lane a warning.
     fn packets_that_never_leave(&self, context: &PortContext, faults: &mut Vec<Fault>) {
-        let used = (0..16).filter(|vl| context.used_vls >> vl & 1 == 1 && *vl != 15);
-        let packets = used.filter_map(|vl: usize| context.largest_packet[vl]);
-        let flits = || packets.clone().map(|bytes| in_flits(bytes, self.flit));
-        let (Some(least), Some(most)) = (flits().min(), flits().max()) else {
-            return;
-        };
-        for sl in 0..16 {
+        for (sl, largest) in (0..).zip(context.largest_of_sl) {
             let of_sl = self.table.iter().filter(|e| e.sl.0 == sl && e.weight > 0);
-            let Some(weight) = of_sl.map(|e| e.weight).max() else {
+            let (Some(weight), Some(bytes)) = (of_sl.map(|e| e.weight).max(), largest) else {
                 continue;
             };
             let quantum = u32::from(weight).saturating_mul(self.k);
-            let message = |flits| {
-                format!(
+            let flits = in_flits(bytes, self.flit);
+            if quantum < flits {
+                let message = format!(
                     "SL{sl} may send at most {quantum} flits per turn, and a packet has up to \
                      {flits}: it would never leave"
-                )
-            };
-            let help =
-                format!("write a weight times k of at least {most} for SL{sl}, or use bxi-deficit");
-            if quantum < least {
-                faults.push(Fault::error("table", message(least), help));
-            } else if quantum < most {
-                faults.push(Fault::warning("table", message(most), help));
+                );
+                let help = format!(
+                    "write a weight times k of at least {flits} for SL{sl}, or use bxi-deficit"
+                );
+                faults.push(Fault::error("table", message, help));
             }
         }
     }
@@ -288,15 +278,14 @@ impl Arbiter for BxiArbiter {
 mod tests {
     use super::*;
 
-    /// A port with two lanes, whose largest packets have 10 and 20 flits.
+    /// Two service levels, whose largest packets have 10 and 20 flits.
     fn port() -> PortContext {
-        let mut largest_packet = [None; 16];
-        largest_packet[0] = Some(640);
-        largest_packet[1] = Some(1280);
+        let mut largest_of_sl = [None; 16];
+        largest_of_sl[0] = Some(640);
+        largest_of_sl[1] = Some(1280);
         PortContext {
-            data_vls: 2,
-            largest_packet,
-            used_vls: 0b11 | 1 << 15,
+            largest_of_sl,
+            ..PortContext::default()
         }
     }
 
@@ -319,16 +308,15 @@ mod tests {
         assert_eq!(faults(&[(0, 2), (1, 2), (1, 0)], 10), []);
         // Another entry of the service level is long enough.
         assert_eq!(faults(&[(0, 1), (0, 2)], 10), []);
-        // SL0 may be on either lane; SL1 is too short for both.
+        // A service level without traffic has nothing that could be too long.
+        assert_eq!(faults(&[(0, 10), (1, 20), (2, 1)], 1), []);
         let message = |sl, quantum, flits| {
             format!(
                 "SL{sl} may send at most {quantum} flits per turn, and a packet has up to {flits}: \
                  it would never leave"
             )
         };
-        assert_eq!(
-            faults(&[(0, 19), (1, 9)], 1),
-            [(false, message(0, 19, 20)), (true, message(1, 9, 10))]
-        );
+        assert_eq!(faults(&[(0, 19), (1, 9)], 1), [(true, message(1, 9, 20))]);
+        assert_eq!(faults(&[(0, 9)], 1), [(true, message(0, 9, 10))]);
     }
 }

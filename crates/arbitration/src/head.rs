@@ -52,12 +52,6 @@ impl View<'_> {
         self.oldest_where(|head| head.vl == vl)
     }
 
-    /// The same among the queues whose head has this service level.
-    #[inline]
-    pub fn oldest_of_sl(&self, sl: Sl) -> Option<u8> {
-        self.oldest_where(|head| head.sl == sl)
-    }
-
     /// The management packet to send, if there is one.
     #[inline]
     pub(crate) fn management(&self) -> Option<u8> {

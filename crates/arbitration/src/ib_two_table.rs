@@ -448,6 +448,10 @@ fn add_rows(table: &VlArbitrationTable, rows: &mut Vec<Row>) -> Walk {
     let live = table.entries().iter().filter(|e| e.weight > 0);
     let live: Vec<Entry> = live.copied().collect();
     let first = rows.len();
+    assert!(
+        first + live.len() <= 256,
+        "a row of both tables has a number of 8 bits"
+    );
     for at in 0..live.len() {
         let mut next = [0; 16];
         // From the farthest to the nearest, so that the nearest stays; this entry itself is a whole
@@ -485,6 +489,7 @@ mod tests {
             data_vls,
             largest_packet: [Some(largest_packet); 16],
             used_vls,
+            ..PortContext::default()
         }
     }
 

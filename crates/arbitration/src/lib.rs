@@ -26,6 +26,8 @@
 //! | `deficit-round-robin` | lanes | by quantum, exact in bytes |
 //! | `scfq`, `wfq` | service levels | by weight, exact in bytes |
 //!
+//! [`Witnessed`] wraps any policy and finds how long classes waited at most.
+//!
 //! Every kind sends management (VL15) first, outside its tables and limits and without touching its
 //! registers, as InfiniBand does.
 
@@ -44,6 +46,7 @@ mod service_levels;
 mod strict_priority;
 mod tables;
 mod weighted_round_robin;
+mod witness;
 
 use netloom_catalog::{Kind, kind};
 
@@ -60,10 +63,11 @@ pub use round_robin::RoundRobin;
 pub use strict_priority::{StrictPriority, VlOrder};
 pub use tables::{
     DeficitTable, Entry, LIMIT_UNIT, MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM,
-    MAX_QUANTUM_ENTRIES, N_SLS, NO_LIMIT, QuantumTable, SlEntry, TableError, VlArbitrationTable,
-    WEIGHT_UNIT, weight_units,
+    MAX_QUANTUM_ENTRIES, MAX_VIRTUAL_ENTRIES, N_SLS, NO_LIMIT, QuantumTable, SlEntry, TableError,
+    VlArbitrationTable, WEIGHT_UNIT, weight_units,
 };
 pub use weighted_round_robin::{TurnsOf, WeightUnit, WeightedRoundRobin};
+pub use witness::{LongestWait, WaitRecord, WaitsBy, Witness, Witnessed};
 
 /// All arbiters, in the order of the manual.
 pub const KINDS: &[Kind<dyn Policy>] = &[

@@ -42,7 +42,7 @@ pub enum Speaks {
     Queues,
     /// The virtual lanes; queues of one lane are taken as one FIFO.
     Vls,
-    /// The service levels; the lanes do not matter (but for management).
+    /// The service levels; several lanes of one have turns, or go by their tags.
     Sls,
 }
 
@@ -53,6 +53,8 @@ pub struct PortContext {
     pub data_vls: u8,
     /// The largest packet that each lane will carry, in bytes on the wire, where that is known.
     pub largest_packet: [Option<u32>; 16],
+    /// The same for each service level; a level with traffic has one.
+    pub largest_of_sl: [Option<u32>; 16],
     /// The lanes that traffic will use, one bit each.
     pub used_vls: u32,
 }

@@ -19,6 +19,9 @@ pub const WEIGHT_UNIT: u32 = 64;
 /// Entries of one table, at most.
 pub const MAX_ENTRIES: usize = 64;
 
+/// Entries of one table with virtual entries, at most: two of them have a number of 8 bits each.
+pub const MAX_VIRTUAL_ENTRIES: usize = 128;
+
 /// Entries of a deficit table, at most: the 64 of the high table, and the 47 of the low table that hold
 /// neither a deficit nor the accumulator (spec 1.2.2).
 pub const MAX_DEFICIT_ENTRIES: usize = 111;
@@ -54,6 +57,10 @@ pub struct Entry {
 }
 
 /// One table: at most 64 entries, each for a data lane (VL0 to VL14).
+///
+/// A study may ask what a longer table would do (X004-3): [`VlArbitrationTable::with_virtual_entries`]
+/// makes one of up to 128 entries. No port holds those beyond the 64th and no file can write them; they
+/// are for simulation only, and [`VlArbitrationTable::has_virtual_entries`] tells such a table.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct VlArbitrationTable(Vec<Entry>);
 
@@ -112,8 +119,23 @@ impl std::error::Error for TableError {}
 impl VlArbitrationTable {
     /// The table with these entries, or what is wrong with them.
     pub fn new(entries: Vec<Entry>) -> Result<VlArbitrationTable, TableError> {
-        if entries.len() > MAX_ENTRIES {
-            return Err(TableError::TooLong(entries.len(), MAX_ENTRIES));
+        VlArbitrationTable::with_at_most(MAX_ENTRIES, entries)
+    }
+
+    /// The same with entries beyond the 64 that a port holds, for simulation only; at most
+    /// [`MAX_VIRTUAL_ENTRIES`] in all.
+    pub fn with_virtual_entries(entries: Vec<Entry>) -> Result<VlArbitrationTable, TableError> {
+        VlArbitrationTable::with_at_most(MAX_VIRTUAL_ENTRIES, entries)
+    }
+
+    /// Whether there are more entries than a port holds.
+    pub fn has_virtual_entries(&self) -> bool {
+        self.0.len() > MAX_ENTRIES
+    }
+
+    fn with_at_most(most: usize, entries: Vec<Entry>) -> Result<VlArbitrationTable, TableError> {
+        if entries.len() > most {
+            return Err(TableError::TooLong(entries.len(), most));
         }
         match entries.iter().position(|e| e.vl.0 > 14) {
             Some(at) => Err(TableError::NotADataVl(at, entries[at].vl)),
@@ -399,6 +421,30 @@ mod tests {
                 Err(TableError::NotADataVl(1, Vl(vl)))
             );
         }
+    }
+
+    #[test]
+    fn virtual_entries_are_made_on_purpose_only() {
+        let entry = Entry {
+            vl: Vl(3),
+            weight: 255,
+        };
+        let table = VlArbitrationTable::with_virtual_entries(vec![entry; 128]).unwrap();
+        assert!(table.has_virtual_entries());
+        assert!(
+            !VlArbitrationTable::from_pairs(&[(3, 255); 64])
+                .unwrap()
+                .has_virtual_entries()
+        );
+        assert_eq!(
+            VlArbitrationTable::with_virtual_entries(vec![entry; 129]),
+            Err(TableError::TooLong(129, 128))
+        );
+        // What a file may hold is not what a study may: the text of such a table is refused.
+        assert_eq!(
+            read(&format!("low = {}", table.write())),
+            Err(vec!["128 entries; a table holds at most 64".into()])
+        );
     }
 
     #[test]

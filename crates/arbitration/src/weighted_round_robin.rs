@@ -9,14 +9,16 @@
 //!
 //! A turn also ends when its class has nothing to send, which is judged when a packet must be chosen
 //! (decision 11). All packets of a turn go one after another; turns are not interleaved. Queues of one
-//! class are one FIFO: the oldest head goes first.
+//! lane are one FIFO: the oldest head goes first. Queues of one service level have turns among themselves
+//! (G000-8).
 
 use netloom_catalog::{Described, choice, params};
-use netloom_units::{Sl, Vl};
+use netloom_units::Vl;
 
-use crate::head::{queues, vl_bit};
+use crate::head::vl_bit;
 use crate::policy::lane_faults;
-use crate::{Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_SLS, Policy, PortContext, Speaks, View};
+use crate::service_levels::SlRoundRobin;
+use crate::{Arbiter, Fault, Grant, MANAGEMENT_VL, N_SLS, Policy, PortContext, Speaks, View};
 
 choice! {
     /// What has turns.
@@ -92,6 +94,7 @@ impl Policy for WeightedRoundRobin {
             by: self.by,
             unit: self.unit,
             counter: 0,
+            round_robin: SlRoundRobin::default(),
         })
     }
 
@@ -141,47 +144,28 @@ impl WeightedRoundRobin {
     }
 }
 
-/// The registers are `[at, counter, …]`: the turn, and what it may still send.
+/// A grant carries `[at, counter, is_data, …]`: the turn and what it may still send, which management leaves
+/// alone.
 struct WeightedRoundRobinArbiter {
     turns: Vec<(u8, u32)>,
     by: TurnsOf,
     unit: WeightUnit,
     at: usize,
     counter: u32,
-}
-
-impl WeightedRoundRobinArbiter {
-    fn class(&self, head: &Head) -> u8 {
-        match self.by {
-            TurnsOf::Vls => head.vl.0,
-            TurnsOf::Sls => head.sl.0,
-        }
-    }
-
-    fn oldest_of(&self, class: u8, view: &View<'_>) -> Option<u8> {
-        match self.by {
-            TurnsOf::Vls => view.oldest_of(Vl(class)),
-            TurnsOf::Sls => view.oldest_of_sl(Sl(class)),
-        }
-    }
-
-    fn grant(&self, queue: u8, at: usize, counter: u32) -> Grant {
-        Grant {
-            queue,
-            registers: [at as u32, counter, 0, 0, 0, 0],
-        }
-    }
+    /// Among the queues of a service level.
+    round_robin: SlRoundRobin,
 }
 
 impl Arbiter for WeightedRoundRobinArbiter {
     /// `None` if only classes that are not in the list are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         if let Some(queue) = view.management() {
-            return Some(self.grant(queue, self.at, self.counter));
+            return Some(Grant::of_management(queue));
         }
-        let active = queues(view.eligible).fold(0u32, |classes, queue| {
-            classes | 1 << (self.class(&view.heads[queue]) & 31)
-        });
+        let levels = (self.by == TurnsOf::Sls).then(|| self.round_robin.heads(view));
+        let active = levels
+            .as_ref()
+            .map_or_else(|| view.vls(), |heads| heads.sls);
         let is_active = |at: &usize| active >> self.turns[*at].0 & 1 == 1;
         let n = self.turns.len();
         let goes_on = self.counter > 0 && is_active(&self.at);
@@ -191,23 +175,39 @@ impl Arbiter for WeightedRoundRobinArbiter {
             let at = (1..=n).map(|step| (self.at + step) % n).find(is_active)?;
             (at, self.turns[at].1)
         };
-        let queue = self.oldest_of(self.turns[at].0, view)?;
+        let class = self.turns[at].0;
+        let queue = match &levels {
+            Some(heads) => heads.queue[usize::from(class)],
+            None => view.oldest_of(Vl(class))?,
+        };
         let cost = match self.unit {
             WeightUnit::Packets => 1,
             WeightUnit::Bytes => view.heads[usize::from(queue)].bytes.max(1),
         };
-        Some(self.grant(queue, at, counter.saturating_sub(cost)))
+        Some(Grant {
+            queue,
+            registers: [at as u32, counter.saturating_sub(cost), 1, 0, 0, 0],
+        })
     }
 
     fn commit(&mut self, grant: Grant) {
-        self.at = grant.registers[0] as usize;
-        self.counter = grant.registers[1];
+        let [at, counter, is_data, ..] = grant.registers;
+        if is_data == 0 {
+            return;
+        }
+        (self.at, self.counter) = (at as usize, counter);
+        if self.by == TurnsOf::Sls {
+            let sl = usize::from(self.turns[self.at].0);
+            self.round_robin.sent(sl, grant.queue);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Head;
+    use netloom_units::Sl;
 
     /// What leaves while all of three classes have packets of these lengths.
     fn leaves(by: TurnsOf, unit: WeightUnit, weights: [u32; 3], bytes: [u32; 3]) -> Vec<u8> {

@@ -41,6 +41,7 @@ fn examples_suit_a_port_with_their_lanes() {
         let context = PortContext {
             data_vls: 15,
             largest_packet: [Some(4096); 16],
+            largest_of_sl: [Some(4096); 16],
             used_vls: policy.sendable_vls() & 0x7fff,
         };
         let faults = policy.faults(&context);

@@ -4,4 +4,5 @@
 
 pub mod cost;
 pub mod infiniband;
+pub mod plan;
 pub mod qos;

@@ -155,9 +155,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "E0402",
-        "an SL2VL row is too long",
-        "There are 16 service levels; a row says their lanes from SL0 on. Levels left out take VL n modulo the \
-         number of lanes.",
+        "a row of [qos] is too long",
+        "There are 16 service levels and 32 service channels. A row has one value for each, from SL0 or SC0 on. In \
+         `sl2vl` and `sc2vl`, those left out take VL n modulo the number of lanes; in `sl2sc` they have no channel; in \
+         `sl-mtu` they have the MTU of the links.",
     ),
     (
         "E0403",
@@ -172,14 +173,35 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "E0405",
-        "a service level maps to a lane that does not exist",
-        "Every entry of sl2vl must be below qos.vls. Left out, qos.vls is as large as the service levels in use \
-         and the entries of sl2vl need.",
+        "a service level or channel maps to a lane that does not exist",
+        "Every entry of sl2vl (or sc2vl) must be below qos.vls. Left out, qos.vls is as large as the service levels \
+         (or channels) in use and the entries of sl2vl (or sc2vl) need.",
     ),
     (
         "E0406",
         "a service level does not exist",
         "Switches of this model have 16 service levels, SL0 to SL15.",
+    ),
+    (
+        "E0407",
+        "two maps from service levels to lanes",
+        "InfiniBand maps a service level to a lane directly: sl2vl, with sl2vl-exception for single switches. \
+         Omni-Path goes by way of service channels: sl2sc gives a level one or more channels, sc2vl gives each channel \
+         its lane. A file uses one of them. sl2vl = [0, 2, 1] is the same as sl2sc = [0, 1, 2] with sc2vl = [0, 2, 1].",
+    ),
+    (
+        "E0408",
+        "a service channel is of two service levels",
+        "A packet of Omni-Path carries its service channel only, and switches find its service level by SC2SL. So a \
+         channel belongs to one level. Two levels can still share a lane: give each its channel, and both channels the \
+         same lane in sc2vl.",
+    ),
+    (
+        "E0409",
+        "SC2SL does not lead back",
+        "sc2sl is the inverse of sl2sc: channel n of level m has m at its place. It follows from sl2sc and may be left \
+         out; where it is written, for instance to copy the tables of a real fabric, it must agree. Entries of channels \
+         that no level has may say anything.",
     ),
     (
         "E0410",
@@ -200,6 +222,19 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Arbiters that speak service levels (dtable, bxi-table, bxi-deficit, weighted-round-robin by SL) send only \
          those that their table names. A packet of another level would stay at the head of its queue for ever and \
          block everything behind it on its lane.",
+    ),
+    (
+        "E0413",
+        "a service level has no service channel",
+        "Where sl2sc is written, only its service levels have channels, and a message of another could not be sent. \
+         Where it is left out and sc2vl is written, SL n has SC n; SL15 has none, as SC15 is for management.",
+    ),
+    (
+        "E0414",
+        "an MTU of a service level is above that of the links",
+        "sl-mtu cuts the messages of a service level into smaller packets than link.mtu would: the unit of scheduling, \
+         of buffers and of credits. It cannot exceed link.mtu, which every link and buffer is made for. Where link.mtu is \
+         \"message\", a level may have any MTU, or \"message\" as well.",
     ),
     (
         "E0500",
@@ -300,6 +335,86 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Simulated time is counted in ticks that divide every period and delay of the fabric. Where the common \
          divisor is absurdly small, a tick is chosen that keeps every error below 1e-4; here not even that was \
          possible.",
+    ),
+    (
+        "E0801",
+        "a value of [connections] makes no sense",
+        "Connections are listed in a file (`list`) or drawn (`target`). Each sends packets of one size at a \
+         constant rate; such a packet is one packet on the wire, so its payload is at most the MTU.",
+    ),
+    (
+        "E0802",
+        "a list of connections is wrong",
+        "The list is a CSV file with a header: source, destination, bandwidth and, where it is not to follow \
+         from the bandwidth, sl (0 to 3), and for a guarantee of time a deadline. A NIC is given by name or number, a bandwidth with its unit. Every \
+         mistake is told with its line.",
+    ),
+    (
+        "E0803",
+        "a connection is refused",
+        "Admission reserves slots of 64 bytes, of a frame of 16,320, at every output on the way of a connection: \
+         its bandwidth over that of the link, rounded up. Connections may have 80 % of the slots of a port; with \
+         mode = \"strict-entries\" they must also fit into the 64 entries of its table. The message names the line, \
+         the first output without room, the slots needed and those left. Connections are admitted in the order of \
+         the list. With refused = \"skip\" the others run without them.",
+    ),
+    (
+        "E0804",
+        "connections have no bandwidth to rely on in this fabric",
+        "Admission needs one path per connection (a routing that draws none per packet), links of one rate, and \
+         one lane for each service level of connections, for best effort and for challenged traffic.",
+    ),
+    (
+        "E0805",
+        "too many connections of one NIC and service level",
+        "A packet carries the number of its connection, among those of its NIC and service level, in 8 bits.",
+    ),
+    (
+        "W0806",
+        "tables are longer than those of a port",
+        "In mode \"paper\" only slots limit admission. 80 % of them can need more entries than the 64 of a table: \
+         best effort and challenged traffic have 14, and each service level may leave one partly filled. Such \
+         tables are simulated with virtual entries, which no port has and no file can write.",
+    ),
+    (
+        "E0807",
+        "traffic on a lane that admission gives no entry",
+        "Where [connections] makes the tables of all ports, they hold the lanes of connections, of best effort \
+         (20 % of the slots) and of challenged traffic (one slot). Traffic on any other lane would never be sent.",
+    ),
+    (
+        "E0808",
+        "a deadline without a largest packet",
+        "How long a packet waits depends on how large the others may be. With link.mtu = \"message\" packets have \
+         no largest size: give link.mtu a size, or say --packet.",
+    ),
+    (
+        "E0901",
+        "classes of a plan contradict each other",
+        "Two classes of [plan] have the same service level or name, or a class says two things about the same. A \
+         table tells classes apart by their service levels, so each needs its own.",
+    ),
+    (
+        "E0902",
+        "there is nothing to plan",
+        "`netloom plan` reads the section [plan] of a file: the ports, and in [[plan.class]] the share, the packets \
+         and, if wanted, the deadline of every class.\n\n[plan]\nentries = 8\n\n[[plan.class]]\nname = \
+         \"storage\"\nshare = 0.3",
+    ),
+    (
+        "E0903",
+        "classes of a plan cannot be met together",
+        "No tables of such ports give all classes what they need. The message names the fewest classes that \
+         exclude each other, and what cannot be met among them alone: shares of more than a whole link, a \
+         deadline shorter than the packets of another class take, or fewer entries than classes. `netloom plan` \
+         shows the nearest tables.",
+    ),
+    (
+        "W0904",
+        "a planned share is less exact than asked",
+        "Entries count whole units, and InfiniBand rounds up to whole packets; with few entries not every ratio \
+         can be had. The message says what is given. A larger `plan.tolerance` accepts it, more entries or \
+         smaller packets come nearer.",
     ),
 ];
 

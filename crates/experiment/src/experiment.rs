@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use netloom_catalog::Resolved;
+use netloom_design::plan::Plan;
 use netloom_fabric::FabricPlan;
-use netloom_units::{Sl, Tick, Timebase};
+use netloom_units::{NicId, Rate, Sl, Tick, Time, Timebase};
 
 use crate::spec::remake::Remake;
 
@@ -21,6 +22,10 @@ pub struct Experiment {
     pub fabric: FabricPlan,
     /// The traffic classes, in the order of `fabric.classes`.
     pub classes: Vec<ClassInfo>,
+    /// The admitted connections, where the file has any.
+    pub connections: Option<ConnectionSet>,
+    /// What was planned, where the tables follow from it.
+    pub plan: Option<Arc<Plan>>,
     /// How long, how often, how exactly.
     pub measure: Measure,
     /// SHA-256 of the messages of every class that lists them in a file, in the order of the classes.
@@ -38,7 +43,7 @@ impl Experiment {
     pub fn with_seed(&self, seed: u64) -> Experiment {
         let mut other = self.clone();
         if let Some(remake) = &self.remake {
-            remake.apply(seed, &mut other.fabric);
+            remake.apply(seed, &mut other);
         }
         other
     }
@@ -53,6 +58,41 @@ pub struct ClassInfo {
     pub sl: Sl,
     /// The load it asks for as a fraction of a NIC's link over all NICs, where the file says so.
     pub load: Option<f64>,
+}
+
+/// The admitted connections.
+#[derive(Clone, Debug)]
+pub struct ConnectionSet {
+    /// In the order of acceptance, which is that of `fabric.connections`.
+    pub connections: Arc<[ConnectionInfo]>,
+    /// When they end the run.
+    pub until: Option<UntilPackets>,
+}
+
+/// One admitted connection as results name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConnectionInfo {
+    /// Who sends.
+    pub source: NicId,
+    /// Who receives.
+    pub destination: NicId,
+    /// Its service level.
+    pub sl: Sl,
+    /// What it asked for, in payload.
+    pub bandwidth: Rate,
+    /// Slots that it has at every output on its way.
+    pub slots: u64,
+    /// The time between two of its packets.
+    pub inter_arrival: Time,
+}
+
+/// A run ends once every one of some connections has received so many packets after the warm-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UntilPackets {
+    /// How many.
+    pub packets: u32,
+    /// The lowest service level whose connections must have them.
+    pub least_sl: Sl,
 }
 
 /// How long, how often, how exactly.
@@ -72,6 +112,8 @@ pub struct Measure {
     pub patience: u64,
     /// Relative half width of the 95 % interval of mean message latency that counts as converged.
     pub interval: f64,
+    /// Whether the longest waits at outputs are measured.
+    pub waits: bool,
 }
 
 /// What is discarded at the start of a run.
@@ -81,4 +123,6 @@ pub enum WarmupRule {
     Auto,
     /// Everything before this.
     Until(Tick),
+    /// The epochs until so many packets are delivered.
+    Packets(u64),
 }

@@ -17,5 +17,7 @@ pub mod schema;
 pub mod spec;
 
 pub use codes::{CODES, explain_code};
-pub use experiment::{ClassInfo, Experiment, Measure, WarmupRule};
+pub use experiment::{
+    ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, UntilPackets, WarmupRule,
+};
 pub use render::render;

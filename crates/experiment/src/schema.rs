@@ -215,6 +215,7 @@ fn quantity(what: &str) -> Value {
             json!(["5.12 ns", "1 us", "1.3 GHz"]),
         ),
         "data amount" => ("B|KiB|MiB|GiB|TiB|kB|KB|MB|GB", json!(["64 B", "4 KiB"])),
+        "number of packets" => ("packets", json!(["10000 packets"])),
         "length" => ("m|cm|km", json!(["5 m"])),
         _ => return json!({ "type": "string", "examples": ["100 Gbps", "12.5 GB/s", "NDR x4"] }),
     };

@@ -434,7 +434,10 @@ routing = 3
 deadlock = "bubble"
 [qos]
 vls = 4
-sl2vl = [0, 1, 2]
+sl2sc = [0, [1, 5], 2]
+sc2vl = [0, 1, 2, 0, 0, 2]
+sc2sl = [0, 1, 2]
+sl-mtu = ["2 KiB", "512 B"]
 [qos.arbiter]
 kind = "ib-two-table"
 low = [[0, 64], [1, 64], [2, 64]]
@@ -488,6 +491,10 @@ fn extreme_values_are_answered() {
         "traffic.1.size.sizes",
         "qos.vls",
         "qos.sl2vl",
+        "qos.sl2sc",
+        "qos.sc2vl",
+        "qos.sc2sl",
+        "qos.sl-mtu",
     ];
     let values = [
         "0",

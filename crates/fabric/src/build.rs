@@ -1,16 +1,17 @@
 //! From a plan to the partitions of a fabric.
 
 use netloom_arbitration::Arbiter;
-use netloom_packet::{Cursor, Slab};
+use netloom_packet::{Cursor, N_SCS, Slab};
 use netloom_topology::Peer as Wired;
-use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
+use netloom_units::{NicId, Port as PortNumber, Sc, Sl, SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
+use crate::connections::Meters;
 use crate::event::Event;
 use crate::fabric::{Buffer, Fabric};
 use crate::mask::Mask;
 use crate::nic::{Nic, NicQueue};
-use crate::plan::{FabricPlan, QueueScheme};
+use crate::plan::{FabricPlan, Output, QueueScheme};
 use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
 use crate::recorder::{Counters, Row};
 use crate::room::{Limits, Room};
@@ -18,11 +19,8 @@ use crate::switch::{Requests, Switch};
 use crate::trace::Watch;
 use crate::wire::{Stages, Wire};
 
-/// Makers of the arbiters at switch outputs and at NICs.
-pub(crate) struct Arbiters<'a, A> {
-    pub(crate) switch: Box<dyn Fn() -> A + 'a>,
-    pub(crate) nic: Box<dyn Fn() -> A + 'a>,
-}
+/// Makes the arbiter of an output.
+pub(crate) type MakeArbiter<'a, A> = dyn Fn(Output) -> A + 'a;
 
 /// Where everything of the fabric is: partition and index inside it.
 pub(crate) struct Atlas {
@@ -118,7 +116,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
     plan: &FabricPlan,
     atlas: &Atlas,
     number: u16,
-    arbiters: &Arbiters<A>,
+    arbiter: &MakeArbiter<'_, A>,
     watch: Option<Watch>,
 ) -> Fabric<A, W, R> {
     let topology = &plan.topology;
@@ -175,22 +173,17 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 ring_out: ring(plan.forwarding.ring_of_output(id, port)),
                 ring_in: ring(plan.forwarding.ring_of_input(id, port)),
             };
-            ports.push(Port::new(place, (arbiters.switch)()));
+            ports.push(Port::new(place, arbiter(Output::Switch(id, port))));
         }
     }
 
-    let mut sls: Vec<u8> = plan
-        .classes
-        .iter()
-        .flat_map(|c| c.sls.iter().map(|sl| sl.0))
-        .collect();
-    sls.sort_unstable();
-    sls.dedup();
-    let mut slot_of = [0u8; 16];
-    sls.iter()
+    let sls = plan.classes.iter().flat_map(|class| &class.sls).copied();
+    let used: Vec<(Sc, Sl)> = plan.channels.of_levels(sls).into_iter().collect();
+    let mut slot_of = [0u8; N_SCS];
+    used.iter()
         .enumerate()
-        .for_each(|(slot, &sl)| slot_of[usize::from(sl & 15)] = slot as u8);
-    let n_slots = sls.len().max(1);
+        .for_each(|(slot, (sc, _))| slot_of[sc.index()] = slot as u8);
+    let n_slots = used.len().max(1);
     let mut row_of = vec![[0u8; 16]; plan.classes.len()];
     for (row, (class, sl)) in rows(plan).into_iter().enumerate() {
         row_of[class][usize::from(sl.0 & 15)] = row as u8;
@@ -210,7 +203,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 present: 0,
                 link_until: Tick::ZERO,
                 credit: Room::default(),
-                arbiter: (arbiters.nic)(),
+                arbiter: arbiter(Output::Nic(id)),
                 link_wake: Tick::NEVER,
                 last_header: Tick::ZERO,
                 sequence: 0,
@@ -222,16 +215,16 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         .collect();
     let nic_queues = (0..nics.len() * n_slots)
         .map(|at| {
-            let sl = sls.get(at % n_slots).copied().unwrap_or(0);
-            let vl = plan.sl2vl.at_nic(netloom_units::Sl(sl));
+            let (sc, sl) = used.get(at % n_slots).copied().unwrap_or_default();
             NicQueue {
                 head: NIL,
                 tail: NIL,
                 payload: 0,
                 bytes: 0,
                 flits: 0,
-                vl,
-                sl,
+                vl: plan.channels.at_nic(sc),
+                sl: sl.0,
+                sc: sc.0,
             }
         })
         .collect::<Vec<_>>()
@@ -245,7 +238,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
 
     Fabric {
         forwarding: plan.forwarding.clone(),
-        sl2vl: plan.sl2vl.clone(),
+        channels: plan.channels.clone(),
         lanes_per_level: plan.lanes_per_level(),
         n_vls,
         n_queues,
@@ -270,6 +263,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         last_sequence: counts_order.then(FxHashMap::default),
         packets: Slab::default(),
         heads: Box::default(),
+        meters: Meters::new(plan, number),
         rows: vec![Row::default(); n_rows],
         counters: Counters::default(),
         watch,

@@ -89,6 +89,8 @@ pub(crate) enum Event {
         class: u8,
         /// The service level.
         sl: u8,
+        /// The flow within (NIC, class).
+        flow: u8,
         /// The NIC.
         nic: u32,
         /// To whom.

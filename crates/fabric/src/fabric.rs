@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use netloom_arbitration::{Arbiter, Head};
 use netloom_engine::{EventQueue, Model, Outbox};
-use netloom_packet::{Cursor, Packet, Rows, Segmentation, Slab};
+use netloom_packet::{Cursor, N_SCS, Packet, Rows, SlSegmentation, Slab};
 use netloom_routing::Forwarding;
 use netloom_units::{NicId, Sl, SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
+use crate::channels::Channels;
+use crate::connections::Meters;
 use crate::event::Event;
-use crate::lanes::Sl2Vl;
-use crate::nic::{Message, Nic, NicQueue};
+use crate::nic::{Created, Message, Nic, NicQueue};
 use crate::plan::{Allocation, ClassPlan};
 use crate::port::{InputQueue, OutputQueue, Port};
 use crate::recorder::{Counters, Row};
@@ -56,7 +57,7 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     pub(crate) stages: Stages,
     pub(crate) wires: Rows<Wire>,
     pub(crate) forwarding: Arc<Forwarding>,
-    pub(crate) sl2vl: Sl2Vl,
+    pub(crate) channels: Channels,
     pub(crate) lanes_per_level: u8,
     pub(crate) n_vls: usize,
     pub(crate) n_queues: usize,
@@ -66,12 +67,12 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     pub(crate) input_buffer: Buffer,
     pub(crate) output_buffer: Buffer,
     pub(crate) allocation: Allocation,
-    pub(crate) segmentation: Segmentation,
+    pub(crate) segmentation: SlSegmentation,
     pub(crate) classes: Vec<ClassPlan>,
     /// The recorder's row of (class, service level).
     pub(crate) row_of: Vec<[u8; 16]>,
-    /// The NIC queue of each service level.
-    pub(crate) slot_of: [u8; 16],
+    /// The NIC queue of each service channel.
+    pub(crate) slot_of: [u8; N_SCS],
     pub(crate) keeps_order: bool,
 
     // Switches.
@@ -99,6 +100,8 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     // Everything.
     pub(crate) packets: Slab<Stored>,
     pub(crate) heads: Box<[Head; 32]>,
+    /// Of the connections that end here, where there are any.
+    pub(crate) meters: Option<Meters>,
     pub(crate) rows: Vec<Row>,
     pub(crate) counters: Counters,
     pub(crate) watch: Option<Watch>,
@@ -198,11 +201,19 @@ impl<A: Arbiter, const W: usize, const R: usize> Model for Fabric<A, W, R> {
             Event::Arrival {
                 class,
                 sl,
+                flow,
                 nic,
                 destination,
                 bytes,
             } => {
-                self.message_arrives(now, nic, class, sl, NicId(destination), bytes, out);
+                let created = Created {
+                    class,
+                    sl,
+                    flow,
+                    destination: NicId(destination),
+                    bytes,
+                };
+                self.message_arrives(now, nic, created, out);
             }
             Event::NicCredit {
                 vl,

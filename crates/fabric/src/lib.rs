@@ -19,9 +19,10 @@
 //! control, PFC. Management traffic (VL15) has its own lane and priority and no special packets.
 
 mod build;
+mod channels;
+mod connections;
 mod event;
 mod fabric;
-mod lanes;
 mod mask;
 mod nic;
 mod plan;
@@ -36,8 +37,11 @@ mod trace;
 mod wire;
 
 pub use build::rows;
-pub use lanes::Sl2Vl;
-pub use plan::{Allocation, ClassPlan, FabricPlan, LinkTiming, Pipeline, QueueScheme, SwitchPlan};
+pub use channels::Channels;
+pub use connections::ConnectionPlan;
+pub use plan::{
+    Allocation, ClassPlan, FabricPlan, LinkTiming, Output, Pipeline, QueueScheme, SwitchPlan,
+};
 pub use port::PortUse;
 pub use ramp::Pace;
 pub use recorder::{Counters, Row};

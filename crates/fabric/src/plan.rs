@@ -1,15 +1,17 @@
 //! What a fabric is built from: typed, resolved, in ticks and flits. Impossible states are refused
 //! before this point.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netloom_arbitration::Policy;
-use netloom_packet::{Segmentation, Source};
+use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
-use netloom_units::{NicId, Sl};
+use netloom_units::{NicId, Port, Sl, SwitchId};
 
-use crate::lanes::Sl2Vl;
+use crate::channels::Channels;
+use crate::connections::ConnectionPlan;
 use crate::ramp::Pace;
 use crate::room::Sizes;
 
@@ -104,6 +106,15 @@ pub struct ClassPlan {
     pub source: Arc<dyn Source>,
 }
 
+/// Who sends on a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Output {
+    /// A NIC.
+    Nic(NicId),
+    /// An output port of a switch.
+    Switch(SwitchId, Port),
+}
+
 /// Everything a fabric is built from.
 #[derive(Clone)]
 pub struct FabricPlan {
@@ -111,24 +122,28 @@ pub struct FabricPlan {
     pub topology: Arc<Topology>,
     /// Which output, which lane.
     pub forwarding: Arc<Forwarding>,
-    /// How messages become packets and flits.
-    pub segmentation: Segmentation,
+    /// How messages of each service level become packets and flits.
+    pub segmentation: SlSegmentation,
     /// Timing of each link class of the topology.
     pub links: Vec<LinkTiming>,
     /// The switches.
     pub switch: SwitchPlan,
     /// Lanes of every link, routing lanes included.
     pub n_vls: u8,
-    /// Which lane a service level takes.
-    pub sl2vl: Sl2Vl,
+    /// Which channel and lane a service level takes.
+    pub channels: Channels,
     /// Flits of the largest packet of each lane.
     pub largest: Vec<u16>,
-    /// Who is next on a switch's link.
+    /// Who is next on a switch's link, where the output has no policy of its own.
     pub switch_policy: Arc<dyn Policy>,
-    /// Who is next on a NIC's link.
+    /// Who is next on a NIC's link, where the NIC has no policy of its own.
     pub nic_policy: Arc<dyn Policy>,
+    /// Policies of single outputs.
+    pub own_policies: BTreeMap<Output, Arc<dyn Policy>>,
     /// The traffic classes.
     pub classes: Vec<ClassPlan>,
+    /// The flows whose punctuality is counted one by one; usually none.
+    pub connections: Arc<[ConnectionPlan]>,
     /// The partition of each switch; a NIC belongs to its switch's.
     pub partitions: Vec<u16>,
     /// Whether packets that overtake others of their flow are counted.
@@ -148,6 +163,15 @@ impl FabricPlan {
             .copied()
             .max()
             .map_or(1, |p| usize::from(p) + 1)
+    }
+
+    /// Who is next on the link of an output.
+    pub fn policy_of(&self, output: Output) -> &Arc<dyn Policy> {
+        let usual = match output {
+            Output::Nic(_) => &self.nic_policy,
+            Output::Switch(..) => &self.switch_policy,
+        };
+        self.own_policies.get(&output).unwrap_or(usual)
     }
 
     /// Timing of the link behind a NIC.

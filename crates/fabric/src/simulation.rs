@@ -1,16 +1,17 @@
 //! A fabric that runs: the one interface behind which arbiters, queue schemes, radixes and event queues
 //! are chosen once.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use netloom_arbitration::{Arbiter, Policy, TwoTable};
+use netloom_arbitration::{Arbiter, TwoTable};
 use netloom_engine::{Engine, EventQueue, Heap, Wheel, find_cycle};
+use netloom_metrics::Punctuality;
 use netloom_units::{NicId, Port, SwitchId, Tick};
 
-use crate::build::{self, Arbiters, Atlas};
+use crate::build::{self, Atlas, MakeArbiter};
 use crate::event::Event;
 use crate::fabric::Fabric;
-use crate::plan::{FabricPlan, QueueScheme};
+use crate::plan::{FabricPlan, Output, QueueScheme};
 use crate::port::PortUse;
 use crate::recorder::{Counters, Row};
 use crate::stall::Waiting;
@@ -53,6 +54,9 @@ pub trait Simulation {
     /// Adds what was recorded since the last call to `into` (one row per class and service level) and
     /// forgets it.
     fn take_rows(&mut self, into: &mut [Row]);
+    /// Adds the punctuality of every connection of the plan since the last call, in the order of the plan,
+    /// and forgets it.
+    fn take_punctuality(&mut self, into: &mut [Punctuality]);
     /// What every port has done since the start, in order of switch and port.
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)>;
     /// Flits injected since the start by each NIC, one number per row, in order of NIC.
@@ -76,38 +80,66 @@ pub trait Simulation {
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
     let radix = plan.topology.radix();
     let is_voq = plan.switch.queues == QueueScheme::VoqSwitch;
-    let tables = (plan.switch_policy.two_table(), plan.nic_policy.two_table());
+    let tables = Tables::of(plan);
     // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
-    if let (Some(switch), Some(nic), false, ..=128, false) =
-        (&tables.0, &tables.1, is_voq, radix, options.boxed_arbiters)
-    {
-        let arbiters: Arbiters<'_, TwoTable> = Arbiters {
-            switch: Box::new(|| switch.clone()),
-            nic: Box::new(|| nic.clone()),
+    if let (true, false, ..=128, false) = (
+        tables.are_everywhere(),
+        is_voq,
+        radix,
+        options.boxed_arbiters,
+    ) {
+        let arbiter = |output| {
+            let table = tables.find(output).expect("every output has a table");
+            table.clone()
         };
         return if radix <= 64 {
-            with_queue::<_, 1, 1>(plan, options, &arbiters)
+            with_queue::<TwoTable, 1, 1>(plan, options, &arbiter)
         } else {
-            with_queue::<_, 2, 1>(plan, options, &arbiters)
+            with_queue::<TwoTable, 2, 1>(plan, options, &arbiter)
         };
     }
-    let boxed =
-        |policy: Arc<dyn Policy>, table: Option<TwoTable>| -> Box<dyn Fn() -> Box<dyn Arbiter>> {
-            match table {
-                // All ports share one table.
-                Some(table) => Box::new(move || Box::new(table.clone())),
-                None => Box::new(move || policy.build()),
-            }
-        };
-    let arbiters = Arbiters {
-        switch: boxed(plan.switch_policy.clone(), tables.0),
-        nic: boxed(plan.nic_policy.clone(), tables.1),
+    let arbiter = |output| -> Box<dyn Arbiter> {
+        match tables.find(output) {
+            Some(table) => Box::new(table.clone()),
+            None => plan.policy_of(output).build(),
+        }
     };
     match (is_voq, radix) {
-        (false, ..=64) => with_queue::<_, 1, 1>(plan, options, &arbiters),
-        (false, _) => with_queue::<_, 8, 1>(plan, options, &arbiters),
-        (true, ..=64) => with_queue::<_, 1, 16>(plan, options, &arbiters),
-        (true, _) => with_queue::<_, 8, 128>(plan, options, &arbiters),
+        (false, ..=64) => with_queue::<_, 1, 1>(plan, options, &arbiter),
+        (false, _) => with_queue::<_, 8, 1>(plan, options, &arbiter),
+        (true, ..=64) => with_queue::<_, 1, 16>(plan, options, &arbiter),
+        (true, _) => with_queue::<_, 8, 128>(plan, options, &arbiter),
+    }
+}
+
+/// The InfiniBand tables of a plan: outputs with the same policy share one.
+struct Tables {
+    switch: Option<TwoTable>,
+    nic: Option<TwoTable>,
+    own: BTreeMap<Output, Option<TwoTable>>,
+}
+
+impl Tables {
+    fn of(plan: &FabricPlan) -> Tables {
+        let own = plan.own_policies.iter();
+        Tables {
+            switch: plan.switch_policy.two_table(),
+            nic: plan.nic_policy.two_table(),
+            own: own.map(|(at, policy)| (*at, policy.two_table())).collect(),
+        }
+    }
+
+    fn are_everywhere(&self) -> bool {
+        let own = self.own.values().all(Option::is_some);
+        self.switch.is_some() && self.nic.is_some() && own
+    }
+
+    fn find(&self, output: Output) -> Option<&TwoTable> {
+        let usual = match output {
+            Output::Nic(_) => &self.nic,
+            Output::Switch(..) => &self.switch,
+        };
+        self.own.get(&output).unwrap_or(usual).as_ref()
     }
 }
 
@@ -117,15 +149,13 @@ pub const LARGEST_RADIX: u16 = 512;
 fn with_queue<A: Arbiter + 'static, const W: usize, const R: usize>(
     plan: &FabricPlan,
     options: Options,
-    arbiters: &Arbiters<'_, A>,
+    arbiter: &MakeArbiter<'_, A>,
 ) -> Box<dyn Simulation> {
     if options.reference_queue {
-        Box::new(Running::<A, Heap<Event>, W, R>::new(
-            plan, options, arbiters,
-        ))
+        Box::new(Running::<A, Heap<Event>, W, R>::new(plan, options, arbiter))
     } else {
         Box::new(Running::<A, Wheel<Event>, W, R>::new(
-            plan, options, arbiters,
+            plan, options, arbiter,
         ))
     }
 }
@@ -136,10 +166,10 @@ struct Running<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize>
 }
 
 impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Running<A, Q, W, R> {
-    fn new(plan: &FabricPlan, options: Options, arbiters: &Arbiters<'_, A>) -> Self {
+    fn new(plan: &FabricPlan, options: Options, arbiter: &MakeArbiter<'_, A>) -> Self {
         let atlas = Atlas::new(plan);
         let partitions = (0..plan.n_partitions() as u16)
-            .map(|number| build::partition(plan, &atlas, number, arbiters, options.watch))
+            .map(|number| build::partition(plan, &atlas, number, arbiter, options.watch))
             .collect();
         let lookahead = if plan.n_partitions() == 1 {
             u64::MAX
@@ -193,6 +223,11 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulatio
                 row.clear();
             }
         }
+    }
+
+    fn take_punctuality(&mut self, into: &mut [Punctuality]) {
+        let meters = self.engine.models().filter_map(|f| f.meters.as_mut());
+        meters.for_each(|meters| meters.take(into));
     }
 
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {

@@ -4,6 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
+use netloom_arbitration::{DTable, DeficitTable};
 use netloom_fabric::{LinkTiming, Options};
 use netloom_routing::{Deadlock, RandomUp};
 use support::{Case, pipeline, two_tables};
@@ -111,6 +112,25 @@ fn saturated_with_shared_pools_and_mixed_rates() {
         load: 1.0,
         speedup: (2, 1),
         ..Case::tree(4, 2)
+    });
+}
+
+#[test]
+fn several_lanes_per_level_with_their_own_mtu() {
+    let table = DeficitTable::from_pairs(&[(0, 12), (1, 40), (0, 12), (2, 5)]).expect("a table");
+    check(&Case {
+        channels: vec![
+            vec![(0, 0), (3, 1)],
+            vec![(1, 2), (4, 3)],
+            vec![(2, 0), (5, 3)],
+        ],
+        sl_mtu: vec![3, 16, 8],
+        policy: Arc::new(DTable { table }),
+        flits: vec![2, 40],
+        input: 32,
+        output: 32,
+        load: 0.9,
+        ..Case::tree(3, 3)
     });
 }
 

@@ -3,39 +3,11 @@
 
 mod support;
 
-use std::sync::Arc;
-
-use netloom_fabric::{Allocation, FabricPlan, Options, QueueScheme, Row, build, rows};
-use netloom_packet::{Arrival, Cursor, Source};
+use netloom_fabric::{Allocation, Options, QueueScheme, Row, build, rows};
 use netloom_routing::Deadlock;
-use netloom_units::{NicId, Tick};
+use netloom_units::Tick;
 use proptest::prelude::*;
-use support::{Case, pipeline, two_tables};
-
-/// A workload that ends.
-struct Until {
-    inner: Arc<dyn Source>,
-    messages: u32,
-}
-
-impl Source for Until {
-    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival> {
-        if cursor.number >= self.messages {
-            None
-        } else {
-            self.inner.next(nic, cursor)
-        }
-    }
-}
-
-fn ending(plan: &mut FabricPlan, messages: u32) {
-    for class in &mut plan.classes {
-        class.source = Arc::new(Until {
-            inner: class.source.clone(),
-            messages,
-        });
-    }
-}
+use support::{Case, ending, pipeline, two_tables};
 
 /// Runs a finite workload to its end: everything arrives and all room is free again.
 fn drains(case: &Case, messages: u32) {

@@ -6,8 +6,8 @@ mod twin;
 use std::sync::Arc;
 
 use netloom_arbitration::{
-    BxiDeficit, DTable, DeficitRoundRobin, DeficitTable, OldestFirst, Policy, SlEntry,
-    StrictPriority, VlOrder,
+    BxiDeficit, DTable, DeficitRoundRobin, DeficitTable, OldestFirst, Policy, Scfq, SlEntry,
+    StrictPriority, VlOrder, Wfq,
 };
 use netloom_fabric::{Allocation, LinkTiming, Options, QueueScheme};
 use netloom_routing::{Deadlock, RandomUp};
@@ -89,7 +89,31 @@ fn deficit_round_robin() -> Arc<dyn Policy> {
     })
 }
 
+fn weights() -> Vec<SlEntry> {
+    [(0, 1), (1, 5), (2, 2), (3, 9)]
+        .map(|(sl, weight)| SlEntry { sl: Sl(sl), weight })
+        .to_vec()
+}
+
+fn scfq() -> Arc<dyn Policy> {
+    Arc::new(Scfq { weights: weights() })
+}
+
+fn wfq() -> Arc<dyn Policy> {
+    Arc::new(Wfq { weights: weights() })
+}
+
 const MIX: [u64; 6] = [1, 2, 8, 16, 32, 64];
+
+/// SL0 and SL1 on two lanes each, SL2 on one of its own, SL3 on one of each.
+fn several_lanes_per_level() -> Vec<Vec<(u8, u8)>> {
+    vec![
+        vec![(0, 0), (7, 1)],
+        vec![(1, 2), (31, 3)],
+        vec![(2, 4)],
+        vec![(3, 0), (9, 2)],
+    ]
+}
 
 twins! {
     tree_load_01: Case { load: 0.1, ..Case::tree(4, 2) };
@@ -124,6 +148,12 @@ twins! {
     dtable: Case { policy: deficit_table(), flits: vec![1, 5, 32], load: 0.95, speedup: (2, 1), ..Case::tree(4, 2) };
     bxi_with_deficits: Case { policy: bxi_deficit(), flits: vec![2, 16], load: 0.95, speedup: (2, 1), ..Case::tree(4, 2) };
     drr: Case { policy: deficit_round_robin(), flits: vec![1, 8, 32], load: 1.0, speedup: (2, 1), ..Case::tree(4, 2) };
+    scfq_light: Case { policy: scfq(), flits: vec![1, 8, 32], load: 0.4, ..Case::tree(4, 2) };
+    scfq_speedup: Case { policy: scfq(), flits: vec![1, 8, 32], load: 0.95, speedup: (2, 1), ..Case::tree(4, 2) };
+    scfq_stages: Case { policy: scfq(), flits: vec![1, 5, 24], load: 0.9, speedup: (3, 2), pipeline: pipeline(1, 2, 1, 2, 3, 1), ..Case::tree(2, 3) };
+    wfq_light: Case { policy: wfq(), flits: vec![1, 8, 32], load: 0.4, ..Case::tree(4, 2) };
+    wfq_speedup: Case { policy: wfq(), flits: vec![1, 8, 32], load: 0.95, speedup: (2, 1), ..Case::tree(4, 2) };
+    wfq_mixed_links: Case { policy: wfq(), links: vec![LinkTiming { flit: 2, delay: 9 }, LinkTiming { flit: 1, delay: 21 }], flits: vec![1, 8, 16], load: 0.9, speedup: (3, 1), ..Case::tree(4, 2) };
     voq: Case { queues: QueueScheme::VoqSwitch, flits: vec![1, 8], load: 0.9, ..Case::tree(4, 2) };
     islip_1: Case { queues: QueueScheme::VoqSwitch, allocation: Allocation::Islip { iterations: 1 }, load: 0.95, ..Case::tree(4, 2) };
     islip_3: Case { queues: QueueScheme::VoqSwitch, allocation: Allocation::Islip { iterations: 3 }, flits: vec![1, 4], load: 1.0, ..Case::tree(4, 2) };
@@ -143,6 +173,15 @@ twins! {
     thirteen_to_ten_stages: Case { links: vec![LinkTiming { flit: 13, delay: 40 }, LinkTiming { flit: 13, delay: 500 }], period: 10, pipeline: pipeline(1, 2, 1, 1, 2, 1), flits: vec![1, 5, 24], load: 0.8, until: 40_000, ..Case::tree(4, 2) };
     slow_switch_clock: Case { links: vec![LinkTiming { flit: 3, delay: 7 }], period: 7, speedup: (3, 1), flits: vec![1, 5], load: 0.7, until: 12_000, ..Case::tree(4, 2) };
     cut_at_the_mtu: Case { flits: vec![1, 20, 64], mtu: Some(8), load: 0.8, ..Case::tree(4, 2) };
+    several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, flits: vec![1, 8, 16], load: 0.9, ..Case::tree(4, 2) };
+    several_vls_per_sl_dtable: Case { channels: several_lanes_per_level(), vls: 5, policy: deficit_table(), flits: vec![1, 5, 32], input: 40, load: 1.0, speedup: (2, 1), ..Case::tree(4, 2) };
+    several_vls_per_sl_bxi_pool: Case { channels: several_lanes_per_level(), vls: 5, policy: bxi_deficit(), pooled: true, input: 24, output: 24, flits: vec![2, 16], load: 0.95, ..Case::tree(2, 3) };
+    several_vls_per_sl_dateline: Case { channels: vec![vec![(0, 0), (4, 1)], vec![(1, 2)]], vls: 3, flits: vec![1, 8], input: 16, output: 16, load: 0.5, ..Case::torus(&[4, 4], 1, 1, Deadlock::Dateline) };
+    management_lane: Case { channels: vec![vec![(0, 0)], vec![(1, 1), (5, 2)], vec![(15, 15)]], vls: 16, policy: two_tables(3, 1), flits: vec![1, 16], load: 0.9, ..Case::tree(4, 2) };
+    sl_mtu: Case { mtu: Some(32), sl_mtu: vec![3, 2, 16], flits: vec![1, 20, 64], load: 0.8, ..Case::tree(4, 2) };
+    sl_mtu_dtable: Case { sl_mtu: vec![3, 2, 32, 16], policy: deficit_table(), flits: vec![2, 40], input: 40, output: 40, load: 1.0, speedup: (2, 1), ..Case::tree(4, 2) };
+    sl_mtu_bubble: Case { sl_mtu: vec![2, 8], flits: vec![1, 4, 8], input: 16, output: 16, load: 0.5, vls: 2, ..Case::torus(&[4, 3], 2, 1, Deadlock::Bubble) };
+    several_vls_per_sl_with_sl_mtu: Case { channels: several_lanes_per_level(), vls: 5, mtu: Some(40), sl_mtu: vec![3, 16], policy: deficit_table(), pooled: true, input: 24, output: 24, flits: vec![2, 40], load: 0.95, ..Case::tree(4, 2) };
     poisson: Case { arrival: Arc::new(Poisson {}), flits: vec![4], load: 0.7, ..Case::tree(4, 2) };
     bursts: Case { arrival: Arc::new(Bursts { messages: 4 }), flits: vec![4], load: 0.5, ..Case::tree(4, 2) };
     constant_rate: Case { arrival: Arc::new(Constant { phase: Phase::Random }), flits: vec![4], load: 0.9, ..Case::tree(4, 2) };
@@ -162,7 +201,8 @@ proptest! {
         flits in proptest::collection::vec(1u64..20, 1..4),
         (input, output) in (0u32..40, 0u32..40),
         (pooled, voq, islip) in (any::<bool>(), any::<bool>(), 0u8..3),
-        (vls, limit) in (1u8..5, 0u8..4),
+        (vls, arbiter) in (1u8..5, 0u8..6),
+        (has_channels, sl_mtu) in (any::<bool>(), proptest::collection::vec(1u64..24, 0..3)),
         load in 0.1f64..1.0,
         seed in 0u64..1000,
     ) {
@@ -174,7 +214,12 @@ proptest! {
             _ => Case::torus(&[3, 3], 1, 2, Deadlock::Dateline),
         };
         let largest = u32::try_from(*flits.iter().max().unwrap()).unwrap();
+        // Two channels for each level, on its own lane and the next.
+        let of_level = |sl: u8| vec![(sl, sl), (16 + sl, (sl + 1) % vls)];
+        let channels = if has_channels { (0..vls).map(of_level).collect() } else { vec![] };
         let case = Case {
+            channels,
+            sl_mtu,
             links: vec![LinkTiming { flit: flit_a, delay: delay_a }, LinkTiming { flit: flit_b, delay: delay_b }],
             period,
             speedup: (num, den),
@@ -187,7 +232,12 @@ proptest! {
             queues: if voq { QueueScheme::VoqSwitch } else { QueueScheme::PerVl },
             allocation: if islip == 0 { Allocation::Separable } else { Allocation::Islip { iterations: islip } },
             vls,
-            policy: if limit == 0 { base.policy.clone() } else { two_tables(vls * 2, limit) },
+            policy: match arbiter {
+                0 => base.policy.clone(),
+                1 => scfq(),
+                2 => wfq(),
+                limit => two_tables(vls * 2, limit - 2),
+            },
             load,
             seed,
             until: 6_000,

@@ -28,6 +28,7 @@ impl Source for One {
             destination: self.to,
             bytes: self.bytes,
             sl: None,
+            flow: 0,
         })
     }
 }

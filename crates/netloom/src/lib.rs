@@ -32,8 +32,8 @@
 //!
 //! The parts, from the bottom up: [`units`], [`catalog`] (reading files), [`metrics`], [`topology`],
 //! [`routing`], [`arbitration`], [`design`] (plans without simulating), [`traffic`], [`fabric`] (the
-//! machines), [`results`] (what is stored)
-//! and [`experiment`] (from a file to results).
+//! machines), [`results`] (what is stored),
+//! [`experiment`] (from a file to results) and [`reproduction`] (papers run again).
 
 pub use netloom_arbitration as arbitration;
 pub use netloom_catalog as catalog;
@@ -41,6 +41,7 @@ pub use netloom_design as design;
 pub use netloom_experiment as experiment;
 pub use netloom_fabric as fabric;
 pub use netloom_metrics as metrics;
+pub use netloom_reproduction as reproduction;
 pub use netloom_results as results;
 pub use netloom_routing as routing;
 pub use netloom_topology as topology;

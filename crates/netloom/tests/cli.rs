@@ -1,84 +1,12 @@
 //! The command, as a person uses it: every test runs the binary in a folder of its own.
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+mod place;
+
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use place::{Ended, Place};
 use serde_json::Value;
-
-/// A folder that goes away with the test.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Place {
-        let path = std::env::temp_dir().join(format!("netloom-cli-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Place(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> &Self {
-        std::fs::write(self.0.join(name), text).unwrap();
-        self
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_netloom"));
-        command
-            .current_dir(&self.0)
-            .args(arguments)
-            .env_remove("CLICOLOR_FORCE");
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Ended {
-        Ended::new(self.command(arguments).output().unwrap())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ended {
-    fn new(output: Output) -> Ended {
-        Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    /// Checks the exit code and gives everything back.
-    #[track_caller]
-    fn with(self, code: i32) -> Ended {
-        assert_eq!(
-            self.code,
-            Some(code),
-            "stdout:\n{}\nstderr:\n{}",
-            self.stdout,
-            self.stderr
-        );
-        self
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}:\n{}", self.stdout))
-    }
-}
 
 /// Eight hosts, a moment long.
 const SMALL: &str = "netloom = 1\nname = \"small\"\n\
@@ -103,7 +31,7 @@ fn every_template_is_written_checked_and_run() {
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(names, ["fat-tree", "torus", "qos", "single-switch"]);
+    assert_eq!(names, ["fat-tree", "torus", "qos", "plan", "single-switch"]);
     for name in names {
         let file = format!("demo/{name}.toml");
         let written = place.run(&["init", "--template", name, "demo"]).with(0);
@@ -121,7 +49,9 @@ fn every_template_is_written_checked_and_run() {
         assert_eq!(checked.stderr, "", "a template has no warnings");
         let run = place.run(&["run", &file, "--format", "json"]).with(0);
         let json = run.json();
-        assert_eq!(json["status"], "ok", "{name}");
+        // The classes of the plan send as much as they can.
+        let status = if name == "plan" { "saturated" } else { "ok" };
+        assert_eq!(json["status"], status, "{name}");
         assert_eq!(json["name"], name);
         assert!(run.stderr.contains(&format!("results in {name}.out")));
         for file in [
@@ -606,6 +536,47 @@ fn everything_that_is_listed_is_explained() {
 }
 
 #[test]
+fn channels_and_mtus_are_checked_run_and_explained() {
+    let place = Place::new("channels");
+    let text = SMALL.replace("load = 0.4", "sl = [0, 1]\nload = 0.4\nmessage = \"3 KiB\"");
+    let qos = "[qos]\nsl2sc = [[0, 3], 1]\nsl-mtu = [\"192 B\", \"1 KiB\"]\n";
+    place.file("small.toml", &format!("{text}{qos}"));
+    let checked = place.run(&["check", "small.toml"]).with(0).stdout;
+    for fact in [
+        "SL0 on SC0 (VL0), SC3 (VL3); SL1 on SC1 (VL1)",
+        "at most SL0 192 B, SL1 1 KiB",
+    ] {
+        assert!(checked.contains(fact), "{checked}");
+    }
+    let digest = |more: &[&str]| {
+        let mut arguments = vec!["run", "small.toml", "--format", "json", "--overwrite"];
+        arguments.extend(more);
+        place.run(&arguments).with(0).json()["digest"].clone()
+    };
+    let one = digest(&[]);
+    assert_eq!(one, digest(&["--partitions", "3", "--threads", "2"]));
+    assert_ne!(one, digest(&["--set", "qos.sl-mtu=[]"]));
+    let resolved = place.read("small.out/resolved.toml");
+    assert!(resolved.contains("sc2sl = [0, 1, 0, 0,"), "{resolved}");
+    for key in ["sl2sc", "sc2vl", "sc2sl", "sl-mtu"] {
+        let path = format!("qos.{key}");
+        let explained = place.run(&["explain", &path]).with(0).stdout;
+        assert!(explained.contains(key), "{explained}");
+        let schema = place.run(&["schema"]).with(0).json();
+        assert!(
+            schema.to_string().contains(&format!("\"{key}\"")),
+            "{key} in the schema"
+        );
+    }
+    place.file("both.toml", &format!("{text}{qos}sl2vl = [0, 1]\n"));
+    let both = place.run(&["check", "both.toml"]).with(3).stderr;
+    assert!(
+        both.contains("error[E0407]: both `sl2vl` and `sl2sc`"),
+        "{both}"
+    );
+}
+
+#[test]
 fn a_benchmark_prints_an_object() {
     let place = Place::new("bench");
     let bench = ["bench", "ft64", "--until", "10us", "--format", "json"];
@@ -674,4 +645,188 @@ fn a_changed_flow_list_is_another_run() {
     assert_ne!(one["run_id"], two["run_id"]);
     assert_ne!(one["digest"], two["digest"]);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn connections_of_the_2001_paper_run_in_short_form() {
+    let place = Place::new("connections");
+    let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/papers/004");
+    for name in ["irregular", "hypercube", "mesh"] {
+        let file = format!("{papers}/{name}_256.toml");
+        let short = ["--set", "connections.target=64"];
+        let checked = place
+            .run(&[&["check", file.as_str()], &short[..]].concat())
+            .with(0);
+        assert!(
+            checked.stdout.contains("64, payload 0."),
+            "{}",
+            checked.stdout
+        );
+        let run = [
+            "run",
+            file.as_str(),
+            "--until",
+            "2 ms",
+            "--progress",
+            "none",
+        ];
+        let ended = place.run(&[&run, &short[..]].concat());
+        // Two milliseconds are not enough for a narrow interval.
+        assert!([Some(0), Some(5)].contains(&ended.code), "{}", ended.stderr);
+        for word in [
+            "very-low",
+            "worst #",
+            "by mean latency",
+            "too short: the slowest",
+        ] {
+            assert!(ended.stdout.contains(word), "{word} in\n{}", ended.stdout);
+        }
+        let table = place.read(&format!("{name}_256.out/connections.csv"));
+        assert_eq!(table.lines().count(), 65);
+        let json: Value =
+            serde_json::from_str(&place.read(&format!("{name}_256.out/results.json"))).unwrap();
+        assert_eq!(json["connections"]["established"], 64);
+        assert_eq!(json["latency_order"].as_array().unwrap().len(), 4);
+    }
+    let explained = place.run(&["explain", "connections.until-packets"]).with(0);
+    assert!(explained.stdout.contains("warm-up"), "{}", explained.stdout);
+    place.run(&["explain", "in_time_1_32"]).with(0);
+}
+
+#[test]
+fn waits_are_shown_and_stored_when_asked_for() {
+    let place = Place::new("waits");
+    place.file(
+        "two.toml",
+        "netloom = 1\nname = \"two\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+         [qos.arbiter]\nkind = \"ib-two-table\"\nhigh = [[0, 4]]\nlow = [[1, 8]]\n\
+         [[traffic]]\nload = 0.3\n[[traffic]]\nname = \"bulk\"\nload = 0.3\nsl = 1\n\
+         [measure]\nlength = \"20 us\"\nwarmup = \"0 ns\"\ninterval = 0.9\nrepeat = 2\n",
+    );
+    let on = ["run", "two.toml", "--set", "measure.waits=true"];
+    let shown = place.run(&on).with(0).stdout;
+    for text in [
+        "longest wait",
+        "switches VL0",
+        "nics VL1",
+        "nics all",
+        "contested",
+    ] {
+        assert!(shown.contains(text), "{text} is missing:\n{shown}");
+    }
+    let csv = place.read("two.out/waits.csv");
+    assert!(
+        csv.starts_with("seed,place,scope,number,choices,contested_choices,wait_at_least_bytes,")
+    );
+    // Two seeds, two places, a total and two lanes each.
+    assert_eq!(csv.lines().count(), 1 + 2 * 2 * 3, "{csv}");
+    let stored: Value = serde_json::from_str(&place.read("two.out/results.json")).unwrap();
+    let lanes = &stored["waits"]["nics"]["classes"];
+    assert_eq!(stored["waits"]["nics"]["by"], "vl");
+    assert_eq!(lanes[1]["number"], 1);
+    assert!(lanes[1]["wait_at_most_ns"].as_f64().unwrap() > 0.0);
+
+    // Without, there is no trace of it, nor of an earlier run.
+    let off = ["run", "two.toml", "--overwrite", "--format", "json"];
+    let json = place.run(&off).with(0).json();
+    assert!(json.get("waits").is_none());
+    assert_eq!(json["digest"], stored["digest"]);
+    assert!(!place.0.join("two.out/waits.csv").exists());
+    let explained = place.run(&["explain", "measure.waits"]).with(0).stdout;
+    assert!(explained.contains("longest wait"), "{explained}");
+    let explained = place.run(&["explain", "wait_at_most_bytes"]).with(0).stdout;
+    assert!(explained.contains("waits.csv"), "{explained}");
+}
+
+#[test]
+fn a_paper_is_reproduced_in_short_form() {
+    let place = Place::new("reproduce");
+    let tiny = ["reproduce", "000", "--size", "tiny", "--progress", "none"];
+    let people = place.run(&[&tiny[..], &["-o", "one", "--threads", "1"]].concat());
+    let people = people.with(0);
+    // Columns are as wide as what was measured: the head and the first claims, with single blanks.
+    let head: Vec<String> = people
+        .stdout
+        .lines()
+        .take(3)
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(head[0], "claim tier verdict paper measured accepted");
+    assert!(
+        head[1].starts_with("C000-1 IB Q ") && head[1].contains(" 780.41 ns "),
+        "{head:?}"
+    );
+    assert!(
+        head[1].ends_with("within 35 %: 507.27 to 1053.55 ns"),
+        "{head:?}"
+    );
+    assert_eq!(
+        head[2],
+        "C000-1 OPA Q not-run 647.10 ns, ratio 0.829 needs the Omni-Path switch within 35 %, OPA < IB, \
+         ratio 0.70 to 0.95"
+    );
+    assert!(people.stderr.contains("16 runs in"), "{}", people.stderr);
+
+    let machine = place.run(
+        &[
+            &tiny[..],
+            &["-o", "two", "--threads", "2", "--format", "json"],
+        ]
+        .concat(),
+    );
+    let machine = machine.with(0);
+    let claims = machine.json();
+    for claim in claims.as_array().unwrap() {
+        for key in [
+            "id", "tier", "paper", "measured", "band", "verdict", "readings",
+        ] {
+            assert!(!claim[key].is_null(), "{key} of {claim}");
+        }
+    }
+    let of = |id: &str| {
+        claims
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|c| c["id"] == id)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(of("C000-12")["verdict"], "holds");
+    assert_eq!(of("C000-12")["numbers"]["largest_accumulator"], 125.0);
+    let share = &of("QOS-S000-1-2x")["numbers"]["vi_least_share"];
+    assert!((0.8..1.2).contains(&share.as_f64().unwrap()), "{share}");
+    // Where the crossbar is twice as fast as the links, packets wait at the outputs.
+    let chosen = &of("QOS-S000-1-2x")["numbers"]["packets_chosen_by_tables_at_0.9935"];
+    assert!(chosen.as_f64().unwrap() > 0.3, "{chosen}");
+
+    // Threads change nothing.
+    for file in ["claims.json", "claims.txt", "points.csv", "runs.csv"] {
+        assert_eq!(
+            place.read(&format!("one/{file}")),
+            place.read(&format!("two/{file}")),
+            "{file}"
+        );
+    }
+    assert_eq!(machine.stdout, place.read("two/claims.json"));
+    // Two variants, four loads, seven classes; and the header.
+    assert_eq!(place.read("one/points.csv").lines().count(), 2 * 4 * 7 + 1);
+
+    let unknown = place
+        .run(&["reproduce", "000", "--vary", "nonsense"])
+        .with(1);
+    assert!(
+        unknown
+            .stderr
+            .contains("no variation `nonsense`; write all, or of long-pipeline, random-dest"),
+        "{}",
+        unknown.stderr
+    );
+    place.file("mine.txt", "");
+    let taken = place.run(&[&tiny[..], &["-o", "."]].concat()).with(1);
+    assert!(
+        taken.stderr.contains("holds files that are no claims"),
+        "{}",
+        taken.stderr
+    );
 }

@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "fabric",
         &[
             "units",
+            "random",
             "engine",
             "packet",
             "topology",
@@ -48,6 +49,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "topology",
             "routing",
             "arbitration",
+            "design",
             "traffic",
             "metrics",
             "fabric",
@@ -55,8 +57,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "reproduction",
+        &["units", "design", "metrics", "results", "experiment"],
+    ),
+    (
         "netloom",
         &[
+            "reproduction",
             "units",
             "catalog",
             "packet",

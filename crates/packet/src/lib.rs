@@ -4,7 +4,7 @@
 //!   measured on it.
 //! - A *packet* is what is routed, buffered and scheduled as one: a message is cut into packets of at
 //!   most the MTU ([`Segmentation`]), or is one packet where a study treats the whole message as the
-//!   transfer unit.
+//!   transfer unit. A service level may have an MTU of its own ([`SlSegmentation`]).
 //! - A *flit* is what a link moves at a time and what buffers are counted in. A packet occupies whole
 //!   flits.
 //! - A *credit* is room for one flit in the buffer at the other end of a link.
@@ -17,8 +17,8 @@ mod segmentation;
 mod slab;
 mod source;
 
-pub use packet::Packet;
+pub use packet::{Label, N_SCS, Packet};
 pub use rows::Rows;
-pub use segmentation::{Cut, Segmentation};
+pub use segmentation::{Cut, Segmentation, SlSegmentation};
 pub use slab::Slab;
 pub use source::{Arrival, Cursor, Source};

@@ -1,6 +1,9 @@
 //! One packet as a plain record, which crosses partitions by value.
 
-use netloom_units::{NicId, Sl, Tick};
+use netloom_units::{NicId, Sc, Sl, Tick};
+
+/// Service channels of a fabric, at most.
+pub const N_SCS: usize = 32;
 
 /// A packet under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,6 +36,56 @@ pub struct Packet {
     pub vl: u8,
     /// Switches crossed so far.
     pub hops: u8,
+    /// Number of its flow among those of its source and class, where a workload tells flows apart
+    /// (connections); otherwise 0.
+    pub flow: u8,
+    /// Its service channel, and whether it is the last packet of its message.
+    pub label: Label,
+}
+
+/// A packet and what a switch decides about it share a cache line.
+const _: () = assert!(size_of::<Packet>() == 56);
+
+/// The service channel (5 bits) and the end of the message (1 bit) in one byte. A switch may write another
+/// channel when it routes; the service level stays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Label(u8);
+
+impl Label {
+    const LAST: u8 = 1 << 7;
+    const CHANNEL: u8 = N_SCS as u8 - 1;
+
+    /// A channel below 32, and whether the packet ends its message.
+    #[inline]
+    pub fn new(sc: Sc, is_last: bool) -> Self {
+        debug_assert!(sc.0 <= Self::CHANNEL, "{sc} in a field of 5 bits");
+        Label(sc.0 & Self::CHANNEL | if is_last { Self::LAST } else { 0 })
+    }
+
+    /// The service channel.
+    #[inline]
+    pub fn sc(self) -> Sc {
+        Sc(self.0 & Self::CHANNEL)
+    }
+
     /// Whether it is the last packet of its message.
-    pub is_last: bool,
+    #[inline]
+    pub fn is_last(self) -> bool {
+        self.0 & Self::LAST != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_holds_channel_and_end() {
+        for sc in (0..N_SCS as u8).map(Sc) {
+            for is_last in [false, true] {
+                let label = Label::new(sc, is_last);
+                assert_eq!((label.sc(), label.is_last()), (sc, is_last));
+            }
+        }
+    }
 }

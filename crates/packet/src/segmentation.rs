@@ -1,6 +1,6 @@
 //! How a message is cut into packets, and packets into flits.
 
-use netloom_units::Bytes;
+use netloom_units::{Bytes, Sl};
 
 /// The sizes that decide how much a message occupies on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,9 +62,58 @@ impl Segmentation {
     }
 }
 
+/// The same by service level: SL_MTU may cut the messages of a level smaller than links would allow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlSegmentation {
+    /// What a link moves at a time.
+    pub flit: Bytes,
+    /// Bytes that every packet carries besides its payload.
+    pub header: Bytes,
+    /// Largest payload of a packet of each level; `None` where the whole message is the transfer unit.
+    pub mtu: [Option<Bytes>; 16],
+}
+
+impl SlSegmentation {
+    /// The sizes of one service level.
+    #[inline]
+    pub fn of(&self, sl: Sl) -> Segmentation {
+        Segmentation {
+            flit: self.flit,
+            mtu: self.mtu[sl.index() & 15],
+            header: self.header,
+        }
+    }
+}
+
+/// The same for all service levels.
+impl From<Segmentation> for SlSegmentation {
+    fn from(all: Segmentation) -> Self {
+        SlSegmentation {
+            flit: all.flit,
+            header: all.header,
+            mtu: [all.mtu; 16],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_level_is_cut_at_its_own_mtu() {
+        let link = Segmentation {
+            flit: Bytes(64),
+            mtu: Some(Bytes(2048)),
+            header: Bytes(8),
+        };
+        let mut cutting = SlSegmentation::from(link);
+        cutting.mtu[3] = Some(Bytes(192));
+        assert_eq!(cutting.of(Sl(2)), link);
+        assert_eq!(cutting.of(Sl(3)).cut(5000).payload, 192);
+        // 26 packets of 192 bytes and one of 8, each with its header.
+        assert_eq!(cutting.of(Sl(3)).flits_of(5000), 26 * 4 + 1);
+    }
 
     #[test]
     fn a_message_is_cut_at_the_mtu() {

@@ -13,6 +13,9 @@ pub struct Arrival {
     pub bytes: u32,
     /// Service level, where the workload names one for each message; otherwise that of the class.
     pub sl: Option<u8>,
+    /// Number of the flow among those of this NIC and class, where the workload tells flows apart;
+    /// otherwise 0.
+    pub flow: u8,
 }
 
 /// How far one NIC has come in one traffic class. Plain data, owned by the NIC.

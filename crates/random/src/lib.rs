@@ -25,6 +25,8 @@ pub enum Purpose {
     Placement = 5,
     /// How a random topology is wired.
     Topology = 6,
+    /// Which of several service channels a flow takes.
+    Channel = 7,
 }
 
 /// An exponential variate with mean one, from a uniform number in [0, 1).

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::connections::ConnectionsSummary;
 use crate::csv::Csv;
 use crate::lines::{Key, Summary};
 use crate::table::Table;
+use crate::waits::Waits;
 use crate::{RESULTS_VERSION, RunId};
 
 /// How a run ended. Later ones are worse.
@@ -90,6 +92,9 @@ pub struct Run {
     pub total: Summary,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
+    /// The classes by their mean message latency, the fastest first; those without messages are left out.
+    #[serde(default)]
+    pub latency_order: Vec<String>,
     /// By service level.
     pub sls: Vec<SlSummary>,
     /// By class and service level.
@@ -98,6 +103,12 @@ pub struct Run {
     pub fairness_window: Window,
     /// How busy links and buffers were.
     pub links: LinksSummary,
+    /// What became of admitted connections, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<ConnectionsSummary>,
+    /// The longest waits at outputs, if they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
     /// The evidence, if packets wait for each other in a circle.
     pub deadlock: Option<Deadlock>,
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Document, RunId, Status};
+use crate::{Document, RunId, Status, TABLES};
 
 /// The file whose presence says that a folder is complete; it is written last.
 const LAST: &str = "results.json";
@@ -111,6 +111,17 @@ impl Folder {
             move |error| FolderError::System { path, error }
         };
         fs::create_dir_all(&self.path).map_err(at(&self.path))?;
+        // What this run does not write would pass for its result.
+        let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
+        for (name, _) in TABLES.iter().filter(|(name, _)| !is_written(name)) {
+            let stale = self.path.join(name);
+            match fs::remove_file(&stale) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(at(&stale)(error));
+                }
+                _ => {}
+            }
+        }
         let last = (LAST, document.to_json());
         for (name, text) in files.iter().chain(std::iter::once(&last)) {
             let (temporary, target) =
@@ -152,10 +163,13 @@ mod tests {
                 ..Summary::default()
             },
             classes: vec![],
+            latency_order: vec![],
             sls: vec![],
             rows: vec![],
             fairness_window: Window::WholeRun,
             links,
+            connections: None,
+            waits: None,
             deadlock: None,
         };
         Document {

@@ -7,6 +7,9 @@
 //!   results.csv    one line per seed and scope (total, class, service level)   [Summary]
 //!   series.csv     one line per seed, epoch and row                            [SeriesLine]
 //!   links.csv      one line per seed and link                                  [LinkLine]
+//!   connections.csv  one line per seed and connection, where there are any     [ConnectionLine]
+//!   punctuality.csv  the same by service level, with best and worst            [PunctualityLine]
+//!   waits.csv      one line per seed and class, where waits were measured      [WaitSummary]
 //!   results.json   the same summaries as one document, with the verdicts       [Document]
 //!   resolved.toml  what was run, every default included
 //!   manifest.json  where, when and how fast: all that differs between machines [Manifest]
@@ -16,6 +19,7 @@
 //! partitions and threads. Columns are added, never renamed; units are part of the names. This crate
 //! knows no simulator, so that tools that read results need not link it.
 
+mod connections;
 mod csv;
 mod document;
 mod folder;
@@ -23,7 +27,9 @@ mod identity;
 mod lines;
 mod manifest;
 mod table;
+mod waits;
 
+pub use connections::{ConnectionLine, ConnectionsSummary, PunctualityLine};
 pub use csv::{Csv, quoted};
 pub use document::{
     ClassSummary, CountersSummary, Deadlock, Document, Estimate, LinkGroup, LinksSummary,
@@ -31,9 +37,10 @@ pub use document::{
 };
 pub use folder::{Folder, FolderError};
 pub use identity::{RunId, sha256};
-pub use lines::{Key, LinkLine, SeriesLine, Summary, TABLES};
+pub use lines::{Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary};
 pub use manifest::Manifest;
 pub use table::{Cell, Column, Table};
+pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 
 /// Raised only by a change that moves results; such a change is named in the changelog.
 pub const RESULTS_VERSION: u32 = 1;

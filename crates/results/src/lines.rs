@@ -3,6 +3,7 @@
 //! Loads are fractions of what all NIC links of the fabric can carry: the mean over NICs of the fraction
 //! of a NIC's link. Latencies end with the last flit of the message or packet, wholly received.
 
+use crate::connections::{ConnectionLine, PunctualityLine};
 use crate::table::{Column, Table, table};
 
 table! {
@@ -149,11 +150,49 @@ table! {
     }
 }
 
-/// Every table by the name of its file; `results.csv` has the columns of [`Key`], then of [`Summary`].
+table! {
+    /// What a line of `waits.csv` is about.
+    pub struct WaitKey {
+        /// The seed of the run.
+        seed: u64 => "",
+        /// Whose outputs: `switches` or `nics`.
+        place: String => "",
+        /// `total`, or what the arbiter tells apart: `sl` or `vl`.
+        scope: String => "",
+        /// The service level or lane; empty for the total.
+        number: Option<u8> => "",
+    }
+}
+
+table! {
+    /// The longest wait at an output, over all outputs and since the start of the run: from "the packet
+    /// is at the head of its queue and all credits are held" to its first flit, as what the link sends
+    /// meanwhile.
+    pub struct WaitSummary {
+        /// Packets sent, each by a choice of an arbiter.
+        choices: u64 => "",
+        /// Of those, choices with more than one eligible queue.
+        contested_choices: u64 => "",
+        /// The longest wait at an output took at least this: what was sent from the first choice that the packet lost.
+        wait_at_least_bytes: u64 => "bytes",
+        /// The longest wait at an output took at most this: with the whole packet that may have been in flight before.
+        wait_at_most_bytes: u64 => "bytes",
+        /// How long the slowest link of the place needs for `wait_at_least_bytes`.
+        wait_at_least_ns: f64 => "ns",
+        /// How long the slowest link of the place needs for `wait_at_most_bytes`.
+        wait_at_most_ns: f64 => "ns",
+    }
+}
+
+/// Every table by the name of its file; `results.csv` has the columns of [`Key`], then of [`Summary`], and
+/// `waits.csv` those of [`WaitKey`], then of [`WaitSummary`].
 pub const TABLES: &[(&str, &[&[Column]])] = &[
     ("results.csv", &[Key::COLUMNS, Summary::COLUMNS]),
     ("series.csv", &[SeriesLine::COLUMNS]),
     ("links.csv", &[LinkLine::COLUMNS]),
+    ("connections.csv", &[ConnectionLine::COLUMNS]),
+    ("punctuality.csv", &[PunctualityLine::COLUMNS]),
+    ("waits.csv", &[WaitKey::COLUMNS, WaitSummary::COLUMNS]),
 ];
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ fn main() {
             flit: Bytes(64),
             mtu: None,
             header: Bytes(0),
-        },
+        }
+        .into(),
         n_nics: 64,
         seed: 1,
         class: 0,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use netloom_catalog::{Notes, Place};
-use netloom_packet::{Segmentation, Source};
+use netloom_packet::{Segmentation, SlSegmentation, Source};
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Bytes, Sl, Time};
 
@@ -65,8 +65,8 @@ pub struct Law {
 /// The run that a class is built for.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// How messages become packets and flits.
-    pub segmentation: Segmentation,
+    /// How messages of each service level become packets and flits.
+    pub segmentation: SlSegmentation,
     /// NICs of the fabric.
     pub n_nics: u32,
     /// Seed of the run.
@@ -142,12 +142,18 @@ impl Class {
             true => Some(None),
             false => members(&law.destinations, "destinations", self.places.destinations).map(Some),
         };
-        let fits = self.fits(law.size.largest(), setting, self.places.size, notes);
+        let fits = self.fits(
+            self.sl,
+            law.size.largest(),
+            setting,
+            self.places.size,
+            notes,
+        );
         let (sources, destinations) = (sources?, destinations?);
         if !fits {
             return None;
         }
-        let mean_flits = law.size.mean_flits(&setting.segmentation);
+        let mean_flits = law.size.mean_flits(&setting.segmentation.of(self.sl));
         let context = Context {
             n_nics: setting.n_nics,
             seed: setting.seed,
@@ -195,8 +201,10 @@ impl Class {
             }
         };
         match FlowList::parse(&text, setting.n_nics, setting.cycles) {
-            Ok(list) => self
-                .fits(list.largest(), setting, place, notes)
+            Ok(list) => list
+                .largest(self.sl)
+                .into_iter()
+                .all(|(sl, bytes)| self.fits(sl, bytes, setting, place, notes))
                 .then(|| Box::new(list) as Box<dyn Source>),
             Err(mistakes) => {
                 for mistake in mistakes.iter().take(MOST_MISTAKES) {
@@ -213,8 +221,15 @@ impl Class {
     }
 
     /// Whether the packets of a message are small enough, with a note if not.
-    fn fits(&self, largest: u32, setting: &Setting<'_>, place: Place, notes: &mut Notes) -> bool {
-        let Segmentation { flit, mtu, header } = setting.segmentation;
+    fn fits(
+        &self,
+        sl: Sl,
+        largest: u32,
+        setting: &Setting<'_>,
+        place: Place,
+        notes: &mut Notes,
+    ) -> bool {
+        let Segmentation { flit, mtu, header } = setting.segmentation.of(sl);
         let payload = mtu.map_or(u64::from(largest), |mtu| mtu.0.min(u64::from(largest)));
         let flits = Bytes(payload + header.0).in_flits(flit);
         if flits > MOST_FLITS {

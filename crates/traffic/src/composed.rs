@@ -100,6 +100,7 @@ impl Source for Composed {
             destination,
             bytes: self.sizes.bytes(draw.0[3]),
             sl: None,
+            flow: 0,
         })
     }
 }

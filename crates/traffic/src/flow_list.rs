@@ -10,9 +10,11 @@
 //! holds plain nanoseconds. `bytes` is a plain number or an amount with its unit. `sl` may be left out,
 //! as a column or in a line; the class's own then holds. Lines that begin with `#` are skipped.
 
+use std::collections::BTreeMap;
+
 use netloom_catalog::nearest;
 use netloom_packet::{Arrival, Cursor, Source};
-use netloom_units::{Bytes, NicId, Time};
+use netloom_units::{Bytes, NicId, Sl, Time};
 
 use crate::class::LARGEST_SL;
 
@@ -91,10 +93,14 @@ impl FlowList {
         })
     }
 
-    /// Bytes of the largest message; zero for an empty list.
-    pub fn largest(&self) -> u32 {
-        let sizes = self.arrivals.iter().map(|arrival| arrival.bytes);
-        sizes.max().unwrap_or_default()
+    /// Bytes of the largest message of each service level; those that name none have their own.
+    pub fn largest(&self, own: Sl) -> BTreeMap<Sl, u32> {
+        let mut largest = BTreeMap::new();
+        for arrival in &self.arrivals {
+            let of_level = largest.entry(arrival.sl.map_or(own, Sl)).or_insert(0);
+            *of_level = arrival.bytes.max(*of_level);
+        }
+        largest
     }
 
     /// How many messages there are.
@@ -133,6 +139,7 @@ impl Flow {
             destination: self.destination,
             bytes: self.bytes,
             sl: self.sl,
+            flow: 0,
         }
     }
 }
@@ -331,7 +338,9 @@ mod tests {
         );
         assert_eq!(messages(&list, 3), [(1500, 7, 64, Some(0))]);
         assert_eq!(messages(&list, 7), []);
-        assert_eq!((list.len(), list.largest()), (3, 2048));
+        assert_eq!(list.len(), 3);
+        let largest: Vec<(Sl, u32)> = list.largest(Sl(9)).into_iter().collect();
+        assert_eq!(largest, [(Sl(0), 64), (Sl(1), 2048), (Sl(9), 64)]);
     }
 
     #[test]

@@ -22,6 +22,7 @@
 mod arrival;
 mod class;
 mod composed;
+mod connections;
 mod context;
 mod flow_list;
 mod nic_set;
@@ -34,6 +35,7 @@ pub use arrival::{
     Slot,
 };
 pub use class::{Class, Law, Setting, Workload};
+pub use connections::{Connections, Flow, FlowSetting, MOST_FLOWS};
 pub use context::{Context, Window};
 pub use flow_list::{FlowList, Mistake};
 pub use nic_set::NicSet;

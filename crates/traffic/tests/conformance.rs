@@ -29,7 +29,7 @@ fn example<T: ?Sized>(kind: &Kind<T>) -> Arc<T> {
 
 fn setting(seed: u64, class: u8) -> Setting<'static> {
     Setting {
-        segmentation: CUTTING,
+        segmentation: CUTTING.into(),
         n_nics: N_NICS,
         seed,
         class,

@@ -38,7 +38,8 @@ fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
             flit: Bytes(64),
             mtu: None,
             header: Bytes(0),
-        },
+        }
+        .into(),
         n_nics,
         seed: 1,
         class: 0,

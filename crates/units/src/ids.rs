@@ -45,3 +45,8 @@ id!(
     /// A service level: the label a packet keeps from end to end.
     Sl(u8), "SL"
 );
+id!(
+    /// A service channel: one of the ways of a service level through the fabric (Omni-Path). It stands in
+    /// the packet and maps to a lane on every link.
+    Sc(u8), "SC"
+);

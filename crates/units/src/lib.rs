@@ -13,7 +13,7 @@ mod tick;
 mod time;
 
 pub use data::Bytes;
-pub use ids::{NicId, Port, Sl, SwitchId, Vl};
+pub use ids::{NicId, Port, Sc, Sl, SwitchId, Vl};
 pub use parse::UnitError;
 pub use rate::Rate;
 pub use ratio::Ratio;

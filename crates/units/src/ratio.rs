@@ -53,6 +53,12 @@ impl Ratio {
         self.den
     }
 
+    /// What is left after taking `other` away; `None` if it is more.
+    pub fn checked_sub(self, other: Ratio) -> Option<Ratio> {
+        let left = (self.num * other.den).checked_sub(other.num * self.den)?;
+        Some(Ratio::new(left, self.den * other.den))
+    }
+
     /// Whether this is nothing.
     pub fn is_zero(self) -> bool {
         self.num == 0

@@ -6,18 +6,30 @@
 //!              └───────────── one table each: all have room, or none is changed
 //! ```
 //!
-//! The paths are those of the compiled routing, so what is planned is what is simulated. Left out: the
-//! messages by which switches would agree on this, and links of different rates.
+//! The paths are those of the compiled routing, so what is planned is what is simulated. Every output counts
+//! slots of its own link's rate, so one connection needs fewer of them on a faster link.
+//!
+//! A connection with a deadline is accepted if, besides, the lanes of all connections with deadlines at
+//! every output on its way wait no longer than their budgets allow. A release keeps this: where the entries
+//! of the leaving connection shorten the waits of others on its lane, as many of its slots as those need
+//! are *held* until they leave too.
+//!
+//! Left out: the messages by which switches would agree on this. Waits are those of the head of a queue; how
+//! long packets of one lane queue behind each other depends on how their sources keep to their bandwidth.
+//! Connections without a deadline keep their bandwidth as long as those with one keep to theirs; and those
+//! with one as long as LimitOfHighPriority leaves it to them ([`Packets::surely_high`]).
 
 use std::fmt;
 use std::sync::Arc;
 
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::{Peer, Topology};
-use netloom_units::{NicId, Port, Rate, Sl, SwitchId};
+use netloom_units::{NicId, Port, Rate, Sl, SwitchId, Time};
 
+use super::entries::Placement;
 use super::slots::{N_SLS, Slots, classify, slots_for};
-use super::table::{Lanes, Limit, PortTable};
+use super::table::{Class, Lanes, Limit, PortTable};
+use super::waits::{Budgets, Late, Packets, budget, longest_wait};
 
 /// What limits admission at a port (X004-3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -27,6 +39,19 @@ pub enum Mode {
     Paper,
     /// Slots and the 64 entries of a real table.
     StrictEntries,
+}
+
+/// How a fabric admits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Settings {
+    /// What limits admission.
+    pub mode: Mode,
+    /// Which lane carries what.
+    pub lanes: Lanes,
+    /// Where new entries go.
+    pub placement: Placement,
+    /// What the waits of connections with a deadline depend on.
+    pub packets: Packets,
 }
 
 /// A connection that asks for bandwidth.
@@ -40,16 +65,27 @@ pub struct Connection {
     pub bandwidth: Rate,
     /// The service level, 0 to 3.
     pub sl: Sl,
+    /// How long its packets may wait at all outputs of the path together.
+    pub deadline: Option<Time>,
 }
 
 impl Connection {
-    /// A connection on the service level of its bandwidth.
+    /// A connection on the service level of its bandwidth, without a deadline.
     pub fn new(source: NicId, destination: NicId, bandwidth: Rate) -> Connection {
         Connection {
             source,
             destination,
             bandwidth,
             sl: classify(bandwidth),
+            deadline: None,
+        }
+    }
+
+    /// What it is promised.
+    pub fn class(&self) -> Class {
+        Class {
+            sl: self.sl,
+            has_deadline: self.deadline.is_some(),
         }
     }
 }
@@ -67,6 +103,16 @@ pub enum Egress {
     Switch(SwitchId, Port),
 }
 
+impl Egress {
+    /// What a fabric calls it: `n3`, or `s1:4` for a port of a switch.
+    pub fn name(&self, topology: &Topology) -> String {
+        match *self {
+            Egress::Nic(nic) => topology.nic_name(nic),
+            Egress::Switch(switch, port) => format!("{}:{}", topology.switch_name(switch), port.0),
+        }
+    }
+}
+
 impl fmt::Display for Egress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -77,13 +123,13 @@ impl fmt::Display for Egress {
 }
 
 /// Why a connection was not accepted: the first output on its way without room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// The output.
     pub port: Egress,
     /// What the connection needs there.
     pub needed: Slots,
-    /// What a connection of its service level could still have.
+    /// What a connection of its class could still have.
     pub free: Slots,
     /// What ran out.
     pub limit: Limit,
@@ -91,15 +137,28 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self.limit {
-            Limit::Slots => "80 % of the link is the most for connections",
-            Limit::Entries => "the table has no more entries",
-        };
-        write!(
-            f,
-            "{}: {} needed, {} free; {why}",
-            self.port, self.needed, self.free.0
-        )
+        let Refusal {
+            port, needed, free, ..
+        } = self;
+        match &self.limit {
+            Limit::Slots => write!(
+                f,
+                "{port}: {needed} needed, {} free; 80 % of the link is the most for connections",
+                free.0
+            ),
+            Limit::Entries => write!(
+                f,
+                "{port}: {needed} needed, {} free; the table has no more entries",
+                free.0
+            ),
+            Limit::Deadline(late) => write!(
+                f,
+                "{port}: {} would wait up to {:.1} ns, and {:.1} ns are its part of a deadline",
+                late.vl,
+                late.wait.as_nanos(),
+                late.budget.as_nanos()
+            ),
+        }
     }
 }
 
@@ -110,15 +169,23 @@ impl std::error::Error for Refusal {}
 pub struct PortReport {
     /// The output.
     pub port: Egress,
+    /// The rate of its link.
+    pub rate: Rate,
     /// Slots reserved by all connections.
     pub reserved: Slots,
-    /// The same by service level.
+    /// Of these, slots of connections that have left, which others with deadlines need.
+    pub held: Slots,
+    /// Slots of connections without a deadline, by service level.
     pub by_sl: [Slots; N_SLS as usize],
+    /// Slots of connections with a deadline, by service level.
+    pub with_deadline: [Slots; N_SLS as usize],
     /// Connections that pass here.
     pub n_connections: u32,
-    /// Entries of the table in use.
+    /// Entries of the low table in use.
     pub n_entries: usize,
-    /// Whether these are more than a real table has.
+    /// Entries of the high table in use.
+    pub n_high_entries: usize,
+    /// Whether the low table has more than a real one has.
     pub has_virtual_entries: bool,
 }
 
@@ -129,16 +196,83 @@ impl PortReport {
     }
 }
 
+/// One output with what it has given away.
+#[derive(Clone, PartialEq, Debug)]
+struct Output {
+    table: PortTable,
+    n_connections: u32,
+    budgets: Budgets,
+    /// Slots of connections that have left, by service level; they are still in the high table.
+    held: [Slots; N_SLS as usize],
+}
+
+impl Output {
+    /// The lane that would be late if a connection came; its budget is `None` without a deadline.
+    fn late_with(
+        &self,
+        (class, slots, budget): (Class, Slots, Option<Time>),
+        packets: &Packets,
+        rate: Rate,
+    ) -> Option<Late> {
+        if budget.is_none() && self.budgets.is_empty() {
+            return None;
+        }
+        let (mut table, mut budgets) = (self.table.clone(), self.budgets.clone());
+        table.reserve(class, slots);
+        if let Some(budget) = budget {
+            budgets.add(class.sl, budget);
+        }
+        budgets.late(&table, packets, rate)
+    }
+
+    /// Gives back slots with a deadline, as many as the waits of the connections that stay allow.
+    ///
+    /// Fewer slots mean fewer entries of the lane, so longer waits for it and shorter ones for the others:
+    /// what can be given back is everything up to some number of slots.
+    fn release_with_deadline(&mut self, sl: Sl, slots: Slots, packets: &Packets, rate: Rate) {
+        let class = Class {
+            sl,
+            has_deadline: true,
+        };
+        let without = |slots: u64| {
+            let mut table = self.table.clone();
+            table.release(class, Slots(slots));
+            table
+        };
+        let is_good = |slots: u64| {
+            let is_gone = without(slots).reserved_with_deadline()[sl.index()].0 == 0;
+            let stay = self.budgets.tightest(sl).is_some();
+            !(is_gone && stay) && self.budgets.late(&without(slots), packets, rate).is_none()
+        };
+        let wanted = slots.0 + self.held[sl.index()].0;
+        let (mut good, mut bad) = (0, wanted + 1);
+        if is_good(wanted) {
+            good = wanted;
+        } else {
+            while bad - good > 1 {
+                let middle = good + (bad - good) / 2;
+                if is_good(middle) {
+                    good = middle;
+                } else {
+                    bad = middle;
+                }
+            }
+        }
+        self.table = without(good);
+        self.held[sl.index()] = Slots(wanted - good);
+    }
+}
+
 /// A fabric with a table at every output.
 #[derive(Clone, Debug)]
 pub struct Network {
     topology: Arc<Topology>,
     forwarding: Forwarding,
-    link: Rate,
-    mode: Mode,
+    /// By class of links.
+    rates: Vec<Rate>,
+    settings: Settings,
     /// NICs first, then the ports of all switches counted through.
-    tables: Vec<PortTable>,
-    n_connections: Vec<u32>,
+    outputs: Vec<Output>,
     /// By id; `None` once released.
     connections: Vec<Option<Connection>>,
 }
@@ -152,24 +286,34 @@ impl Network {
         link: Rate,
         mode: Mode,
     ) -> Result<Network, String> {
-        Network::with_lanes(topology, forwarding, link, mode, Lanes::default())
+        let rates = vec![link; topology.link_classes().len()];
+        let settings = Settings {
+            mode,
+            ..Settings::default()
+        };
+        Network::with_rates(topology, forwarding, rates, settings)
     }
 
-    /// The same with a choice of lanes.
-    pub fn with_lanes(
+    /// The same with a rate for every class of links, in the order of [`Topology::link_classes`], and a
+    /// choice how to admit.
+    ///
+    /// # Panics
+    /// If there are not as many rates as classes of links.
+    pub fn with_rates(
         topology: Arc<Topology>,
         forwarding: Forwarding,
-        link: Rate,
-        mode: Mode,
-        lanes: Lanes,
+        rates: Vec<Rate>,
+        settings: Settings,
     ) -> Result<Network, String> {
-        if link.0 == 0 {
+        let n_classes = topology.link_classes().len();
+        assert_eq!(rates.len(), n_classes, "one rate for every class of links");
+        if rates.contains(&Rate(0)) {
             return Err("the link rate is zero".into());
         }
         if topology.n_nics() < 2 {
             return Err("there are no two NICs to connect".into());
         }
-        if let Some(mistake) = lanes.mistake() {
+        if let Some(mistake) = settings.lanes.mistake() {
             return Err(mistake);
         }
         if !forwarding.keeps_order() {
@@ -180,13 +324,18 @@ impl Network {
             );
         }
         let n = topology.n_nics() as usize + topology.n_ports_in_all();
+        let output = Output {
+            table: PortTable::with_placement(settings.lanes, settings.placement),
+            n_connections: 0,
+            budgets: Budgets::default(),
+            held: Default::default(),
+        };
         Ok(Network {
             topology,
             forwarding,
-            link,
-            mode,
-            tables: vec![PortTable::new(lanes); n],
-            n_connections: vec![0; n],
+            rates,
+            settings,
+            outputs: vec![output; n],
             connections: vec![],
         })
     }
@@ -196,14 +345,39 @@ impl Network {
         &self.topology
     }
 
-    /// The rate of all links.
-    pub fn link(&self) -> Rate {
-        self.link
+    /// How it admits.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
-    /// What limits admission.
-    pub fn mode(&self) -> Mode {
-        self.mode
+    /// The rate of the link at an output.
+    ///
+    /// # Panics
+    /// If the fabric has no such output.
+    pub fn rate(&self, port: Egress) -> Rate {
+        let (switch, port) = match port {
+            Egress::Nic(nic) => self.topology.attachment(nic),
+            Egress::Switch(switch, port) => (switch, port),
+        };
+        self.rates[usize::from(self.topology.link_class(switch, port))]
+    }
+
+    /// The slots that a bandwidth needs at an output.
+    ///
+    /// # Panics
+    /// If the fabric has no such output.
+    pub fn slots(&self, port: Egress, bandwidth: Rate) -> Slots {
+        slots_for(bandwidth, self.rate(port))
+    }
+
+    /// The longest wait of connections of a service level with a deadline at an output; `None` where there
+    /// are none.
+    ///
+    /// # Panics
+    /// If the fabric has no such output.
+    pub fn wait(&self, port: Egress, sl: Sl) -> Option<Time> {
+        let bound = longest_wait(self.table(port), &self.settings.packets, sl)?;
+        Some(bound.time(self.rate(port)))
     }
 
     /// Accepts a connection at every output on its way, or changes nothing and names the first without room.
@@ -212,37 +386,62 @@ impl Network {
     /// If a NIC is not of this fabric, the two are the same, the service level is above 3 or the bandwidth
     /// is zero; or if the routing was compiled for another fabric.
     pub fn admit(&mut self, connection: Connection) -> Result<ConnectionId, Refusal> {
-        let needed = self.check(&connection);
+        self.check(&connection);
+        let (class, bandwidth) = (connection.class(), connection.bandwidth);
         let path = self.path(connection.source, connection.destination);
+        let budget = connection.deadline.map(|time| budget(time, path.len()));
         for &port in &path {
-            let (free, limit) = self.tables[self.index(port)].free(connection.sl, self.mode);
+            let output = &self.outputs[self.index(port)];
+            let rate = self.rate(port);
+            let needed = slots_for(bandwidth, rate);
+            let (free, limit) = output.table.free(class, self.settings.mode);
+            let refused = |limit| Refusal {
+                port,
+                needed,
+                free,
+                limit,
+            };
             if needed > free {
-                return Err(Refusal {
-                    port,
-                    needed,
-                    free,
-                    limit,
-                });
+                return Err(refused(limit));
+            }
+            let asked = (class, needed, budget);
+            if let Some(late) = output.late_with(asked, &self.settings.packets, rate) {
+                return Err(refused(Limit::Deadline(Box::new(late))));
             }
         }
         for port in path {
-            let at = self.index(port);
-            self.tables[at].reserve(connection.sl, needed);
-            self.n_connections[at] += 1;
+            let (at, needed) = (self.index(port), self.slots(port, bandwidth));
+            let output = &mut self.outputs[at];
+            output.table.reserve(class, needed);
+            output.n_connections += 1;
+            if let Some(budget) = budget {
+                output.budgets.add(class.sl, budget);
+            }
         }
         let id = u32::try_from(self.connections.len()).expect("fewer than 2^32 connections");
         self.connections.push(Some(connection));
         Ok(ConnectionId(id))
     }
 
-    /// Ends a connection and gives its slots back; `None` if there is no such connection (any more).
+    /// Ends a connection and gives its slots back, but for those that the waits of others need; `None` if
+    /// there is no such connection (any more).
     pub fn release(&mut self, id: ConnectionId) -> Option<Connection> {
         let connection = self.connections.get_mut(id.0 as usize)?.take()?;
-        let slots = slots_for(connection.bandwidth, self.link);
-        for port in self.path(connection.source, connection.destination) {
-            let at = self.index(port);
-            self.tables[at].release(connection.sl, slots);
-            self.n_connections[at] -= 1;
+        let path = self.path(connection.source, connection.destination);
+        let budget = connection.deadline.map(|time| budget(time, path.len()));
+        for port in path {
+            let (at, rate) = (self.index(port), self.rate(port));
+            let slots = slots_for(connection.bandwidth, rate);
+            let output = &mut self.outputs[at];
+            output.n_connections -= 1;
+            match budget {
+                None => output.table.release(connection.sl, slots),
+                Some(budget) => {
+                    output.budgets.remove(connection.sl, budget);
+                    let packets = &self.settings.packets;
+                    output.release_with_deadline(connection.sl, slots, packets, rate);
+                }
+            }
         }
         Some(connection)
     }
@@ -275,7 +474,7 @@ impl Network {
     /// # Panics
     /// If the fabric has no such output.
     pub fn table(&self, port: Egress) -> &PortTable {
-        &self.tables[self.index(port)]
+        &self.outputs[self.index(port)].table
     }
 
     /// All outputs with a cable: the NICs, then the ports of each switch.
@@ -299,23 +498,33 @@ impl Network {
     /// # Panics
     /// If the fabric has no such output.
     pub fn report(&self, port: Egress) -> PortReport {
-        let table = self.table(port);
+        let Output {
+            table,
+            n_connections,
+            held,
+            ..
+        } = &self.outputs[self.index(port)];
         PortReport {
             port,
+            rate: self.rate(port),
             reserved: table.reserved(),
+            held: Slots(held.iter().map(|slots| slots.0).sum()),
             by_sl: table.reserved_by_sl(),
-            n_connections: self.n_connections[self.index(port)],
+            with_deadline: table.reserved_with_deadline(),
+            n_connections: *n_connections,
             n_entries: table.n_entries(),
+            n_high_entries: table.n_high_entries(),
             has_virtual_entries: table.has_virtual_entries(),
         }
     }
 
-    fn check(&self, connection: &Connection) -> Slots {
+    fn check(&self, connection: &Connection) {
         let Connection {
             source,
             destination,
             bandwidth,
             sl,
+            ..
         } = *connection;
         let n_nics = self.topology.n_nics();
         for nic in [source, destination] {
@@ -324,7 +533,6 @@ impl Network {
         assert!(source != destination, "{source} connects to somebody else");
         assert!(sl.0 < N_SLS, "{sl} is no service level of connections");
         assert!(bandwidth.0 > 0, "a connection asks for bandwidth");
-        slots_for(bandwidth, self.link)
     }
 
     fn index(&self, port: Egress) -> usize {
@@ -338,202 +546,5 @@ impl Network {
 }
 
 #[cfg(test)]
-mod tests {
-    use netloom_routing::{Deadlock, DimensionOrder, RandomUp, Routing, Shortest, Tie, Trunk};
-    use netloom_topology::{Blueprint, FatTree, Mesh, graph};
-    use proptest::prelude::*;
-
-    use super::super::slots::RESERVABLE;
-    use super::*;
-
-    const LINK: Rate = Rate(2_500_000_000);
-
-    /// Two switches with two NICs each.
-    fn dumbbell(mode: Mode) -> Network {
-        let text = "link a b\nnic n0 a\nnic n1 a\nnic n2 b\nnic n3 b";
-        let topology = Arc::new(graph::parse(text).unwrap());
-        let forwarding = Shortest {}.compile(&topology, 1).unwrap();
-        Network::new(topology, forwarding, LINK, mode).unwrap()
-    }
-
-    fn mesh(mode: Mode) -> Network {
-        let mesh = Mesh {
-            sides: vec![3, 2],
-            hosts: 2,
-            trunk: 1,
-        };
-        let topology = Arc::new(mesh.build(1).unwrap());
-        let routing = DimensionOrder {
-            deadlock: Deadlock::Nothing,
-            tie: Tie::Positive,
-            trunk: Trunk::Flow,
-        };
-        let forwarding = routing.compile(&topology, 1).unwrap();
-        Network::new(topology, forwarding, LINK, mode).unwrap()
-    }
-
-    fn connection(source: u32, destination: u32, megabits: u64) -> Connection {
-        let bandwidth = Rate(megabits * 1_000_000);
-        Connection::new(NicId(source), NicId(destination), bandwidth)
-    }
-
-    #[test]
-    fn slots_are_reserved_at_every_output_on_the_way() {
-        let mut network = dumbbell(Mode::Paper);
-        network.admit(connection(0, 3, 300)).unwrap();
-        let path = network.path(NicId(0), NicId(3));
-        assert_eq!(path.len(), 3);
-        assert_eq!(path[0], Egress::Nic(NicId(0)));
-        assert!(matches!(path[1], Egress::Switch(SwitchId(0), _)));
-        assert!(matches!(path[2], Egress::Switch(SwitchId(1), _)));
-        let reports = network.reports();
-        // Four NICs, and three ports of each switch.
-        assert_eq!(reports.len(), 10);
-        for report in reports {
-            let on_path = path.contains(&report.port);
-            let (slots, n) = if on_path { (1959, 1) } else { (0, 0) };
-            assert_eq!((report.reserved, report.n_connections), (Slots(slots), n));
-            assert_eq!(report.by_sl[3], Slots(slots));
-            assert!(!report.has_virtual_entries);
-        }
-    }
-
-    #[test]
-    fn a_refusal_names_the_first_full_output_and_changes_nothing() {
-        let mut network = dumbbell(Mode::Paper);
-        // Six times 1959 slots on the cable between the switches, from two NICs to two NICs.
-        let ids = [(0, 2), (1, 3), (0, 3), (1, 2), (0, 2), (1, 3)]
-            .map(|(from, to)| network.admit(connection(from, to, 300)).unwrap());
-        let before = network.reports();
-        let refusal = network.admit(connection(0, 2, 300)).unwrap_err();
-        let trunk = network.path(NicId(0), NicId(2))[1];
-        let (needed, free) = (Slots(1959), Slots(13_056 - 6 * 1959));
-        let limit = Limit::Slots;
-        let expected = Refusal {
-            port: trunk,
-            needed,
-            free,
-            limit,
-        };
-        assert_eq!(refusal, expected);
-        assert_eq!(
-            refusal.to_string(),
-            "switch 0 port 0: 1959 slots needed, 1302 free; 80 % of the link is the most for connections"
-        );
-        assert_eq!(network.reports(), before);
-        // The way back is free, and so is this one after a release.
-        assert!(network.admit(connection(2, 0, 300)).is_ok());
-        assert_eq!(network.release(ids[3]), Some(connection(1, 2, 300)));
-        assert_eq!(network.release(ids[3]), None);
-        assert!(network.admit(connection(0, 2, 300)).is_ok());
-        assert_eq!(network.connections().count(), 7);
-    }
-
-    #[test]
-    fn more_than_a_link_is_refused() {
-        let mut network = dumbbell(Mode::Paper);
-        let refusal = network.admit(connection(0, 1, 1_000_000_000)).unwrap_err();
-        assert_eq!(refusal.port, Egress::Nic(NicId(0)));
-        assert_eq!(refusal.free, RESERVABLE);
-    }
-
-    #[test]
-    fn strict_entries_refuse_what_no_table_holds() {
-        // 13,056 slots are 2 Gbit/s.
-        let two_gigabits = connection(0, 1, 2_000);
-        let mut paper = dumbbell(Mode::Paper);
-        paper.admit(two_gigabits).unwrap();
-        assert!(paper.report(Egress::Nic(NicId(0))).has_virtual_entries);
-        let refusal = dumbbell(Mode::StrictEntries)
-            .admit(two_gigabits)
-            .unwrap_err();
-        assert_eq!(
-            (refusal.free, refusal.limit),
-            (Slots(12_750), Limit::Entries)
-        );
-    }
-
-    #[test]
-    fn one_path_per_connection_or_no_guarantee() {
-        let tree = FatTree {
-            arity: 2,
-            levels: 2,
-        };
-        let topology = Arc::new(tree.build(1).unwrap());
-        let forwarding = RandomUp { to_root: false }.compile(&topology, 1).unwrap();
-        let error = Network::new(topology, forwarding, LINK, Mode::Paper).unwrap_err();
-        assert!(error.contains("several paths"), "{error}");
-    }
-
-    fn requests() -> impl Strategy<Value = Vec<(u32, u32, u64, bool)>> {
-        let request = (0..12u32, 0..11u32, 1..400u64, proptest::bool::weighted(0.2));
-        proptest::collection::vec(request, 1..150)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-
-        #[test]
-        fn c004_15_only_entries_of_its_lane_on_its_path_change(requests in requests(), strict: bool) {
-            let mode = if strict { Mode::StrictEntries } else { Mode::Paper };
-            let mut network = mesh(mode);
-            for (source, other, megabits, _) in requests {
-                let destination = other + u32::from(other >= source);
-                let asked = connection(source, destination, megabits);
-                let before = network.clone();
-                let is_accepted = network.admit(asked).is_ok();
-                let path = network.path(asked.source, asked.destination);
-                let vl = Lanes::default().of(asked.sl);
-                for port in network.ports() {
-                    let (old, new) = (before.table(port), network.table(port));
-                    if !is_accepted || !path.contains(&port) {
-                        prop_assert_eq!(old, new);
-                        continue;
-                    }
-                    let others = |table: &PortTable| {
-                        let entries = table.entries().iter().enumerate();
-                        let others = entries.filter(|(_, e)| e.is_some_and(|e| e.vl != vl));
-                        others.map(|(at, e)| (at, *e)).collect::<Vec<_>>()
-                    };
-                    prop_assert_eq!(others(old), others(new));
-                    let slots = slots_for(asked.bandwidth, LINK).0;
-                    prop_assert_eq!(new.reserved().0, old.reserved().0 + slots);
-                }
-            }
-        }
-
-        #[test]
-        fn c004_16_no_port_exceeds_its_slots(requests in requests(), strict: bool) {
-            let mode = if strict { Mode::StrictEntries } else { Mode::Paper };
-            let mut network = mesh(mode);
-            let mut ids = vec![];
-            for (source, other, megabits, leaves) in requests {
-                let destination = other + u32::from(other >= source);
-                if leaves && !ids.is_empty() {
-                    let id = ids.swap_remove(megabits as usize % ids.len());
-                    prop_assert!(network.release(id).is_some());
-                } else if let Ok(id) = network.admit(connection(source, destination, megabits)) {
-                    ids.push(id);
-                }
-                for report in network.reports() {
-                    prop_assert!(report.reserved.0 <= 13_056, "{}", report.port);
-                    prop_assert!(!strict || report.n_entries <= 64, "{}", report.port);
-                }
-            }
-            // What every output gave is what the connections over it asked for.
-            let mut asked = std::collections::HashMap::new();
-            for (_, c) in network.connections() {
-                for port in network.path(c.source, c.destination) {
-                    *asked.entry(port).or_insert(0) += slots_for(c.bandwidth, LINK).0;
-                }
-            }
-            for report in network.reports() {
-                prop_assert_eq!(report.reserved.0, asked.get(&report.port).copied().unwrap_or(0));
-            }
-            for id in ids {
-                network.release(id);
-            }
-            prop_assert!(network.reports().iter().all(|r| r.n_entries == 14));
-        }
-    }
-}
+#[path = "admission_tests.rs"]
+mod tests;

@@ -1,26 +1,27 @@
 //! Connections as a file lists them, for `netloom plan --admit`.
 //!
 //! ```text
-//! source,destination,bandwidth,sl
-//! 0,7,64 Mbps,
-//! storage,n3,1.5 MB/s,3
+//! source,destination,bandwidth,sl,deadline
+//! 0,7,64 Mbps,,
+//! storage,n3,1.5 MB/s,3,200 us
 //! ```
 //!
 //! The header line names the columns, in any order. A NIC is given by its name or its number; a bandwidth
-//! has its unit. `sl` may be left out, as a column or in a line; the bandwidth then decides. Blank lines and
-//! lines that begin with `#` are skipped.
+//! has its unit. `sl` may be left out, as a column or in a line; the bandwidth then decides. So may
+//! `deadline`, a time with its unit; there is then none. Blank lines and lines that begin with `#` are
+//! skipped. A connection stands on one line: quotation marks are closed where they are opened.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use netloom_catalog::nearest;
 use netloom_topology::Topology;
-use netloom_units::{NicId, Rate, Sl};
+use netloom_units::{NicId, Rate, Sl, Time};
 
 use super::admission::Connection;
 use super::slots::{N_SLS, classify};
 
-const COLUMNS: [&str; 4] = ["source", "destination", "bandwidth", "sl"];
+const COLUMNS: [&str; 5] = ["source", "destination", "bandwidth", "sl", "deadline"];
 
 /// A connection and where it stands, so that a refusal can name its line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,18 +88,23 @@ pub fn parse(text: &str, topology: &Topology) -> Result<Vec<Listed>, Vec<Mistake
     }
 }
 
-/// The fields of a line. Commas within double quotes belong to the field.
-fn fields(line: &str) -> Result<Vec<&str>, String> {
-    let mut is_quoted = false;
-    let comma = |c: char| {
-        is_quoted ^= c == '"';
-        c == ',' && !is_quoted
-    };
-    let parts: Vec<&str> = line.split(comma).map(str::trim).collect();
-    if is_quoted {
+/// The fields of a line.
+fn fields(line: &str) -> Result<::csv::StringRecord, String> {
+    // Within a whole file such a mark would swallow the lines below it, mistakes and all.
+    if !line.matches('"').count().is_multiple_of(2) {
         return Err("a quotation mark is never closed".into());
     }
-    Ok(parts.into_iter().map(unquoted).collect())
+    let mut reader = ::csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(::csv::Trim::All)
+        .buffer_capacity(line.len())
+        .from_reader(line.as_bytes());
+    let mut record = ::csv::StringRecord::new();
+    reader
+        .read_record(&mut record)
+        .map_err(|error| error.to_string())?;
+    // A field whose quotation mark stands behind a blank keeps its marks, which nobody means.
+    Ok(record.iter().map(unquoted).collect())
 }
 
 fn unquoted(field: &str) -> &str {
@@ -113,11 +119,12 @@ struct Columns {
     destination: usize,
     bandwidth: usize,
     sl: Option<usize>,
+    deadline: Option<usize>,
 }
 
 impl Columns {
-    fn find(header: &[&str]) -> Result<Columns, Vec<String>> {
-        let names: Vec<String> = header.iter().map(|name| name.to_lowercase()).collect();
+    fn find(header: &::csv::StringRecord) -> Result<Columns, Vec<String>> {
+        let names: Vec<String> = header.iter().map(str::to_lowercase).collect();
         let mut wrong = vec![];
         for (at, name) in names.iter().enumerate() {
             if !COLUMNS.contains(&name.as_str()) {
@@ -144,6 +151,7 @@ impl Columns {
             destination: required("destination"),
             bandwidth: required("bandwidth"),
             sl: at("sl"),
+            deadline: at("deadline"),
         };
         if wrong.is_empty() {
             Ok(columns)
@@ -153,31 +161,40 @@ impl Columns {
     }
 
     /// One line as a connection, or everything that is wrong with it.
-    fn read(&self, fields: &[&str], nics: &Nics<'_>) -> Result<Connection, Vec<String>> {
+    fn read(
+        &self,
+        fields: &::csv::StringRecord,
+        nics: &Nics<'_>,
+    ) -> Result<Connection, Vec<String>> {
         if fields.len() != self.n {
             let (found, n) = (fields.len(), self.n);
             return Err(vec![format!("{found} fields where the header has {n}")]);
         }
         let mut wrong = vec![];
-        let source = note(&mut wrong, nics.find("source", fields[self.source]));
+        let source = note(&mut wrong, nics.find("source", &fields[self.source]));
         let destination = note(
             &mut wrong,
-            nics.find("destination", fields[self.destination]),
+            nics.find("destination", &fields[self.destination]),
         );
-        let bandwidth = note(&mut wrong, bandwidth_of(fields[self.bandwidth]));
-        let sl = note(&mut wrong, sl_of(self.sl.map_or("", |at| fields[at])));
+        let bandwidth = note(&mut wrong, bandwidth_of(&fields[self.bandwidth]));
+        let optional = |at: Option<usize>| at.map_or("", |at| &fields[at]);
+        let sl = note(&mut wrong, sl_of(optional(self.sl)));
+        let deadline = note(&mut wrong, deadline_of(optional(self.deadline)));
         if let (Some(source), Some(destination)) = (source, destination)
             && source == destination
         {
             wrong.push(format!("{source} connects to itself"));
         }
-        match (source, destination, bandwidth, sl) {
-            (Some(source), Some(destination), Some(bandwidth), Some(sl)) if wrong.is_empty() => {
+        match (source, destination, bandwidth, sl, deadline) {
+            (Some(source), Some(destination), Some(bandwidth), Some(sl), Some(deadline))
+                if wrong.is_empty() =>
+            {
                 Ok(Connection {
                     source,
                     destination,
                     bandwidth,
                     sl: sl.unwrap_or_else(|| classify(bandwidth)),
+                    deadline,
                 })
             }
             _ => Err(wrong),
@@ -192,6 +209,19 @@ fn note<T>(wrong: &mut Vec<String>, value: Result<T, String>) -> Option<T> {
 
 fn bandwidth_of(text: &str) -> Result<Rate, String> {
     text.parse().map_err(|error| format!("bandwidth: {error}"))
+}
+
+fn deadline_of(text: &str) -> Result<Option<Time>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse::<Time>() {
+        Ok(time) if time.is_zero() => {
+            Err("deadline: no wait is that short; write a time above zero, or nothing".into())
+        }
+        Ok(time) => Ok(Some(time)),
+        Err(error) => Err(format!("deadline: {error}")),
+    }
 }
 
 fn sl_of(text: &str) -> Result<Option<Sl>, String> {
@@ -282,6 +312,7 @@ mod tests {
                 destination: NicId(destination),
                 bandwidth: Rate(bits),
                 sl: Sl(sl),
+                deadline: None,
             },
         });
         assert_eq!(listed, expected);
@@ -295,6 +326,27 @@ mod tests {
         let expected = Connection::new(NicId(0), NicId(1), Rate(300_000_000));
         assert_eq!(listed[0].connection, expected);
         assert_eq!(expected.sl, Sl(3));
+    }
+
+    #[test]
+    fn deadlines_have_units_and_may_be_missing() {
+        let text = "source,destination,bandwidth,deadline\n0,1,1 Mbps,1.5 us\n0,1,1 Mbps,\n";
+        let listed = parse(text, &fabric()).unwrap();
+        let deadlines: Vec<_> = listed.iter().map(|l| l.connection.deadline).collect();
+        assert_eq!(deadlines, [Some(Time::from_nanos(1500)), None]);
+        let text = "source,destination,bandwidth,deadline\n0,1,1 Mbps,0 ns\n0,1,1 Mbps,soon\n";
+        let expected = [
+            "line 2: deadline: no wait is that short; write a time above zero, or nothing",
+            "line 3: deadline: `soon` is no time: it does not start with a number; write it like \
+             \"5.12 ns\", \"1 us\" or \"2 ms\"",
+        ];
+        assert_eq!(mistakes(text), expected);
+    }
+
+    #[test]
+    fn quoting_is_that_of_spreadsheets() {
+        let record = fields("\"a,b\", \"c\" ,\"d\"\"e\"").unwrap();
+        assert_eq!(record.iter().collect::<Vec<_>>(), ["a,b", "c", "d\"e"]);
     }
 
     #[test]
@@ -337,7 +389,7 @@ mod tests {
         assert_eq!(
             mistakes("\n# nothing\n"),
             [
-                "line 1: the file is empty; it begins with the header source,destination,bandwidth,sl"
+                "line 1: the file is empty; it begins with the header source,destination,bandwidth,sl,deadline"
             ]
         );
     }

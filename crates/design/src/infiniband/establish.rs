@@ -8,7 +8,7 @@
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Bytes, NicId, Rate, Sl};
 
-use super::admission::{Connection, ConnectionId, Network};
+use super::admission::{Connection, ConnectionId, Egress, Network};
 use super::slots::{LARGEST, N_SLS};
 
 /// What a packet carries besides its payload (X004-4).
@@ -81,6 +81,7 @@ fn draw(stream: &Stream, number: u32, attempt: u32, n_nics: u32) -> Connection {
         destination: NicId(other + u32::from(other >= source)),
         bandwidth: Rate(least.0 + above as u64),
         sl,
+        deadline: None,
     }
 }
 
@@ -109,7 +110,9 @@ pub fn establish(network: &mut Network, wanted: &Establishment) -> Established {
         delivered += u128::from(connection.bandwidth.0);
         made.accepted.push((id, connection));
     }
-    made.load = delivered as f64 / (f64::from(n_nics) * network.link().0 as f64);
+    let links = network.topology().nics().map(Egress::Nic);
+    let offered: u128 = links.map(|nic| u128::from(network.rate(nic).0)).sum();
+    made.load = delivered as f64 / offered as f64;
     made
 }
 

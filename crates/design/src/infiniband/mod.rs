@@ -7,19 +7,27 @@
 //! ```text
 //! connections.csv ── csv ──┐                        slots: bandwidth → slots of 64 bytes, service level
 //!                          ├─► admission ─► table ─► VlArbitrationTable (high, low) of every port
-//! random draws ─ establish ┘
+//! random draws ─ establish ┘       │          └ entries: which index gets which slots
+//!                                waits: connections with deadlines keep within them
 //! ```
 //!
-//! All weights refer to the same frame of 16,320 slots, so a new connection never changes the entries of
-//! others. Left out: connections with deadlines (DBTS), whose table is the high one; it stays empty.
+//! All weights refer to the same frame of 16,320 slots of their link, so a new connection never changes the
+//! entries of others. Connections with deadlines (DBTS), which the paper leaves for later, are in the high
+//! table.
 
 pub mod admission;
 pub mod csv;
+mod entries;
 pub mod establish;
 pub mod slots;
 pub mod table;
+pub mod waits;
 
-pub use admission::{Connection, ConnectionId, Egress, Mode, Network, PortReport, Refusal};
+pub use admission::{
+    Connection, ConnectionId, Egress, Mode, Network, PortReport, Refusal, Settings,
+};
+pub use entries::Placement;
 pub use establish::{Established, Establishment, establish};
 pub use slots::{Slots, classify, frame_time, slots_for};
-pub use table::{Lanes, Limit, PortTable, Tables};
+pub use table::{Class, Lanes, Limit, PortTable, Tables};
+pub use waits::{Late, Packets};

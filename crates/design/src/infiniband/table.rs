@@ -1,32 +1,54 @@
-//! The arbitration table of one port while connections come and go (spec 5.2.2 and 5.2.3).
+//! The arbitration tables of one port while connections come and go (spec 5.2.2 and 5.2.3).
 //!
 //! ```text
-//! index   0 … 11    12      13    14 … 20    21        22
+//! low     0 … 11    12      13    14 … 20    21        22
 //!         BE 255    BE 204  CH 1  SL3 255    SL3 174   free   ← the next new entry, of whichever lane
 //!                                                └ the next slots of SL3 go here first
+//! high    0         1
+//!         SL3 255   SL3 9        connections with a deadline, on lanes of their own
 //! ```
 //!
-//! A lane's slots fill its entries in the order in which those were opened: the last one is topped up to
-//! 255, then the first free index becomes a new entry (G004-13). A release takes slots back in reverse, so
-//! at every moment all entries of a lane but its last opened are full. Which connection filled which entry
-//! is therefore of no interest: the slots of a lane determine how many entries it has.
-//!
-//! Best effort (BE) and challenged (CH) traffic have their entries from the beginning. With them 50 of the
-//! 64 entries are left, which hold 12,750 slots: fewer than the 13,056 the paper admits (X004-3). A table
-//! may therefore grow *virtual* entries beyond the 64; [`PortTable::has_virtual_entries`] warns of them.
+//! Best effort (BE) and challenged (CH) traffic have their entries in the low table from the beginning. With
+//! them 50 of its 64 entries are left, which hold 12,750 slots: fewer than the 13,056 the paper admits
+//! (X004-3). A low table may therefore grow *virtual* entries beyond the 64;
+//! [`PortTable::has_virtual_entries`] warns of them. The high table never does: 13,056 slots on four lanes
+//! are at most 55 entries.
 
 use netloom_arbitration::{Entry, MAX_ENTRIES, TableError, VlArbitrationTable};
 use netloom_units::{Sl, Vl};
 
 use super::admission::Mode;
+use super::entries::{Entries, Placement};
 use super::slots::{BEST_EFFORT, ENTRY_SLOTS, N_SLS, RESERVABLE, Slots};
+use super::waits::Late;
+
+/// What a connection is promised: the bandwidth of its service level (DB), perhaps with a deadline (DBTS).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Class {
+    /// The service level, 0 to 3.
+    pub sl: Sl,
+    /// Whether there is a deadline.
+    pub has_deadline: bool,
+}
+
+impl From<Sl> for Class {
+    /// Bandwidth without a deadline.
+    fn from(sl: Sl) -> Class {
+        Class {
+            sl,
+            has_deadline: false,
+        }
+    }
+}
 
 /// Which lane carries what. The default is the paper's list in order: guaranteed bandwidth on VL0 to VL3,
-/// guaranteed bandwidth with deadlines on VL4 to VL7 (unused here), best effort on VL8, challenged on VL9.
+/// guaranteed bandwidth with deadlines on VL4 to VL7, best effort on VL8, challenged on VL9.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lanes {
-    /// The lanes of connections, by service level.
+    /// The lanes of connections without a deadline, by service level.
     pub connections: [Vl; N_SLS as usize],
+    /// The lanes of connections with a deadline, by service level.
+    pub deadlines: [Vl; N_SLS as usize],
     /// The lane of best effort.
     pub best_effort: Vl,
     /// The lane of challenged traffic, which is meant to come last.
@@ -37,6 +59,7 @@ impl Default for Lanes {
     fn default() -> Self {
         Lanes {
             connections: [Vl(0), Vl(1), Vl(2), Vl(3)],
+            deadlines: [Vl(4), Vl(5), Vl(6), Vl(7)],
             best_effort: Vl(8),
             challenged: Vl(9),
         }
@@ -44,18 +67,25 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// The lane of a service level.
+    /// The lane of a class of connections; a service level alone is one without deadlines.
     ///
     /// # Panics
     /// If it is no service level of connections.
-    pub fn of(&self, sl: Sl) -> Vl {
+    pub fn of(&self, class: impl Into<Class>) -> Vl {
+        let Class { sl, has_deadline } = class.into();
         assert!(sl.0 < N_SLS, "{sl} is no service level of connections");
-        self.connections[sl.index()]
+        let lanes = if has_deadline {
+            &self.deadlines
+        } else {
+            &self.connections
+        };
+        lanes[sl.index()]
     }
 
     /// What is wrong with them: lanes used twice, or no data lanes.
     pub(super) fn mistake(&self) -> Option<String> {
         let mut lanes = self.connections.to_vec();
+        lanes.extend(self.deadlines);
         lanes.extend([self.best_effort, self.challenged]);
         if let Some(vl) = lanes.iter().find(|vl| vl.0 > 14) {
             return Some(format!("{vl} is no data lane; those are 0 to 14"));
@@ -67,158 +97,127 @@ impl Lanes {
 }
 
 /// What ran out at a port.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
     /// The slots that connections may reserve.
     Slots,
     /// The 64 entries of the table.
     Entries,
+    /// Time: this lane would wait longer than a deadline allows.
+    Deadline(Box<Late>),
 }
 
 /// The tables of a port as the arbiter and the exporters take them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tables {
-    /// The high-priority table: empty, because no connection has a deadline.
+    /// The high-priority table: connections with a deadline.
     pub high: VlArbitrationTable,
-    /// The low-priority table: best effort, challenged and all connections.
+    /// The low-priority table: best effort, challenged and all other connections.
     pub low: VlArbitrationTable,
 }
 
-/// The low-priority table of one port.
-///
-/// Invariants: of the entries of a lane, all but the last opened have weight 255, and none has weight 0;
-/// `reserved` is the sum of the weights of all connections.
+/// The tables of one port. All connections together reserve at most 80 % of the frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortTable {
     lanes: Lanes,
-    /// By index; `None` is free. The last is never free.
-    entries: Vec<Option<Entry>>,
-    /// The indices of the entries of each service level, in the order of opening.
-    opened: [Vec<usize>; N_SLS as usize],
-    n_entries: usize,
-    by_sl: [Slots; N_SLS as usize],
+    placement: Placement,
+    low: Entries,
+    high: Entries,
     reserved: Slots,
 }
 
 impl PortTable {
-    /// A table without connections: best effort and challenged traffic only.
+    /// Tables without connections: best effort and challenged traffic only. New entries go to the first free
+    /// index.
     ///
     /// # Panics
     /// If two kinds of traffic have the same lane, or a lane is above 14.
     pub fn new(lanes: Lanes) -> PortTable {
+        PortTable::with_placement(lanes, Placement::FirstFree)
+    }
+
+    /// The same with a choice where new entries go.
+    ///
+    /// # Panics
+    /// If two kinds of traffic have the same lane, or a lane is above 14.
+    pub fn with_placement(lanes: Lanes, placement: Placement) -> PortTable {
         if let Some(mistake) = lanes.mistake() {
             panic!("lanes of a port: {mistake}");
         }
-        let entry = |vl, weight: u64| {
-            Some(Entry {
-                vl,
-                weight: weight as u8,
-            })
+        let entry = |vl, weight: u64| Entry {
+            vl,
+            weight: weight as u8,
         };
         let full = (BEST_EFFORT.0 / ENTRY_SLOTS) as usize;
-        let mut entries = vec![entry(lanes.best_effort, ENTRY_SLOTS); full];
-        entries.push(entry(lanes.best_effort, BEST_EFFORT.0 % ENTRY_SLOTS));
-        entries.push(entry(lanes.challenged, 1));
+        let mut fixed = vec![entry(lanes.best_effort, ENTRY_SLOTS); full];
+        fixed.push(entry(lanes.best_effort, BEST_EFFORT.0 % ENTRY_SLOTS));
+        fixed.push(entry(lanes.challenged, 1));
         PortTable {
             lanes,
-            n_entries: entries.len(),
-            entries,
-            opened: Default::default(),
-            by_sl: Default::default(),
+            placement,
+            low: Entries::with_fixed(fixed),
+            high: Entries::default(),
             reserved: Slots(0),
         }
     }
 
-    /// How many more slots a service level can have here, and what it is that ends them.
-    pub fn free(&self, sl: Sl, mode: Mode) -> (Slots, Limit) {
-        let slots = Slots(RESERVABLE.0 - self.reserved.0);
-        if mode == Mode::Paper {
-            return (slots, Limit::Slots);
+    /// Which lane carries what.
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    fn half(&self, class: Class) -> &Entries {
+        if class.has_deadline {
+            &self.high
+        } else {
+            &self.low
         }
-        let unopened = MAX_ENTRIES.saturating_sub(self.n_entries) as u64 * ENTRY_SLOTS;
-        let mine = &self.opened[sl.index()];
-        let room = mine.len() as u64 * ENTRY_SLOTS - self.by_sl[sl.index()].0;
-        let by_entries = Slots(unopened + room);
-        if by_entries < slots {
+    }
+
+    fn half_mut(&mut self, class: Class) -> &mut Entries {
+        if class.has_deadline {
+            &mut self.high
+        } else {
+            &mut self.low
+        }
+    }
+
+    /// How many more slots a class can have here, and what it is that ends them.
+    pub fn free(&self, class: impl Into<Class>, mode: Mode) -> (Slots, Limit) {
+        let class = class.into();
+        let slots = Slots(RESERVABLE.0 - self.reserved.0);
+        let by_entries = self.half(class).free(class.sl);
+        if mode == Mode::StrictEntries && by_entries < slots {
             (by_entries, Limit::Entries)
         } else {
             (slots, Limit::Slots)
         }
     }
 
-    /// Reserves slots for a service level.
+    /// Reserves slots for a class.
     ///
     /// # Panics
     /// If there are not so many; [`PortTable::free`] tells in advance.
-    pub fn reserve(&mut self, sl: Sl, slots: Slots) {
+    pub fn reserve(&mut self, class: impl Into<Class>, slots: Slots) {
         assert!(
             slots.0 <= RESERVABLE.0 - self.reserved.0,
             "at most {RESERVABLE} are reserved at a port (C004-16)"
         );
-        let vl = self.lanes.of(sl);
+        let class = class.into();
+        let (vl, placement) = (self.lanes.of(class), self.placement);
         self.reserved.0 += slots.0;
-        self.by_sl[sl.index()].0 += slots.0;
-        let mut left = slots.0;
-        if let Some(&last) = self.opened[sl.index()].last() {
-            let entry = self.entries[last]
-                .as_mut()
-                .expect("an opened entry is there");
-            let more = left.min(ENTRY_SLOTS - u64::from(entry.weight));
-            entry.weight += more as u8;
-            left -= more;
-        }
-        while left > 0 {
-            let weight = left.min(ENTRY_SLOTS);
-            let at = self.first_free();
-            self.entries[at] = Some(Entry {
-                vl,
-                weight: weight as u8,
-            });
-            self.opened[sl.index()].push(at);
-            self.n_entries += 1;
-            left -= weight;
-        }
+        self.half_mut(class)
+            .reserve((class.sl, vl), slots, placement);
     }
 
-    /// The first free index; the table grows by one where there is none.
-    fn first_free(&mut self) -> usize {
-        let free = self.entries.iter().position(Option::is_none);
-        free.unwrap_or_else(|| {
-            self.entries.push(None);
-            self.entries.len() - 1
-        })
-    }
-
-    /// Gives slots of a service level back, from the entry opened last.
+    /// Gives slots of a class back, from the entry opened last.
     ///
     /// # Panics
     /// If it has not so many.
-    pub fn release(&mut self, sl: Sl, slots: Slots) {
-        assert!(
-            slots <= self.by_sl[sl.index()],
-            "only reserved slots of {sl} are released"
-        );
+    pub fn release(&mut self, class: impl Into<Class>, slots: Slots) {
+        let class = class.into();
+        self.half_mut(class).release(class.sl, slots);
         self.reserved.0 -= slots.0;
-        self.by_sl[sl.index()].0 -= slots.0;
-        let mut left = slots.0;
-        while left > 0 {
-            let opened = &mut self.opened[sl.index()];
-            let last = *opened.last().expect("reserved slots are in entries");
-            let entry = self.entries[last]
-                .as_mut()
-                .expect("an opened entry is there");
-            let less = left.min(u64::from(entry.weight));
-            entry.weight -= less as u8;
-            left -= less;
-            if entry.weight == 0 {
-                opened.pop();
-                self.entries[last] = None;
-                self.n_entries -= 1;
-            }
-        }
-        while self.entries.last().is_some_and(Option::is_none) {
-            self.entries.pop();
-        }
     }
 
     /// What all connections have reserved.
@@ -226,24 +225,40 @@ impl PortTable {
         self.reserved
     }
 
-    /// What the connections of each service level have reserved.
+    /// What the connections of each service level without a deadline have reserved.
     pub fn reserved_by_sl(&self) -> [Slots; N_SLS as usize] {
-        self.by_sl
+        self.low.by_sl()
     }
 
-    /// Entries in use, those of best effort and challenged traffic included.
+    /// What the connections of each service level with a deadline have reserved.
+    pub fn reserved_with_deadline(&self) -> [Slots; N_SLS as usize] {
+        self.high.by_sl()
+    }
+
+    /// Entries of the low table in use, those of best effort and challenged traffic included.
     pub fn n_entries(&self) -> usize {
-        self.n_entries
+        self.low.n_entries()
     }
 
-    /// Whether there are more entries than the 64 of a real table, so that it cannot be written to a port.
+    /// Entries of the high table in use.
+    pub fn n_high_entries(&self) -> usize {
+        self.high.n_entries()
+    }
+
+    /// Whether the low table has more entries than the 64 of a real one, so that it cannot be written to a
+    /// port.
     pub fn has_virtual_entries(&self) -> bool {
-        self.n_entries > MAX_ENTRIES
+        self.n_entries() > MAX_ENTRIES
     }
 
-    /// The entries by index, `None` where one is free; those from index 64 on are virtual.
+    /// The entries of the low table by index, `None` where one is free; those from index 64 on are virtual.
     pub fn entries(&self) -> &[Option<Entry>] {
-        &self.entries
+        self.low.by_index()
+    }
+
+    /// The entries of the high table by index, `None` where one is free.
+    pub fn high_entries(&self) -> &[Option<Entry>] {
+        self.high.by_index()
     }
 
     /// The tables as they are written to a port; an error if there are virtual entries.
@@ -251,21 +266,22 @@ impl PortTable {
     /// A free index between others becomes an entry of weight 0, which an arbiter skips, so that entries
     /// keep their place. Only where some are in use beyond the 64th are the free ones left out.
     pub fn tables(&self) -> Result<Tables, TableError> {
-        let keeps_places = self.entries.len() <= MAX_ENTRIES || self.has_virtual_entries();
-        let skipped = Entry {
-            vl: self.lanes.best_effort,
-            weight: 0,
-        };
-        let entries = self.entries.iter();
-        let low = if keeps_places {
-            entries.map(|entry| entry.unwrap_or(skipped)).collect()
-        } else {
-            entries.flatten().copied().collect()
-        };
+        let skipped = self.lanes.best_effort;
         Ok(Tables {
-            high: VlArbitrationTable::default(),
-            low: VlArbitrationTable::new(low)?,
+            high: self.high.table(skipped)?,
+            low: self.low.table(skipped)?,
         })
+    }
+
+    /// The tables as they are simulated: those that no port could hold as well, with their virtual entries.
+    pub fn simulated_tables(&self) -> Tables {
+        let skipped = self.lanes.best_effort;
+        // 80 % of a frame on eight lanes fill 59 entries at most, besides the 14 of others.
+        let fits = "what a port may reserve fits into 128 entries";
+        Tables {
+            high: self.high.simulated_table(skipped).expect(fits),
+            low: self.low.simulated_table(skipped).expect(fits),
+        }
     }
 }
 
@@ -317,6 +333,25 @@ mod tests {
         reserve(&mut table, SL0, 64_000);
         reserve(&mut table, SL1, 1_550_000);
         table
+    }
+
+    #[test]
+    fn x004_3_a_table_that_no_port_holds_is_simulated_with_virtual_entries() {
+        let mut table = after_v004_9();
+        let real = table.simulated_tables();
+        assert_eq!(Ok(real), table.tables());
+        // All that is left of the 80 %: 51.2 full entries, three levels with one partly filled.
+        let (left, _) = table.free(SL3, Mode::Paper);
+        table.reserve(SL3, left);
+        assert!(table.has_virtual_entries());
+        assert_eq!(
+            table.tables(),
+            Err(TableError::TooLong(table.n_entries(), 64))
+        );
+        let low = table.simulated_tables().low;
+        assert!(low.has_virtual_entries());
+        let slots: u64 = low.entries().iter().map(|e| u64::from(e.weight)).sum();
+        assert_eq!(slots, slots_of_all(&table));
     }
 
     #[test]

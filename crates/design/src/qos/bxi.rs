@@ -264,7 +264,7 @@ fn table(
     QuantumTable::new(entries, k).map_err(|error| vec![Refusal::Table(error.to_string())])
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

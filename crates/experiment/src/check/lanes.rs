@@ -22,12 +22,12 @@ pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
     false
 }
 
-/// Notes every lane of a row that does not exist.
-pub(crate) fn row(row: &[u8], path: &str, vls: u8, desk: &mut Desk<'_>) {
-    for (sl, &vl) in row.iter().enumerate().filter(|(_, vl)| **vl >= vls) {
-        let place = desk.places.of(&format!("{path}.{sl}"));
+/// Notes every lane of a row that does not exist; `from` is what maps to lanes, "SL" or "SC".
+pub(crate) fn row(row: &[u8], path: &str, from: &str, vls: u8, desk: &mut Desk<'_>) {
+    for (at, &vl) in row.iter().enumerate().filter(|(_, vl)| **vl >= vls) {
+        let place = desk.places.of(&format!("{path}.{at}"));
         let lanes = if vls == 1 { "lane" } else { "lanes" };
-        let message = format!("SL{sl} maps to VL{vl}, but there are {vls} data {lanes}");
+        let message = format!("{from}{at} maps to VL{vl}, but there are {vls} data {lanes}");
         let note = desk.notes.error("E0405", place, message);
         note.label(match vls {
             1 => "the only lane is 0".to_owned(),
@@ -77,14 +77,22 @@ pub(crate) fn exception(
     }
 }
 
-/// Whether the arbiters can serve the lanes and service levels that carry traffic.
-pub(crate) fn arbiters(qos: &QosSpec, lanes: &LaneMap, used_sls: u32, desk: &mut Desk<'_>) {
+/// Whether the arbiters can serve the lanes and service levels that carry traffic. Tables that admission
+/// makes (`is_planned`) are not the file's.
+pub(crate) fn arbiters(
+    qos: &QosSpec,
+    is_planned: bool,
+    lanes: &LaneMap,
+    used_sls: u32,
+    desk: &mut Desk<'_>,
+) {
     let context = PortContext {
         data_vls: lanes.n_vls,
         largest_packet: lanes.largest_bytes,
+        largest_of_sl: lanes.largest_of_sl,
         used_vls: lanes.used,
     };
-    if let Some(arbiter) = &qos.arbiter {
+    if let Some(arbiter) = qos.arbiter.as_ref().filter(|_| !is_planned) {
         faults(&**arbiter, "qos.arbiter", &context, desk);
         levels(&**arbiter, "qos.arbiter", used_sls, desk);
     }

@@ -1,8 +1,12 @@
 //! Traffic: names, service levels, and more load than a link carries.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use netloom_catalog::Notes;
+use netloom_packet::{Cursor, Source};
 use netloom_traffic::Workload;
+use netloom_units::NicId;
 
 use crate::spec::{ClassSpec, Desk, Workloads};
 
@@ -71,36 +75,64 @@ pub(crate) fn levels(
             is_good = false;
         }
     }
+    rows(levels, desk) && is_good
+}
+
+/// Whether pairs of a class and a service level can be counted.
+pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], desk: &mut Desk<'_>) -> bool {
     let rows: usize = levels.iter().map(BTreeMap::len).sum();
-    if rows > MOST_ROWS {
-        let place = desk.places.of("traffic");
-        desk.notes
-            .error(
-                "E0607",
-                place,
-                format!("{rows} pairs of a class and a service level"),
-            )
-            .help(format!("there are at most {MOST_ROWS}"));
-        is_good = false;
+    if rows <= MOST_ROWS {
+        return true;
     }
-    is_good
+    let place = desk.places.of("traffic");
+    desk.notes
+        .error(
+            "E0607",
+            place,
+            format!("{rows} pairs of a class and a service level"),
+        )
+        .help(format!("there are at most {MOST_ROWS}"));
+    false
+}
+
+/// What all classes ask of each NIC, as a fraction of its link.
+fn loads_by_nic(
+    classes: &[ClassSpec],
+    workloads: &Workloads,
+    sends: impl Fn(usize, NicId) -> bool,
+) -> Vec<f64> {
+    let mut loads = vec![0.0f64; workloads.n_nics as usize];
+    for (class, spec) in classes.iter().enumerate() {
+        if let Workload::Drawn(law) = &spec.class.workload
+            && let Ok(sources) = law.sources.members(workloads.n_nics)
+        {
+            let senders = sources.iter().filter(|nic| sends(class, **nic));
+            senders.for_each(|nic| loads[nic.index()] += law.load);
+        }
+    }
+    loads
 }
 
 /// Whether a source is asked for more than its link carries.
 pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Desk<'_>) {
-    let mut loads = vec![0.0f64; workloads.n_nics as usize];
-    for spec in classes {
-        if let Workload::Drawn(law) = &spec.class.workload
-            && let Ok(sources) = law.sources.members(workloads.n_nics)
-        {
-            sources
-                .iter()
-                .for_each(|nic| loads[nic.index()] += law.load);
-        }
-    }
-    let most = loads.iter().copied().fold(0.0, f64::max);
+    let largest = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
     // Shares of a load need not add up to it exactly.
-    if most <= 1.0 + 1e-9 {
+    let is_too_much = |load: f64| load > 1.0 + 1e-9;
+    let asked = loads_by_nic(classes, workloads, |_, _| true);
+    if !is_too_much(largest(&asked)) {
+        return;
+    }
+    // A pattern may leave sources out (listed pairs do): only those that ever send count.
+    let sources: Vec<_> = (0..classes.len())
+        .map(|class| workloads.build(class, 1, &mut Notes::new()))
+        .collect();
+    let sends = |class: usize, nic: NicId| {
+        let source: Option<&Arc<dyn Source>> = sources[class].as_ref();
+        source.is_none_or(|source| source.next(nic, &mut Cursor::default()).is_some())
+    };
+    let loads = loads_by_nic(classes, workloads, sends);
+    let most = largest(&loads);
+    if !is_too_much(most) {
         return;
     }
     let busiest = loads.iter().position(|load| *load == most).unwrap_or(0);

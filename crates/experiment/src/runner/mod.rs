@@ -3,16 +3,19 @@
 //! ```text
 //!  Experiment ─► Simulation ─► epochs (recording.rs) ─► warm-up (warmup.rs) ─► summaries (summary.rs)
 //!                    │                                                           links (links.rs)
-//!                    └─ after each epoch: progress, laws, deadlock               seeds (seeds.rs)
+//!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs)
+//!                                                                                seeds (seeds.rs)
 //! ```
 //!
 //! Everything is decided at the ends of epochs, which are fixed in simulated time: threads and
 //! partitions change nothing. Deadlock, saturation and no convergence are results, with evidence.
 
+mod connections;
 mod links;
 mod recording;
 mod seeds;
 mod summary;
+mod waits;
 mod warmup;
 
 use std::time::{Duration, Instant};
@@ -119,6 +122,8 @@ pub struct RunResult {
     pub series: String,
     /// The table `links.csv`; only its header if tables were not asked for.
     pub links: String,
+    /// The tables of connections by the names of their files; none if the experiment has no connections.
+    pub connections: Vec<(&'static str, String)>,
 }
 
 /// Runs an experiment with all its seeds.
@@ -133,6 +138,7 @@ pub fn run(
 ) -> RunResult {
     let mut series = Csv::new(&[SeriesLine::COLUMNS]);
     let mut links = Csv::new(&[LinkLine::COLUMNS]);
+    let mut connections = connections::Tables::new();
     let of = experiment.measure.repeat.max(1);
     let mut runs: Vec<Run> = Vec::new();
     for number in 0..of {
@@ -145,7 +151,7 @@ pub fn run(
             of,
             seed,
         };
-        let done = one.run(control, &mut series, &mut links);
+        let done = one.run(control, &mut series, &mut links, &mut connections);
         let ends_here = done.status >= Status::Interrupted;
         runs.push(done);
         if ends_here {
@@ -168,6 +174,10 @@ pub fn run(
         document,
         series: series.finish(),
         links: links.finish(),
+        connections: match experiment.connections {
+            Some(_) => connections.finish(),
+            None => vec![],
+        },
     }
 }
 
@@ -203,6 +213,9 @@ impl Snapshot {
         }
     }
 }
+
+/// The epochs of a warm-up whose end is still to be found.
+const NOT_YET: usize = usize::MAX;
 
 /// How the last epoch ended.
 enum End {
@@ -264,15 +277,22 @@ impl OneRun<'_> {
         control: &mut dyn FnMut(&Progress) -> Control,
         series: &mut Csv,
         links: &mut Csv,
+        tables: &mut connections::Tables,
     ) -> Run {
         let experiment = self.experiment;
         let measure = &experiment.measure;
-        let given = match measure.warmup {
+        let mut given = match measure.warmup {
             WarmupRule::Auto => None,
             WarmupRule::Until(tick) => Some(tick.0.div_ceil(measure.epoch) as usize),
+            WarmupRule::Packets(_) => Some(NOT_YET),
         };
+        let witnessed = measure
+            .waits
+            .then(|| waits::Witnesses::put(&experiment.fabric));
         let mut simulation = netloom_fabric::build(
-            &experiment.fabric,
+            witnessed
+                .as_ref()
+                .map_or(&experiment.fabric, |(plan, _)| plan),
             Options {
                 threads: self.options.threads,
                 reference_queue: self.options.reference_queue,
@@ -284,7 +304,15 @@ impl OneRun<'_> {
         let n_rows = netloom_fabric::rows(&experiment.fabric).len();
         let mut recording = Recording::new(n_rows, measure.epoch, measure.length, given);
         let mut at_warmup = None;
-        let end = self.epochs(simulation, &mut recording, given, &mut at_warmup, control);
+        let mut punctuality = connections::Recorded::new(experiment);
+        let end = self.epochs(
+            simulation,
+            &mut recording,
+            &mut given,
+            &mut at_warmup,
+            &mut punctuality,
+            control,
+        );
 
         let counters = simulation.counters();
         let at_end = Snapshot::take(simulation);
@@ -304,6 +332,10 @@ impl OneRun<'_> {
         let usage = links::Usage::new(&experiment.fabric, start.as_ref(), &at_end, ticks);
         if self.options.tables {
             usage.write(self.seed, links);
+        }
+        let connections = punctuality.summary(experiment, self.seed, window);
+        if self.options.tables {
+            punctuality.write(experiment, self.seed, connections.as_ref(), tables);
         }
         let fairness = summary::Fairness::new(start.as_ref(), &at_end);
         let (total, classes) = (summaries.total(&fairness), summaries.classes(&fairness));
@@ -325,11 +357,14 @@ impl OneRun<'_> {
             warmup_found: cut.is_found,
             length_ns: self.nanos(recording.now()),
             total,
+            latency_order: summary::latency_order(&classes),
             classes,
             sls: summaries.sls(&fairness),
             rows: summaries.rows(&fairness),
             fairness_window: window,
             links: usage.summary(window),
+            connections,
+            waits: witnessed.map(|(_, witnesses)| witnesses.summary(experiment)),
             deadlock,
         }
     }
@@ -338,8 +373,9 @@ impl OneRun<'_> {
         &self,
         simulation: &mut dyn Simulation,
         recording: &mut Recording,
-        given: Option<usize>,
+        given: &mut Option<usize>,
         at_warmup: &mut Option<Snapshot>,
+        punctuality: &mut connections::Recorded,
         control: &mut dyn FnMut(&Progress) -> Control,
     ) -> End {
         let measure = &self.experiment.measure;
@@ -347,11 +383,19 @@ impl OneRun<'_> {
         let mut next_look = measure.patience;
         loop {
             let decision = control(&self.progress(simulation, recording.now(), &pace));
-            if given == Some(recording.n_epochs()) {
+            if let (WarmupRule::Packets(n), Some(NOT_YET)) = (measure.warmup, *given)
+                && simulation.counters().delivered >= n
+            {
+                recording.warm_up_ends();
+                *given = Some(recording.n_epochs());
+            }
+            if *given == Some(recording.n_epochs()) {
                 *at_warmup = Some(Snapshot::take(simulation));
+                punctuality.begin();
             }
             let now = recording.now();
-            let is_last = now >= measure.length;
+            let is_warm = given.is_none_or(|epochs| epochs <= recording.n_epochs());
+            let is_last = now >= measure.length || (is_warm && punctuality.is_enough());
             if now.0 >= next_look || is_last {
                 next_look = now.0 + measure.patience;
                 if let Some(cycle) = simulation.deadlock(now, measure.patience) {
@@ -381,6 +425,7 @@ impl OneRun<'_> {
                 }
             }
             recording.add_epoch(|rows| simulation.take_rows(rows));
+            punctuality.add_epoch(simulation);
             if cfg!(debug_assertions) {
                 simulation.check_laws();
             }

@@ -112,6 +112,11 @@ impl Recording {
         }
     }
 
+    /// A warm-up whose end was to be found on the way ends here: a block begins.
+    pub(super) fn warm_up_ends(&mut self) {
+        self.given = Some(self.n_epochs);
+    }
+
     /// The run ends here, within the epoch to come.
     pub(super) fn end_at(&mut self, now: Tick) {
         self.length = now;

@@ -194,6 +194,16 @@ impl<'a> Summaries<'a> {
     }
 }
 
+/// The names of classes by mean message latency, the fastest first; of equal ones in the order of the file.
+pub(super) fn latency_order(classes: &[ClassSummary]) -> Vec<String> {
+    let mut known: Vec<(f64, &str)> = classes
+        .iter()
+        .filter_map(|class| Some((class.summary.latency_mean_ns?, class.class.as_str())))
+        .collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    known.into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
 /// The half width of an interval. Where neighbouring batches are correlated, it is widened as for an
 /// autoregressive process: the variance of the mean is about `(1 + r) / (1 - r)` times that of
 /// independent batches.
@@ -246,6 +256,26 @@ impl<'a> Fairness<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_are_ordered_by_mean_latency() {
+        let class = |name: &str, latency_mean_ns| ClassSummary {
+            class: name.to_owned(),
+            sl: 0,
+            asked_load: None,
+            summary: Summary {
+                latency_mean_ns,
+                ..Summary::default()
+            },
+        };
+        let classes = [
+            class("bulk", Some(9e3)),
+            class("silent", None),
+            class("control", Some(1e3)),
+            class("also-bulk", Some(9e3)),
+        ];
+        assert_eq!(latency_order(&classes), ["control", "bulk", "also-bulk"]);
+    }
 
     #[test]
     fn a_correlated_interval_is_widened() {

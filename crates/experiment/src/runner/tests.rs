@@ -249,3 +249,174 @@ fn other_messages_are_another_run() {
     ));
     assert_ne!(super::run_id(&one), super::run_id(&other));
 }
+
+/// A NIC with ten messages of one level and one of another, all at once, and one switch.
+fn two_levels(arbiter: &str) -> Document {
+    let name = arbiter.replace(|c: char| !c.is_alphanumeric(), "");
+    let folder = std::env::temp_dir().join(format!("netloom-waits-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut flows = "time,source,destination,bytes,sl\n".to_owned();
+    flows.push_str(&"0 ns,0,3,1024,0\n".repeat(10));
+    flows.push_str("0 ns,0,3,512,1\n");
+    std::fs::write(folder.join("flows.csv"), flows).unwrap();
+    let more = "length = \"20 us\"\nwarmup = \"0 ns\"\nwaits = true\n";
+    let text = format!(
+        "{}[link]\nheader = \"0 B\"\n[switch]\ninput-buffer = \"64 KiB\"\n[qos]\nvls = 2\n\
+         [qos.arbiter]\n{arbiter}\n",
+        text("flows = \"flows.csv\"", more)
+    );
+    let loaded = load(&Request {
+        directory: &folder,
+        ..Request::new("tiny.toml", &text)
+    });
+    std::fs::remove_dir_all(&folder).unwrap();
+    let notes = render(&loaded.document, &loaded.notes, false);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{notes}"));
+    finished(&experiment).document
+}
+
+/// Place, number, at least, at most, choices, contested.
+fn waits(document: &Document) -> Vec<(&str, u8, u64, u64, u64, u64)> {
+    let waits = document.run.waits.as_ref().unwrap();
+    let lines = waits.places().into_iter().flat_map(|(place, waits)| {
+        waits.classes.iter().map(move |class| {
+            let it = &class.summary;
+            let (least, most) = (it.wait_at_least_bytes, it.wait_at_most_bytes);
+            (
+                place,
+                class.number,
+                least,
+                most,
+                it.choices,
+                it.contested_choices,
+            )
+        })
+    });
+    lines.collect()
+}
+
+#[test]
+fn waits_at_one_switch_are_known_exactly() {
+    // VL0 first: the packet of 512 bytes waits at the NIC for all ten others. Nothing was in flight when it
+    // came, so both ends agree. The switch sends what comes, one after the other: only a packet in flight
+    // can have been waited for.
+    let document = two_levels("kind = \"strict-priority\"\norder = [0, 1]");
+    assert_eq!(
+        waits(&document),
+        [
+            ("switches", 0, 0, 1024, 10, 0),
+            ("switches", 1, 0, 1024, 1, 0),
+            ("nics", 0, 0, 1024, 10, 10),
+            ("nics", 1, 10240, 10240, 1, 0),
+        ]
+    );
+    // 100 Gb/s are 12.5 bytes in a nanosecond.
+    let nics = &document.run.waits.as_ref().unwrap().nics;
+    let (least, most) = (nics.total.wait_at_least_ns, nics.total.wait_at_most_ns);
+    assert!((least - 819.2).abs() < 1e-3 && (most - 819.2).abs() < 1e-3);
+    assert_eq!((nics.total.choices, nics.total.contested_choices), (11, 10));
+    // The other way round the small one goes first; the others wait for it.
+    let document = two_levels("kind = \"strict-priority\"\norder = [1, 0]");
+    assert_eq!(
+        waits(&document)[2..],
+        [("nics", 0, 512, 1024, 10, 0), ("nics", 1, 0, 0, 1, 1)]
+    );
+    // One packet each in turn, as queues: by service level at a NIC.
+    let document = two_levels("kind = \"round-robin\"");
+    let waits = waits(&document);
+    assert_eq!(
+        (waits[2].2, waits[2].3, waits[3].2, waits[3].3),
+        (512, 1536, 1024, 1024)
+    );
+}
+
+/// Two hosts send all they can to a third, each on its own lane, through a crossbar twice as fast.
+const CONTESTED: &str = "load = 0.9\nname = \"a\"\nsl = 0\n\
+    pattern = { kind = \"pairs\", pairs = [[0, 3]] }\n\
+    size = { kind = \"fixed\", bytes = \"1 KiB\" }\n\
+    [[traffic]]\nload = 0.9\nname = \"b\"\nsl = 1\n\
+    pattern = { kind = \"pairs\", pairs = [[1, 3]] }\n\
+    size = { kind = \"fixed\", bytes = \"1 KiB\" }\n";
+
+#[test]
+fn waits_at_a_contested_output_are_one_packet_of_each() {
+    let more =
+        "length = \"100 us\"\nwaits = true\n[switch]\nspeedup = 2\n[link]\nheader = \"0 B\"\n";
+    let document = document(CONTESTED, more);
+    let waits = waits(&document);
+    for lane in [0, 1] {
+        let (place, number, least, most, choices, contested) = waits[lane];
+        // In turn: the other's packet, and the own one before that.
+        assert_eq!((place, usize::from(number)), ("switches", lane));
+        assert_eq!((least, most), (1024, 2048));
+        assert!(contested > 0 && contested <= choices);
+    }
+    // Alone at its NIC, a level waits only for its own.
+    assert_eq!((waits[2].2, waits[2].3, waits[2].5), (0, 1024, 0));
+    // The fabric counts the same choices by itself.
+    let measured = document.run.waits.as_ref().unwrap();
+    let counters = &document.run.counters;
+    assert_eq!(measured.switches.total.contested_choices, counters.choices);
+    let waiting = counters.packet_hops - measured.switches.total.choices;
+    assert!(
+        waiting <= counters.in_flight_packets,
+        "the rest is still buffered"
+    );
+    assert_eq!(measured.nics.total.choices, counters.injected_packets);
+}
+
+#[test]
+fn a_witness_changes_nothing() {
+    let tree = |more: &str, waits: bool| {
+        let text = text(
+            "load = 0.8\n[[traffic]]\nload = 0.1\nsl = 1",
+            &format!("length = \"50 us\"\nwaits = {waits}\n[qos.arbiter]\n{more}\n"),
+        );
+        text.replace(
+            "kind = \"single-switch\"\nports = 4",
+            "kind = \"fat-tree\"\narity = 2\nlevels = 3",
+        )
+    };
+    let arbiters = [
+        "kind = \"ib-two-table\"\nhigh = [[0, 4]]\nlow = [[0, 1], [1, 8]]\nlimit = 1",
+        "kind = \"dtable\"\ntable = [[0, 40], [1, 20]]",
+        "kind = \"scfq\"\nweights = [[0, 2], [1, 5]]",
+        "kind = \"round-robin\"",
+    ];
+    for arbiter in arbiters {
+        let without = finished(&experiment(&tree(arbiter, false)));
+        let with = finished(&experiment(&tree(arbiter, true)));
+        let waits = with.document.run.waits.clone();
+        assert!(
+            waits
+                .as_ref()
+                .is_some_and(|waits| waits.nics.total.contested_choices > 0)
+        );
+        let mut same = with.document.clone();
+        same.run_id = without.document.run_id.clone();
+        same.run.waits = None;
+        assert_eq!(same, without.document, "{arbiter}");
+        assert_eq!(
+            (&with.series, &with.links),
+            (&without.series, &without.links)
+        );
+        assert_eq!(without.document.waits_csv(), None);
+        // The same for any partitions, threads and event queue.
+        let text = tree(arbiter, true);
+        let parted = load(&Request {
+            partitions: Some(5),
+            threads: 2,
+            ..Request::new("tiny.toml", &text)
+        });
+        let parted = parted.experiment.unwrap();
+        assert_eq!(parted.fabric.n_partitions(), 5);
+        let options = RunOptions {
+            threads: 2,
+            reference_queue: true,
+            ..RunOptions::default()
+        };
+        let parted = run(&parted, &options, &mut |_| Control::Continue);
+        assert_eq!(parted.document.run.waits, waits, "{arbiter}");
+        assert_eq!(parted.document.waits_csv(), with.document.waits_csv());
+    }
+}

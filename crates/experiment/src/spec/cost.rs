@@ -6,7 +6,8 @@ use netloom_topology::Topology;
 use netloom_traffic::{Class, Workload};
 use netloom_units::NicId;
 
-use super::plan::{Desk, LaneMap, Timing, grouped};
+use super::lanes::LaneMap;
+use super::plan::{Desk, Timing, grouped};
 use super::remake::Workloads;
 use crate::Measure;
 
@@ -55,39 +56,59 @@ pub(crate) fn load_over_all(class: &Class, n_nics: u32) -> Option<f64> {
     Some(law.load * sources.len() as f64 / f64::from(n_nics))
 }
 
+/// What all classes together ask for.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Offered {
+    pub(crate) n_classes: usize,
+    /// As a fraction of a NIC's link on average.
+    pub(crate) load: f64,
+    /// Packets per cycle of a NIC, in all.
+    pub(crate) packets: f64,
+}
+
+/// What the classes of `[[traffic]]` ask for.
+pub(crate) fn offered(workloads: &Workloads) -> Offered {
+    let mut offered = Offered {
+        n_classes: workloads.classes.len(),
+        ..Offered::default()
+    };
+    for class in &workloads.classes {
+        let Workload::Drawn(law) = &class.workload else {
+            continue;
+        };
+        let own = load_over_all(class, workloads.n_nics).unwrap_or(0.0);
+        let flits = own * f64::from(workloads.n_nics);
+        let largest = law.size.largest();
+        let segmentation = workloads.segmentation.of(class.sl);
+        let per_message = match segmentation.mtu {
+            Some(mtu) => u64::from(largest).div_ceil(mtu.0).max(1) as f64,
+            None => 1.0,
+        };
+        offered.packets += flits / law.size.mean_flits(&segmentation) * per_message;
+        offered.load += own;
+    }
+    offered
+}
+
 /// States the cost.
 pub(crate) fn fact(
     topology: &Topology,
     way: &Forwarding,
-    workloads: &Workloads,
+    offered: &Offered,
     timing: &Timing,
     measure: &Measure,
     state: u64,
     desk: &mut Desk<'_>,
 ) {
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
-    let mut packets = 0.0;
-    let mut load = 0.0;
-    for class in &workloads.classes {
-        let Workload::Drawn(law) = &class.workload else {
-            continue;
-        };
-        let own = load_over_all(class, workloads.n_nics).unwrap_or(0.0);
-        let flits = own * f64::from(workloads.n_nics) * cycles;
-        let largest = law.size.largest();
-        let per_message = match workloads.segmentation.mtu {
-            Some(mtu) => u64::from(largest).div_ceil(mtu.0).max(1) as f64,
-            None => 1.0,
-        };
-        packets += flits / law.size.mean_flits(&workloads.segmentation) * per_message;
-        load += own;
-    }
+    let packets = offered.packets * cycles;
+    let load = offered.load;
     let hops = packets * mean_hops(topology, way);
     let runs = match measure.repeat {
         1 => String::new(),
         n => format!(" in each of {n} runs"),
     };
-    let classes = match workloads.classes.len() {
+    let classes = match offered.n_classes {
         1 => "1 class".to_owned(),
         n => format!("{n} classes"),
     };

@@ -12,7 +12,7 @@ const PER_METRE: u64 = 5;
 /// Flits above this would let a packet of 65,535 of them exceed 32 bits of bytes.
 const LARGEST_FLIT: u64 = 16 << 10;
 const LARGEST_HEADER: u64 = 64 << 10;
-const LARGEST_MTU: u64 = 1 << 30;
+pub(crate) const LARGEST_MTU: u64 = 1 << 30;
 const SLOWEST: Rate = Rate(1_000_000);
 const FASTEST: Rate = Rate(100_000_000_000_000);
 /// Nobody waits longer on a wire, in nanoseconds.

@@ -14,7 +14,8 @@ params! {
         pub seed: u64 = 1,
         /// Number of runs, with seeds counted up from the first.
         pub repeat: u32 = 1,
-        /// What is discarded at the start: "auto" (MSER-5) or a time.
+        /// What is discarded at the start: "auto" (MSER-5), a time, or the epochs until so many packets
+        /// are delivered ("10000 packets").
         pub warmup: Warmup = Warmup::Auto,
         /// Simulated time of a run.
         pub length: Time = Time::from_nanos(200_000),
@@ -24,6 +25,8 @@ params! {
         pub patience: Time = Time::from_nanos(100_000),
         /// Relative half width of the 95 % interval of mean message latency that counts as converged.
         pub interval: f64 = 0.05,
+        /// Whether to measure the longest wait at an output and how often arbiters had a choice (costs time).
+        pub waits: bool = false,
     }
     check |it, section| {
         let longest = Time::from_nanos(1_000_000_000) * LONGEST_SECONDS;
@@ -66,16 +69,28 @@ pub enum Warmup {
     Auto,
     /// Everything before this.
     Until(Time),
+    /// The epochs until so many packets are delivered (spec 5.5).
+    Packets(u64),
+}
+
+/// The number of "10000 packets".
+fn packets_of(text: &str) -> Option<u64> {
+    text.strip_suffix("packets")?.trim_end().parse().ok()
 }
 
 impl FromToml for Warmup {
     fn shape() -> Shape {
-        Shape::Either(vec![Shape::OneOf(vec!["auto"]), Time::shape()])
+        Shape::Either(vec![
+            Shape::OneOf(vec!["auto"]),
+            Time::shape(),
+            Shape::Quantity("number of packets"),
+        ])
     }
 
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         match value.as_text() {
             Some("auto") => Some(Warmup::Auto),
+            Some(text) if packets_of(text).is_some() => packets_of(text).map(Warmup::Packets),
             _ => Time::read(value, notes).map(Warmup::Until),
         }
     }
@@ -84,6 +99,7 @@ impl FromToml for Warmup {
         match self {
             Warmup::Auto => "\"auto\"".to_owned(),
             Warmup::Until(time) => time.write(),
+            Warmup::Packets(n) => format!("\"{n} packets\""),
         }
     }
 }

@@ -2,17 +2,22 @@
 //!
 //! ```text
 //!  [topology] topology.rs   [link] link.rs   [switch] switch.rs   [routing] routing.rs
-//!  [qos] qos.rs   [[traffic]] traffic.rs   [measure] measure.rs
+//!  [qos] qos.rs   [connections] connections.rs   [[traffic]] traffic.rs   [measure] measure.rs
 //!        └── typed values ──► plan.rs ──► Experiment, in ticks, with the checks of check/
 //! ```
 //!
 //! A section reads its own keys and notes what is wrong with them alone; what is wrong with values of
 //! several sections together is found in `check`. Every default is written into the resolved file.
 
+pub(crate) mod admitted;
+pub(crate) mod connections;
 mod cost;
+mod lanes;
 pub mod link;
+mod mapping;
 pub mod measure;
 mod plan;
+mod planned;
 mod qos;
 mod reading;
 pub(crate) mod remake;
@@ -21,6 +26,7 @@ mod sections;
 pub mod switch;
 mod topology;
 mod traffic;
+mod wiring;
 
 use std::path::Path;
 
@@ -32,11 +38,13 @@ use crate::Experiment;
 
 pub use crate::codes::{CODES, explain_code};
 pub use crate::schema::schema;
-pub(crate) use plan::{Desk, LaneMap, Timing};
+pub(crate) use lanes::LaneMap;
+pub(crate) use plan::{Desk, Timing, grouped};
 pub(crate) use qos::{QosSpec, Sl2VlException};
 pub(crate) use remake::Workloads;
 pub use sections::{Concept, SectionInfo, concepts, sections};
 pub(crate) use traffic::ClassSpec;
+pub use wiring::{LoadedWiring, Wiring, load_wiring};
 
 /// The format that this version reads: `netloom = 1`.
 pub const FORMAT: u32 = 1;
@@ -105,33 +113,21 @@ pub(crate) struct Sections {
     pub(crate) routing: Option<routing::RoutingSpec>,
     pub(crate) qos: Option<qos::QosSpec>,
     pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,
+    /// `Some(None)` if the section is there and wrong.
+    pub(crate) connections: Option<Option<connections::ConnectionsSpec>>,
+    pub(crate) planned: Option<planned::Planned>,
     pub(crate) measure: Option<measure::MeasureSpec>,
 }
 
 /// Loads a file: reads it, checks it, and plans the experiment.
 pub fn load(request: &Request<'_>) -> Loaded {
     let mut notes = Notes::new();
-    let mut document = Document::parse(request.name, request.text, &mut notes);
+    let (document, is_toml) = open(request, &mut notes);
     let mut facts = vec![];
-    // A file that is no TOML has holes, and every message about a hole would be wrong.
-    if notes.has_errors() {
-        return Loaded {
-            document,
-            notes,
-            experiment: None,
-            facts,
-        };
-    }
-    for set in request.sets {
-        document.set(set, &mut notes);
-    }
-    if let Some(seed) = request.seed {
-        document.set(&format!("measure.seed={seed}"), &mut notes);
-    }
-    if let Some(length) = request.length {
-        document.set(&format!("measure.length=\"{length}\""), &mut notes);
-    }
-    let experiment = read(&document, request, &mut notes).and_then(|(sections, resolved)| {
+    let sections = is_toml
+        .then(|| read(&document, request, Traffic::Needed, &mut notes))
+        .flatten();
+    let experiment = sections.and_then(|(sections, resolved)| {
         plan::build(
             sections, resolved, &document, request, &mut notes, &mut facts,
         )
@@ -145,10 +141,38 @@ pub fn load(request: &Request<'_>) -> Loaded {
     }
 }
 
+/// The file with what the command line says about it, and whether it is TOML at all: one that is not has
+/// holes, and every message about a hole would be wrong.
+fn open(request: &Request<'_>, notes: &mut Notes) -> (Document, bool) {
+    let mut document = Document::parse(request.name, request.text, notes);
+    if notes.has_errors() {
+        return (document, false);
+    }
+    for set in request.sets {
+        document.set(set, notes);
+    }
+    if let Some(seed) = request.seed {
+        document.set(&format!("measure.seed={seed}"), notes);
+    }
+    if let Some(length) = request.length {
+        document.set(&format!("measure.length=\"{length}\""), notes);
+    }
+    planned::put(&mut document);
+    (document, true)
+}
+
+/// Whether a file without traffic is a mistake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Traffic {
+    Needed,
+    MayBeMissing,
+}
+
 /// Reads every section.
 fn read(
     document: &Document,
     request: &Request<'_>,
+    need: Traffic,
     notes: &mut Notes,
 ) -> Option<(Sections, Resolved)> {
     let mut root = Section::open(&document.root, notes)?;
@@ -161,7 +185,10 @@ fn read(
     let routing = routing::read(&mut root, &document.root);
     let arbiters: Vec<_> = ARBITERS.iter().chain(request.arbiters).copied().collect();
     let qos = qos::read_from(&mut root, &arbiters);
-    let mut traffic = traffic::read(&mut root);
+    let planned = planned::read(&mut root);
+    let connections = connections::read(&mut root);
+    let may_be_missing = need == Traffic::MayBeMissing || connections.is_some();
+    let mut traffic = traffic::read(&mut root, may_be_missing);
     if let Some(classes) = &mut traffic {
         traffic::tell_apart(classes);
     }
@@ -176,6 +203,8 @@ fn read(
         routing,
         qos,
         traffic,
+        connections,
+        planned,
         measure,
     };
     Some((sections, resolved))

@@ -11,25 +11,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netloom_catalog::{Document, FromToml, Notes, Resolved, nearest};
-use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming, Sizes, Sl2Vl, SwitchPlan};
-use netloom_packet::{Cursor, Segmentation, Source};
+use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming, Sizes, SwitchPlan};
+use netloom_packet::{Cursor, SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_topology::{Structure, Topology, measures};
 use netloom_traffic::Workload;
-use netloom_units::{NicId, Port, Ratio, Sl, SwitchId, Time, Timebase};
+use netloom_units::{NicId, Ratio, Sl, Time, Timebase};
 
+use super::admitted::CLASS_NAMES;
+use super::connections::{ConnectionsSpec, Surroundings};
+use super::lanes::{LaneMap, lanes};
 use super::link::LinkSpec;
 use super::measure::{MeasureSpec, Warmup};
-use super::qos::QosSpec;
-use super::reading::{Places, resolve_default};
+use super::reading::{Places, forget, resolve_default};
 use super::remake::{Remake, Workloads};
 use super::routing::RoutingSpec;
 use super::switch::{Buffer, SwitchSpec};
 use super::topology::TopologySpec;
 use super::traffic::ClassSpec;
-use super::{Request, Sections, cost};
+use super::{Request, Sections, connections, cost};
 use crate::check;
-use crate::experiment::{ClassInfo, Experiment, Measure, WarmupRule};
+use crate::experiment::{ClassInfo, ConnectionSet, Experiment, Measure, WarmupRule};
 
 /// Where notes and facts go, and where values stand.
 pub(crate) struct Desk<'a> {
@@ -61,26 +63,13 @@ pub(crate) struct Timing {
 }
 
 /// Classes ready to run, and what they send.
-struct Classes {
-    workloads: Workloads,
+pub(crate) struct Classes {
+    pub(crate) workloads: Workloads,
     sources: Vec<Arc<dyn Source>>,
     /// By class: service levels with the largest message in bytes.
-    levels: Vec<BTreeMap<u8, u32>>,
+    pub(crate) levels: Vec<BTreeMap<u8, u32>>,
     /// SHA-256 of the messages of every class that lists them.
     inputs: Vec<String>,
-}
-
-/// Lanes of every link.
-pub(crate) struct LaneMap {
-    /// All of them.
-    pub(crate) n_vls: u8,
-    pub(crate) sl2vl: Sl2Vl,
-    /// Flits of the largest packet by lane; 0 where nothing travels.
-    pub(crate) largest: Vec<u16>,
-    /// The same in bytes on the wire.
-    pub(crate) largest_bytes: [Option<u32>; 16],
-    /// Lanes that carry traffic, one bit each.
-    pub(crate) used: u32,
 }
 
 /// Plans the experiment, and checks values of several sections together.
@@ -112,11 +101,24 @@ pub(crate) fn build(
         routing,
         qos,
         traffic,
+        connections,
+        planned,
         measure,
     } = sections;
+    let planned = planned.and_then(|planned| super::planned::judged(planned, desk));
     if let Some(classes) = &traffic {
         check::traffic::names(classes, desk);
     }
+    // Where the file names no arbiter, connections bring the tables of every output.
+    let has_connections = connections.is_some();
+    let at_switches = has_connections && desk.places.written("qos.arbiter").is_none();
+    let at_nics = at_switches && desk.places.written("qos.nic-arbiter").is_none();
+    for (key, is_planned) in [("arbiter", at_switches), ("nic-arbiter", at_nics)] {
+        if is_planned {
+            forget(&mut resolved, &["qos"], key);
+        }
+    }
+    let connections = connections.flatten();
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = fabric(&blueprint, seed, desk)?;
@@ -129,7 +131,10 @@ pub(crate) fn build(
     };
     let classes = match (&traffic, &link, &timing) {
         (Some(traffic), Some(link), Some(timing)) => {
-            let segmentation = link.segmentation;
+            let values = qos.as_ref().and_then(|qos| qos.values.as_ref());
+            let own = values.and_then(|values| values.sl_mtu.as_ref());
+            let own = own.map_or(&[][..], |mtus| &mtus.0[..]);
+            let segmentation = check::transfer_unit::by_level(link.segmentation, own, desk);
             classes(
                 traffic,
                 segmentation,
@@ -142,6 +147,22 @@ pub(crate) fn build(
         }
         _ => None,
     };
+    let asked = connections
+        .as_ref()
+        .and_then(|spec| connections::requests(spec, &topology, request.directory, desk));
+    let (mut classes, mut requests) = (classes, None);
+    let n_listed = classes.as_ref().map_or(0, |classes| classes.levels.len());
+    if let (Some(classes), Some(spec), Some((asked, input))) = (&mut classes, &connections, asked) {
+        check::connections::names(traffic.as_deref().unwrap_or_default(), &asked.sls(), desk);
+        let payload = u32::try_from(spec.packet.0).unwrap_or(u32::MAX);
+        let levels = asked.sls().into_iter();
+        classes
+            .levels
+            .extend(levels.map(|sl| BTreeMap::from([(sl, payload)])));
+        classes.inputs.extend(input);
+        check::traffic::rows(&classes.levels, desk);
+        requests = Some(asked);
+    }
     let lanes = match (&qos, &classes, &way) {
         (Some(qos), Some(classes), Some(way)) => {
             lanes(qos, classes, way, &topology, &mut resolved, desk)
@@ -191,8 +212,41 @@ pub(crate) fn build(
             .flat_map(|classes| &classes.levels)
             .flat_map(|l| l.keys());
         let used_sls = levels.fold(0u32, |mask, &sl| mask | 1 << (sl & 31));
-        check::lanes::arbiters(qos, lanes, used_sls, desk);
+        check::lanes::arbiters(qos, at_switches, lanes, used_sls, desk);
     }
+    let admitted = match (
+        requests,
+        &connections,
+        &way,
+        &link,
+        &timing,
+        lanes.as_ref().zip(classes.as_ref()),
+    ) {
+        (
+            Some(requests),
+            Some(spec),
+            Some(way),
+            Some(link),
+            Some(timing),
+            Some((lanes, classes)),
+        ) => {
+            let around = Surroundings {
+                topology: &topology,
+                way,
+                link,
+                lanes,
+                cutting: &classes.workloads.segmentation,
+                cycle: timing.cycle,
+                first_class: n_listed,
+                at: (at_switches, at_nics),
+                seed,
+            };
+            let repeat = measure.as_ref().map_or(1, |measure| measure.repeat);
+            check::connections::repeats(spec, blueprint.is_random(), repeat, desk);
+            connections::admit(spec, requests, &around, desk)
+        }
+        _ => None,
+    };
     if let (Some(traffic), Some(classes)) = (&traffic, &classes) {
         check::traffic::loads(traffic, &classes.workloads, desk);
     }
@@ -203,21 +257,29 @@ pub(crate) fn build(
     let (routing, way, timing, classes, lanes) = (routing?, way?, timing?, classes?, lanes?);
     let (switch, qos, measure) = (buffers?, qos?, measure?);
     let (arbiter, nic_arbiter) = (qos.arbiter?, qos.nic_arbiter?);
-    let state = cost::state_bytes(&topology, &switch, &lanes, classes.sources.len());
+    let admitted = match has_connections {
+        true => Some(admitted?),
+        false => None,
+    };
+    let state = cost::state_bytes(&topology, &switch, &lanes, classes.levels.len());
     let n_partitions = request
         .partitions
         .unwrap_or_else(|| cost::partitions(state, request.threads));
     let n_partitions = n_partitions.clamp(1, (topology.n_switches() as usize).min(65_535));
-    cost::fact(
-        &topology,
-        &way,
-        &classes.workloads,
-        &timing,
-        &measure,
-        state,
-        desk,
-    );
-    let infos = traffic?
+    let mut offered = cost::offered(&classes.workloads);
+    let own_loads: Vec<f64> = admitted
+        .iter()
+        .flat_map(|(admission, admitted)| {
+            admission.loads(admitted, &classes.workloads.segmentation)
+        })
+        .collect();
+    if let Some((admission, admitted)) = &admitted {
+        offered.n_classes += own_loads.len();
+        offered.load += own_loads.iter().sum::<f64>();
+        offered.packets += admission.packets_per_cycle(admitted);
+    }
+    cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
+    let mut infos: Vec<ClassInfo> = traffic?
         .iter()
         .map(|spec| ClassInfo {
             name: spec.class.name.clone(),
@@ -226,7 +288,9 @@ pub(crate) fn build(
         })
         .collect();
     let n_nics = topology.n_nics();
-    let plans = classes
+    let mut channels = lanes.channels;
+    channels.reseed(seed);
+    let mut plans: Vec<ClassPlan> = classes
         .sources
         .iter()
         .zip(&classes.workloads.classes)
@@ -238,6 +302,39 @@ pub(crate) fn build(
             source: source.clone(),
         })
         .collect();
+    let mut nic_policy = nic_arbiter.unwrap_or_else(|| arbiter.clone());
+    let mut switch_policy = arbiter;
+    let (mut admission, mut set) = (None, None);
+    let (mut own_policies, mut connection_plans) = (BTreeMap::new(), vec![]);
+    if let Some((made_by, admitted)) = admitted {
+        for ((&sl, source), load) in made_by.sls.iter().zip(admitted.sources).zip(own_loads) {
+            let (name, sl) = (CLASS_NAMES[usize::from(sl)].to_owned(), Sl(sl));
+            infos.push(ClassInfo {
+                name: name.clone(),
+                sl,
+                load: Some(load),
+            });
+            plans.push(ClassPlan {
+                name,
+                sl,
+                sls: vec![sl],
+                source,
+            });
+        }
+        if at_switches {
+            switch_policy = made_by.usual_policy();
+        }
+        if at_nics {
+            nic_policy = made_by.usual_policy();
+        }
+        own_policies = admitted.policies;
+        connection_plans = admitted.plans;
+        set = Some(ConnectionSet {
+            connections: admitted.infos.into(),
+            until: connections.as_ref().and_then(ConnectionsSpec::until),
+        });
+        admission = Some(made_by);
+    }
     let fabric = FabricPlan {
         partitions: topology.partitions(n_partitions),
         count_reordering: !way.keeps_order() && n_nics <= 2048,
@@ -245,10 +342,12 @@ pub(crate) fn build(
         links: timing.links,
         switch,
         n_vls: lanes.n_vls,
-        sl2vl: lanes.sl2vl,
+        channels,
         largest: lanes.largest,
-        nic_policy: nic_arbiter.unwrap_or_else(|| arbiter.clone()),
-        switch_policy: arbiter,
+        nic_policy,
+        switch_policy,
+        own_policies,
+        connections: connection_plans.into(),
         classes: plans,
         forwarding: Arc::new(way),
         topology,
@@ -258,6 +357,7 @@ pub(crate) fn build(
         blueprint: blueprint.blueprint,
         routing: routing.routing,
         workloads: classes.workloads,
+        admission,
         n_partitions,
     };
     Some(Experiment {
@@ -266,15 +366,17 @@ pub(crate) fn build(
         timebase: timing.timebase,
         fabric,
         classes: infos,
+        connections: set,
         measure,
         inputs: classes.inputs,
         resolved,
+        plan: planned.map(Arc::new),
         remake: Some(Arc::new(remake)),
     })
 }
 
 /// The cables.
-fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Topology>> {
+pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Topology>> {
     let place = desk.places.of("topology.kind");
     let topology = match spec.blueprint.build(seed) {
         Ok(topology) => topology,
@@ -323,7 +425,7 @@ fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Top
 }
 
 /// The routing, and whether it can deadlock.
-fn way(
+pub(super) fn way(
     spec: &RoutingSpec,
     topology: &Arc<Topology>,
     seed: u64,
@@ -348,14 +450,12 @@ fn way(
     }
 }
 
-/// Ticks of links and clocks.
-fn timing(
+/// Whether all classes of links that the file names are of this fabric.
+pub(super) fn knows_link_classes(
     link: &LinkSpec,
-    switch: &SwitchSpec,
     topology: &Topology,
-    resolved: &mut Resolved,
     desk: &mut Desk<'_>,
-) -> Option<Timing> {
+) -> bool {
     let names = topology.link_classes();
     let known = || names.iter().map(String::as_str);
     let mut is_good = true;
@@ -371,6 +471,19 @@ fn timing(
             is_good = false;
         }
     }
+    is_good
+}
+
+/// Ticks of links and clocks.
+fn timing(
+    link: &LinkSpec,
+    switch: &SwitchSpec,
+    topology: &Topology,
+    resolved: &mut Resolved,
+    desk: &mut Desk<'_>,
+) -> Option<Timing> {
+    let names = topology.link_classes();
+    let is_good = knows_link_classes(link, topology, desk);
     let flit = link.segmentation.flit;
     let clock = switch.clock.unwrap_or(link.rate.time_for(flit));
     resolve_default(resolved, &["switch"], 1, "clock", clock.write());
@@ -465,7 +578,7 @@ pub(crate) fn tame(time: Time) -> Time {
 /// The classes, built for the first seed.
 fn classes(
     specs: &[ClassSpec],
-    segmentation: Segmentation,
+    segmentation: SlSegmentation,
     timing: &Timing,
     topology: &Topology,
     seed: u64,
@@ -528,89 +641,6 @@ fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, Stri
         levels.insert(own.0, 0);
     }
     (levels, messages)
-}
-
-/// Lanes, and what travels on them.
-fn lanes(
-    qos: &QosSpec,
-    classes: &Classes,
-    way: &Forwarding,
-    topology: &Topology,
-    resolved: &mut Resolved,
-    desk: &mut Desk<'_>,
-) -> Option<LaneMap> {
-    let values = qos.values.as_ref()?;
-    let exceptions = qos.exceptions.as_ref()?;
-    let row = values.sl2vl.as_ref().map_or(&[][..], |row| &row.0[..]);
-    let per_routing = way.lanes().max(1);
-    let named = row
-        .iter()
-        .chain(exceptions.iter().flat_map(|e| &e.row.0))
-        .max();
-    let used_levels = classes.levels.iter().flat_map(|levels| levels.keys());
-    let vls = values.vls.unwrap_or_else(|| {
-        let by_level = match row.is_empty() {
-            true => used_levels
-                .max()
-                .map_or(1, |sl| sl + 1)
-                .min(15 / per_routing),
-            false => 1,
-        };
-        by_level
-            .max(named.map_or(1, |vl| vl.saturating_add(1)))
-            .min(15)
-    });
-    resolve_default(resolved, &["qos"], 0, "vls", vls.write());
-    if !check::lanes::count(vls, per_routing, desk) {
-        return None;
-    }
-    // A lane that does not exist is noted, and another one taken so that the checks can go on.
-    let existing = |row: &[u8]| row.iter().map(|vl| vl % vls).collect::<Vec<u8>>();
-    let mut sl2vl = Sl2Vl::identity(vls);
-    sl2vl.row[..row.len()].copy_from_slice(&existing(row));
-    resolve_default(resolved, &["qos"], 1, "sl2vl", sl2vl.row.to_vec().write());
-    check::lanes::row(row, "qos.sl2vl", vls, desk);
-    for (at, exception) in exceptions.iter().enumerate() {
-        let path = format!("qos.sl2vl-exception.{at}");
-        check::lanes::row(&exception.row.0, &format!("{path}.row"), vls, desk);
-        check::lanes::exception(exception, &path, topology, desk);
-        let mut own = sl2vl.row;
-        own[..exception.row.0.len()].copy_from_slice(&existing(&exception.row.0));
-        let key = (
-            SwitchId(exception.switch),
-            Port(exception.input),
-            Port(exception.output),
-        );
-        sl2vl.exceptions.insert(key, own);
-    }
-    if !exceptions.is_empty() {
-        check::deadlock::exceptions(way, desk);
-    }
-    let n_vls = vls * per_routing;
-    let mut map = LaneMap {
-        n_vls,
-        largest: vec![0; usize::from(n_vls)],
-        largest_bytes: [None; 16],
-        used: 0,
-        sl2vl,
-    };
-    let segmentation = classes.workloads.segmentation;
-    for (&sl, &bytes) in classes.levels.iter().flatten() {
-        let rows = std::iter::once(&map.sl2vl.row).chain(map.sl2vl.exceptions.values());
-        let mut level_lanes: Vec<u8> = rows.map(|row| row[usize::from(sl & 15)]).collect();
-        level_lanes.sort_unstable();
-        level_lanes.dedup();
-        let cut = segmentation.cut(bytes);
-        for lane in level_lanes {
-            for routing_lane in 0..per_routing {
-                let vl = usize::from(lane + routing_lane * vls);
-                map.largest[vl] = map.largest[vl].max(cut.flits);
-                map.largest_bytes[vl] = map.largest_bytes[vl].max(Some(cut.bytes));
-                map.used |= 1 << vl;
-            }
-        }
-    }
-    Some(map)
 }
 
 /// A buffer in flits by lane.
@@ -677,11 +707,13 @@ fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
         warmup: match spec.warmup {
             Warmup::Auto => WarmupRule::Auto,
             Warmup::Until(time) => WarmupRule::Until(at(time)),
+            Warmup::Packets(n) => WarmupRule::Packets(n),
         },
         length,
         epoch: length.0.div_ceil(u64::from(spec.epochs)).max(1),
         patience: at(spec.patience).0.max(1),
         interval: spec.interval,
+        waits: spec.waits,
     }
 }
 

@@ -1,13 +1,13 @@
-//! `[qos]`: lanes, the map from service levels to them, and who is next on a link.
+//! `[qos]`: lanes, the maps from service levels to them, packet sizes, and who is next on a link.
 
 use std::sync::Arc;
 
 use netloom_arbitration::Policy;
 use netloom_catalog::{
-    FromToml, Kind, Notes, Param, Params, Resolved, ResolvedLine, Section, Shape, Value,
-    ValueShape, params, read_kind,
+    Kind, Param, Params, Resolved, ResolvedLine, Section, Shape, ValueShape, params, read_kind,
 };
 
+use super::mapping::{ChannelLanes, ChannelLevels, ChannelSets, LaneRow, LevelMtus};
 use super::reading::{resolved_table, table};
 
 /// Quality of service, as the file gives it.
@@ -20,13 +20,22 @@ pub(crate) struct QosSpec {
 }
 
 params! {
-    /// Lanes, and which service level takes which.
+    /// Lanes, which service level takes which, and how large its packets are.
     #[derive(Clone, Debug)]
     pub(crate) struct QosValues {
         /// Data lanes that service levels map to; left out, as many as they need.
         pub(crate) vls: Option<u8> = None,
         /// The lane of service level 0, 1, 2, …, at most 16; left out, SL n takes VL n modulo `vls`.
         pub(crate) sl2vl: Option<LaneRow> = None,
+        /// Instead of `sl2vl`, the service channel of service level 0, 1, 2, …, or a list of its channels, of
+        /// which each flow takes one. A channel is of one level; left out, SL n has SC n.
+        pub(crate) sl2sc: Option<ChannelSets> = None,
+        /// The lane of service channel 0, 1, 2, …, at most 32; left out, SC n takes VL n modulo `vls`.
+        pub(crate) sc2vl: Option<ChannelLanes> = None,
+        /// The service level of service channel 0, 1, 2, …: the inverse of `sl2sc`, from which it follows.
+        pub(crate) sc2sl: Option<ChannelLevels> = None,
+        /// Largest payload of a packet of service level 0, 1, 2, …, at most that of `link.mtu`; left out, that.
+        pub(crate) sl_mtu: Option<LevelMtus> = None,
     }
     check |it, section| {
         if it.vls.is_some_and(|vls| !(1..=15).contains(&vls)) {
@@ -48,35 +57,6 @@ params! {
         pub(crate) output: u16,
         /// The lane of service level 0, 1, 2, …; what is left out is as everywhere.
         pub(crate) row: LaneRow,
-    }
-}
-
-/// Lanes by service level, at most 16.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LaneRow(pub(crate) Vec<u8>);
-
-impl FromToml for LaneRow {
-    fn shape() -> Shape {
-        Shape::List(Box::new(Shape::Integer(0, 14)))
-    }
-
-    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
-        let row = Vec::<u8>::read(value, notes)?;
-        if row.len() > 16 {
-            notes
-                .error(
-                    "E0402",
-                    value.place,
-                    format!("{} lanes for 16 service levels", row.len()),
-                )
-                .help("the first is that of SL0; write at most 16");
-            return None;
-        }
-        Some(LaneRow(row))
-    }
-
-    fn write(&self) -> String {
-        self.0.write()
     }
 }
 

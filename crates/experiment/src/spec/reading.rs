@@ -83,6 +83,17 @@ pub(crate) fn resolve_default(
     }
 }
 
+/// Takes a key out of a resolved file again, where something else says it.
+pub(crate) fn forget(resolved: &mut Resolved, path: &[&str], key: &str) {
+    if let Some(table) = resolved_table(resolved, path) {
+        table.lines.retain(|line| match line {
+            ResolvedLine::Value { key: k, .. }
+            | ResolvedLine::Table(k, _)
+            | ResolvedLine::Item(k, _) => k != key,
+        });
+    }
+}
+
 /// Where values stand, by their path in the file (`qos.sl2vl.3`, `traffic.0.load`).
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {

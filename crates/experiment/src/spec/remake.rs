@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_catalog::Notes;
-use netloom_fabric::FabricPlan;
-use netloom_packet::{Segmentation, Source};
+use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Routing;
 use netloom_topology::Blueprint;
 use netloom_traffic::{Class, Setting, Workload};
 use netloom_units::{Time, Timebase};
+
+use super::admitted::Admission;
+use crate::Experiment;
 
 /// What an experiment keeps so that it can be built for another seed.
 pub(crate) struct Remake {
@@ -18,6 +20,8 @@ pub(crate) struct Remake {
     pub(crate) is_random_wiring: bool,
     pub(crate) routing: Arc<dyn Routing>,
     pub(crate) workloads: Workloads,
+    /// How connections are admitted, where there are any.
+    pub(crate) admission: Option<Admission>,
     pub(crate) n_partitions: usize,
 }
 
@@ -25,7 +29,7 @@ pub(crate) struct Remake {
 #[derive(Clone)]
 pub(crate) struct Workloads {
     pub(crate) classes: Vec<Class>,
-    pub(crate) segmentation: Segmentation,
+    pub(crate) segmentation: SlSegmentation,
     pub(crate) timebase: Timebase,
     /// Ticks of a cycle of a NIC.
     pub(crate) cycle: u64,
@@ -66,8 +70,10 @@ impl Remake {
     ///
     /// # Panics
     /// If what could be built for one seed cannot be for another, which only a random graph that finds no
-    /// connected draw could do.
-    pub(crate) fn apply(&self, seed: u64, plan: &mut FabricPlan) {
+    /// connected draw could do, or a draw of connections that gives one NIC more of them than can be told
+    /// apart.
+    pub(crate) fn apply(&self, seed: u64, experiment: &mut Experiment) {
+        let plan = &mut experiment.fabric;
         let was_built = "what was built for one seed can be built for another";
         if self.is_random_wiring {
             plan.topology = Arc::new(self.blueprint.build(seed).expect(was_built));
@@ -77,12 +83,27 @@ impl Remake {
             let forwarding = self.routing.compile(&plan.topology, seed).expect(was_built);
             plan.forwarding = Arc::new(forwarding);
         }
-        for (at, class) in plan.classes.iter_mut().enumerate() {
+        plan.channels.reseed(seed);
+        let n_drawn = self.workloads.classes.len();
+        for (at, class) in plan.classes[..n_drawn].iter_mut().enumerate() {
             // A list of messages is the same for every seed.
             if let Workload::Drawn(_) = self.workloads.classes[at].workload {
                 let source = self.workloads.build(at, seed, &mut Notes::new());
                 class.source = source.expect(was_built);
             }
+        }
+        if let (Some(admission), Some(set)) = (&self.admission, &mut experiment.connections) {
+            let admitted = admission.make(&plan.topology, &plan.forwarding, seed);
+            let Ok(admitted) = admitted else {
+                panic!("{was_built}");
+            };
+            let classes = &mut plan.classes[admission.first_class..];
+            for (class, source) in classes.iter_mut().zip(admitted.sources) {
+                class.source = source;
+            }
+            plan.connections = admitted.plans.into();
+            plan.own_policies = admitted.policies;
+            set.connections = admitted.infos.into();
         }
     }
 }

@@ -3,7 +3,7 @@
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
 use netloom_traffic::Class;
 
-use super::{link, measure, qos, switch};
+use super::{connections, link, measure, qos, switch};
 
 /// One section of a file.
 pub struct SectionInfo {
@@ -163,6 +163,21 @@ pub fn sections() -> Vec<SectionInfo> {
             "qos.sl2vl-exception",
             "A row of the SL2VL table that holds for one (switch, input, output) only.",
             qos::Sl2VlException::params(),
+        ),
+        section(
+            "plan",
+            "What the classes need of every port; the tables follow, unless `qos.arbiter` is written.",
+            netloom_design::plan::Request::params()[0].clone(),
+        ),
+        list(
+            "plan.class",
+            "What one class needs.",
+            netloom_design::plan::Request::params()[1].clone(),
+        ),
+        section(
+            "connections",
+            "Connections of a constant rate that are admitted before they send; the tables of all ports follow from them.",
+            connections::ConnectionsSpec::params(),
         ),
         list("traffic", "A class of traffic.", Class::params()),
         section(

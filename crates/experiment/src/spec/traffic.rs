@@ -10,10 +10,13 @@ pub(crate) struct ClassSpec {
     pub(crate) table: usize,
 }
 
-/// Reads all `[[traffic]]` tables; `None` if any is wrong.
-pub(crate) fn read(root: &mut Section<'_>) -> Option<Vec<ClassSpec>> {
+/// Reads all `[[traffic]]` tables; `None` if any is wrong. A file with connections may have none.
+pub(crate) fn read(root: &mut Section<'_>, may_be_missing: bool) -> Option<Vec<ClassSpec>> {
     const HELP: &str = "add a class of traffic: [[traffic]] and below it load = 0.5";
     let Some(value) = root.raw("traffic") else {
+        if may_be_missing {
+            return Some(vec![]);
+        }
         let place = root.place();
         root.notes
             .error("E0606", place, "there is no traffic")

@@ -1,7 +1,7 @@
 //! The network interface of a host: it cuts messages into packets, sends them through the same kind of
 //! output arbiter as a switch, and takes in what arrives.
 //!
-//! A NIC has one unbounded queue per service level, so a workload is never held back and latency counts
+//! A NIC has one unbounded queue per service channel (one per service level unless a level has several), so a workload is never held back and latency counts
 //! from the creation of a message. Its clock has one cycle per flit of its link.
 
 mod receive;
@@ -10,6 +10,17 @@ mod send;
 use netloom_units::{NicId, Tick};
 
 use crate::room::Room;
+
+/// What a workload hands over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Created {
+    pub(crate) class: u8,
+    pub(crate) sl: u8,
+    pub(crate) flow: u8,
+    pub(crate) destination: NicId,
+    /// Payload.
+    pub(crate) bytes: u32,
+}
 
 /// A message waiting at its NIC.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +36,13 @@ pub(crate) struct Message {
     /// The next message of the same queue.
     pub(crate) next: u32,
     pub(crate) class: u8,
-    pub(crate) sl: u8,
+    pub(crate) flow: u8,
 }
 
-/// The queue of one service level: a list of messages, and the packet that would be next.
+// Two messages to a cache line.
+const _: () = assert!(size_of::<Message>() == 32);
+
+/// The queue of one service channel: a list of messages, and the packet that would be next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NicQueue {
     pub(crate) head: u32,
@@ -38,6 +52,7 @@ pub(crate) struct NicQueue {
     pub(crate) flits: u16,
     pub(crate) vl: u8,
     pub(crate) sl: u8,
+    pub(crate) sc: u8,
 }
 
 /// State of a NIC.

@@ -40,7 +40,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         recorded.reordered += u64::from(is_late);
         let latency = now - packet.generation;
         recorded.network_latency.record(now - packet.injection);
-        let is_single = packet.is_last && packet.index == 0;
+        let is_single = packet.label.is_last() && packet.index == 0;
         if is_single {
             recorded.record_single(latency);
         } else {
@@ -56,6 +56,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             self.last_latency[at] = NonZero::new(latency);
         }
+        if let Some(meters) = &mut self.meters {
+            meters.record(&packet, now);
+        }
         if self.watch.is_some() {
             self.note(&packet, now, |_| Stage::Delivered {
                 nic: packet.destination,
@@ -67,16 +70,16 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     #[inline]
     fn completes(&mut self, packet: &Packet) -> bool {
         if self.keeps_order {
-            return packet.is_last;
+            return packet.label.is_last();
         }
-        if packet.is_last && packet.index == 0 {
+        if packet.label.is_last() && packet.index == 0 {
             return true;
         }
         // Packets may overtake each other: count them until all up to the last are here.
         let key = (packet.source, packet.message);
         let (arrived, total) = self.partial.entry(key).or_insert((0, u32::MAX));
         *arrived += 1;
-        if packet.is_last {
+        if packet.label.is_last() {
             *total = packet.index + 1;
         }
         let is_complete = arrived == total;

@@ -2,12 +2,12 @@
 
 use netloom_arbitration::{Arbiter, Head, View};
 use netloom_engine::{EventQueue, Outbox};
-use netloom_packet::{Arrival, Packet};
-use netloom_units::{Clock, NicId, Sl, Tick, Vl};
+use netloom_packet::{Arrival, Label, Packet};
+use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
 
 use crate::event::Event;
 use crate::fabric::{Fabric, Stored};
-use crate::nic::Message;
+use crate::nic::{Created, Message};
 use crate::port::NIL;
 use crate::ramp::Ramp;
 use crate::trace::Stage;
@@ -23,6 +23,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             destination,
             bytes,
             sl,
+            flow,
         } = plan.source.next(state.id, cursor)?;
         let when = Tick(cycle * self.wires[u32::from(state.wire)].flit);
         let sl = sl.unwrap_or(plan.sl.0);
@@ -31,6 +32,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             Event::Arrival {
                 class,
                 sl,
+                flow,
                 nic,
                 destination: destination.0,
                 bytes,
@@ -39,18 +41,15 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     }
 
     /// A workload hands over a message, and perhaps more at the same instant.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn message_arrives<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
         nic: u32,
-        class: u8,
-        sl: u8,
-        destination: NicId,
-        bytes: u32,
+        created: Created,
         out: &mut Outbox<Self, Q>,
     ) {
-        self.enqueue(now, nic, class, sl, destination, bytes);
+        let class = created.class;
+        self.enqueue(now, nic, created);
         loop {
             match self.next_arrival(nic, class) {
                 Some((when, event)) if when > now => {
@@ -61,12 +60,20 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                     _,
                     Event::Arrival {
                         sl,
+                        flow,
                         destination,
                         bytes,
                         ..
                     },
                 )) => {
-                    self.enqueue(now, nic, class, sl, NicId(destination), bytes);
+                    let created = Created {
+                        class,
+                        sl,
+                        flow,
+                        destination: NicId(destination),
+                        bytes,
+                    };
+                    self.enqueue(now, nic, created);
                 }
                 _ => break,
             }
@@ -74,11 +81,19 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         self.nic_link_wakes(now, nic, out);
     }
 
-    fn enqueue(&mut self, now: Tick, nic: u32, class: u8, sl: u8, destination: NicId, bytes: u32) {
+    fn enqueue(&mut self, now: Tick, nic: u32, created: Created) {
+        let Created {
+            class,
+            sl,
+            flow,
+            destination,
+            bytes,
+        } = created;
         let row = self.row_of[usize::from(class)][usize::from(sl & 15)];
         let recorded = &mut self.rows[usize::from(row)];
         recorded.offered_messages += 1;
-        recorded.offered_flits += self.segmentation.flits_of(bytes);
+        let segmentation = self.segmentation.of(Sl(sl));
+        recorded.offered_flits += segmentation.flits_of(bytes);
         let state = &mut self.nics[nic];
         let number = state.messages;
         state.messages += 1;
@@ -90,13 +105,14 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             index: 0,
             next: NIL,
             class: row,
-            sl,
+            flow,
         };
         let id = self.messages.insert(message);
-        let slot = usize::from(self.slot_of[usize::from(sl & 15)]);
+        let sc = self.channels.choose(Sl(sl), state.id, destination);
+        let slot = usize::from(self.slot_of[sc.index()]);
         let queue = &mut self.nic_queues[nic * self.n_slots as u32 + slot as u32];
         if queue.head == NIL {
-            let cut = self.segmentation.cut(bytes);
+            let cut = segmentation.cut(bytes);
             queue.head = id;
             queue.tail = id;
             (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);
@@ -242,10 +258,11 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             bytes: queue.bytes,
             flits,
             class: message.class,
-            sl: Sl(message.sl),
+            sl: Sl(queue.sl),
             vl,
             hops: 0,
-            is_last,
+            label: Label::new(Sc(queue.sc), is_last),
+            flow: message.flow,
         };
         message.index += 1;
         state.sequence += 1;
@@ -258,7 +275,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             queue.tail = NIL;
             state.present &= !(1 << slot);
         } else {
-            let cut = self.segmentation.cut(self.messages[queue.head].left);
+            let left = self.messages[queue.head].left;
+            let cut = self.segmentation.of(Sl(queue.sl)).cut(left);
             (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);
         }
         state.link_until = now + u64::from(flits) * wire.flit;

@@ -44,7 +44,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             .forwarding
             .route(at, number, lane, destination, occasion);
         packet.hops = packet.hops.wrapping_add(1);
-        let level = self.sl2vl.at_switch(at, number, hop.port, packet.sl);
+        let level = self
+            .channels
+            .at_switch(at, number, hop.port, packet.label.sc());
         stored.vl = level + hop.lane * self.lanes_per_level;
         stored.output = hop.port.0;
         stored.next = NIL;

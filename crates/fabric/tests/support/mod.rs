@@ -1,23 +1,24 @@
 //! Small fabrics for tests: one description, many short cases.
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, ClassPlan, FabricPlan, LinkTiming, Options, Pipeline, QueueScheme, Simulation,
-    Sizes, Sl2Vl, SwitchPlan, build,
+    Allocation, Channels, ClassPlan, FabricPlan, LinkTiming, Options, Output, Pipeline,
+    QueueScheme, Simulation, Sizes, SwitchPlan, build,
 };
-use netloom_packet::Segmentation;
+use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, FatTree, SingleSwitch, Torus};
 use netloom_traffic::{
     ArrivalProcess, Bernoulli, Class, Fixed, Law, Mix, NicSet, Pattern, Setting, Slot, Uniform,
     Workload,
 };
-use netloom_units::{Bytes, Sl, Tick, Time};
+use netloom_units::{Bytes, NicId, Sl, Tick, Time};
 
 /// A fabric and its traffic, in flits and ticks.
 #[derive(Clone)]
@@ -38,12 +39,17 @@ pub(crate) struct Case {
     pub(crate) pooled: bool,
     pub(crate) vls: u8,
     pub(crate) policy: Arc<dyn Policy>,
+    pub(crate) own_policies: BTreeMap<Output, Arc<dyn Policy>>,
     pub(crate) pattern: Arc<dyn Pattern>,
     pub(crate) arrival: Arc<dyn ArrivalProcess>,
     /// Message sizes in flits, all equally likely.
     pub(crate) flits: Vec<u64>,
     pub(crate) mtu: Option<u64>,
-    /// Over all classes; there is one class per lane.
+    /// The same in flits for single service levels, from SL0 on.
+    pub(crate) sl_mtu: Vec<u64>,
+    /// By service level its channels, as pairs of channel and lane; empty for one channel and lane each.
+    pub(crate) channels: Vec<Vec<(u8, u8)>>,
+    /// Over all classes; there is one class per service level.
     pub(crate) load: f64,
     pub(crate) seed: u64,
     pub(crate) partitions: usize,
@@ -85,10 +91,13 @@ impl Case {
             pooled: false,
             vls: 4,
             policy: Arc::new(RoundRobin {}),
+            own_policies: BTreeMap::new(),
             pattern: Arc::new(Uniform {}),
             arrival: Arc::new(Bernoulli { slot: Slot::Cycle }),
             flits: vec![8],
             mtu: None,
+            sl_mtu: vec![],
+            channels: vec![],
             load: 0.5,
             seed: 1,
             partitions: 1,
@@ -120,6 +129,29 @@ impl Case {
         }
     }
 
+    /// Service levels with traffic: one per lane unless `channels` says otherwise.
+    pub(crate) fn n_sls(&self) -> u8 {
+        match self.channels.len() {
+            0 => self.vls,
+            n => n as u8,
+        }
+    }
+
+    fn channel_map(&self) -> Channels {
+        let mut map = Channels::identity(self.vls);
+        if !self.channels.is_empty() {
+            map.sl2sc = [0; 16];
+        }
+        for (sl, own) in self.channels.iter().enumerate() {
+            for &(sc, vl) in own {
+                map.sl2sc[sl] |= 1 << sc;
+                map.sc2vl[usize::from(sc)] = vl;
+            }
+        }
+        map.reseed(self.seed);
+        map
+    }
+
     pub(crate) fn plan(&self) -> FabricPlan {
         let topology = Arc::new(self.topology.build(self.seed).expect("a topology"));
         let forwarding = Arc::new(
@@ -127,35 +159,38 @@ impl Case {
                 .compile(&topology, self.seed)
                 .expect("a routing"),
         );
-        let segmentation = Segmentation {
+        let mut segmentation = SlSegmentation::from(Segmentation {
             flit: Bytes(64),
             mtu: self.mtu.map(|f| Bytes(f * 64)),
             header: Bytes(0),
-        };
+        });
+        for (own, &flits) in segmentation.mtu.iter_mut().zip(&self.sl_mtu) {
+            *own = Some(Bytes(flits * 64));
+        }
+        let channels = self.channel_map();
         let n_vls = self.vls * forwarding.lanes();
-        let largest = self
-            .flits
-            .iter()
-            .map(|&f| self.mtu.map_or(f, |m| f.min(m)))
-            .max()
-            .unwrap();
+        let message = u32::try_from(self.flits.iter().max().unwrap() * 64).unwrap();
+        let mut largest = vec![0u16; usize::from(n_vls)];
+        for (sc, sl) in channels.of_levels((0..self.n_sls()).map(Sl)) {
+            let flits = segmentation.of(sl).cut(message).flits;
+            let lanes = largest.iter_mut().skip(usize::from(channels.at_nic(sc)));
+            for lane in lanes.step_by(usize::from(self.vls)) {
+                *lane = flits.max(*lane);
+            }
+        }
         let sizes = |per_vl: u32| {
             if self.pooled {
-                let lanes = usize::from(n_vls);
-                let min = u32::try_from(largest).unwrap();
-                let capacity = (per_vl * u32::from(n_vls)).max(min * u32::from(n_vls));
-                let max = capacity - min * (u32::from(n_vls) - 1);
-                Sizes::Pool {
-                    capacity,
-                    min: vec![min; lanes].into(),
-                    max: vec![max; lanes].into(),
-                }
+                let min: Box<[u32]> = largest.iter().map(|&flits| u32::from(flits)).collect();
+                let sum: u32 = min.iter().sum();
+                let capacity = (per_vl * u32::from(n_vls)).max(sum);
+                let max = min.iter().map(|own| capacity - (sum - own)).collect();
+                Sizes::Pool { capacity, min, max }
             } else {
                 Sizes::Static(vec![per_vl; usize::from(n_vls)].into())
             }
         };
         let mut notes = Notes::new();
-        let classes = (0..self.vls)
+        let classes = (0..self.n_sls())
             .map(|sl| {
                 let size: Arc<dyn netloom_traffic::Sizes> = if self.flits.len() == 1 {
                     Arc::new(Fixed {
@@ -167,7 +202,7 @@ impl Case {
                     })
                 };
                 let law = Law {
-                    load: self.load / f64::from(self.vls),
+                    load: self.load / f64::from(self.n_sls()),
                     pattern: self.pattern.clone(),
                     arrival: self.arrival.clone(),
                     size,
@@ -213,10 +248,12 @@ impl Case {
                 output_buffer: sizes(self.output),
             },
             n_vls,
-            sl2vl: Sl2Vl::identity(self.vls),
-            largest: vec![u16::try_from(largest).unwrap(); usize::from(n_vls)],
+            channels,
+            largest,
             switch_policy: self.policy.clone(),
             nic_policy: self.policy.clone(),
+            own_policies: self.own_policies.clone(),
+            connections: [].into(),
             classes,
             count_reordering: false,
             topology,
@@ -240,4 +277,30 @@ pub(crate) fn two_tables(vls: u8, limit: u8) -> Arc<dyn Policy> {
         low: VlArbitrationTable::from_pairs(&low).expect("a table"),
         limit,
     })
+}
+
+/// A workload that ends.
+struct Until {
+    inner: Arc<dyn Source>,
+    messages: u32,
+}
+
+impl Source for Until {
+    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival> {
+        if cursor.number >= self.messages {
+            None
+        } else {
+            self.inner.next(nic, cursor)
+        }
+    }
+}
+
+/// The same workload, ending after so many messages of each class at each NIC.
+pub(crate) fn ending(plan: &mut FabricPlan, messages: u32) {
+    for class in &mut plan.classes {
+        class.source = Arc::new(Until {
+            inner: class.source.clone(),
+            messages,
+        });
+    }
 }

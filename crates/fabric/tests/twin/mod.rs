@@ -9,12 +9,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use netloom_arbitration::{Arbiter, Head, View};
-use netloom_fabric::{Allocation, FabricPlan, QueueScheme, Sizes};
+use netloom_fabric::{Allocation, FabricPlan, Output, QueueScheme, Sizes};
 use netloom_metrics::{Delivery, Digest};
 use netloom_packet::Cursor;
 use netloom_routing::Occasion;
 use netloom_topology::Peer;
-use netloom_units::{NicId, Port, Sl, SwitchId, Tick, Vl};
+use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 
 #[derive(Clone, Copy, Default)]
 struct Packet {
@@ -25,6 +25,7 @@ struct Packet {
     bytes: u32,
     flits: u64,
     sl: u8,
+    sc: Sc,
     vl: u8,
     hops: u8,
     /// At its present input: when the header was received and may be allocated, where it goes, on which
@@ -33,8 +34,9 @@ struct Packet {
     allocatable: u64,
     output: usize,
     next_vl: u8,
-    /// At its present output: when the header was there.
+    /// At its present output: when the header was there, and whether the arbiter has been told.
     buffered: u64,
+    is_announced: bool,
 }
 
 /// Something that happens to a single flit (or slot).
@@ -83,6 +85,8 @@ struct NicState {
 
 pub(crate) struct Twin<'a> {
     plan: &'a FabricPlan,
+    /// The queues of a NIC: service channels and their levels.
+    slots: Vec<(Sc, Sl)>,
     now: u64,
     agenda: BTreeMap<u64, Vec<Occurrence>>,
     packets: Vec<Packet>,
@@ -130,9 +134,12 @@ impl<'a> Twin<'a> {
             credit_used: vec![0; vls],
             ..PortState::default()
         };
+        let sls = plan.classes.iter().map(|class| class.sl);
+        let slots: Vec<(Sc, Sl)> = plan.channels.of_levels(sls).into_iter().collect();
         let of_switch = |s: u32| usize::from(t.n_ports(SwitchId(s)));
         let mut twin = Twin {
             plan,
+            slots: slots.clone(),
             now: 0,
             agenda: BTreeMap::new(),
             packets: vec![],
@@ -141,14 +148,15 @@ impl<'a> Twin<'a> {
                 .collect(),
             arbiters: (0..t.n_switches())
                 .map(|s| {
+                    let output = |port| Output::Switch(SwitchId(s), Port(port as u16));
                     (0..of_switch(s))
-                        .map(|_| plan.switch_policy.build())
+                        .map(|port| plan.policy_of(output(port)).build())
                         .collect()
                 })
                 .collect(),
             nics: (0..t.n_nics())
                 .map(|_| NicState {
-                    queues: vec![VecDeque::new(); plan.classes.len()],
+                    queues: vec![VecDeque::new(); slots.len()],
                     credit_used: vec![0; vls],
                     link_until: 0,
                     sequence: 0,
@@ -156,7 +164,9 @@ impl<'a> Twin<'a> {
                     next: vec![None; plan.classes.len()],
                 })
                 .collect(),
-            nic_arbiters: (0..t.n_nics()).map(|_| plan.nic_policy.build()).collect(),
+            nic_arbiters: (0..t.n_nics())
+                .map(|nic| plan.policy_of(Output::Nic(NicId(nic))).build())
+                .collect(),
             digest: Digest::default(),
             delivered: 0,
             injected: 0,
@@ -214,7 +224,12 @@ impl<'a> Twin<'a> {
                 if when > self.now {
                     break;
                 }
-                self.nics[nic].queues[class].push_back((self.now, destination, bytes, 0));
+                let sl = self.plan.classes[class].sl;
+                let (from, to) = (NicId(nic as u32), NicId(destination));
+                let sc = self.plan.channels.choose(sl, from, to);
+                let slot = self.slots.iter().position(|&(known, _)| known == sc);
+                let queue = &mut self.nics[nic].queues[slot.expect("a queue per channel")];
+                queue.push_back((self.now, destination, bytes, 0));
                 self.draw_next(nic, class);
             }
         }
@@ -255,7 +270,7 @@ impl<'a> Twin<'a> {
                     );
                     packet.hops += 1;
                     packet.output = usize::from(hop.port.0);
-                    packet.next_vl = self.plan.sl2vl.at_switch(at, from, hop.port, Sl(packet.sl))
+                    packet.next_vl = self.plan.channels.at_switch(at, from, hop.port, packet.sc)
                         + hop.lane * lanes;
                     let queue = match self.plan.switch.queues {
                         QueueScheme::PerVl => vl,
@@ -483,13 +498,47 @@ impl<'a> Twin<'a> {
         }
         let buffered = self.now + (cycles.allocation + cycles.crossbar) * period;
         self.packets[id].buffered = buffered;
+        self.packets[id].is_announced = false;
         self.at(buffered, Occurrence::Buffered(s, output, id));
+    }
+
+    /// Whether a packet in an output buffer could start now without its link running dry.
+    fn is_in_time(&self, s: usize, p: usize, id: usize) -> bool {
+        let switch = &self.plan.switch;
+        let earliest = self.now + switch.pipeline.output * switch.period;
+        let pace = switch.crossbar_pace();
+        let (flit, _) = self.flit_of(s, p);
+        let packet = &self.packets[id];
+        (0..packet.flits).all(|k| packet.buffered + pace.time_of(k) <= earliest + k * flit)
+    }
+
+    /// The arbiter of an output is told once of every packet, on the first edge on which the packet could
+    /// be scheduled if the link were free.
+    fn announce(&mut self, s: usize, p: usize) {
+        for vl in 0..usize::from(self.plan.n_vls) {
+            for at in 0..self.ports[s][p].out_queues[vl].len() {
+                let id = self.ports[s][p].out_queues[vl][at];
+                if self.packets[id].is_announced || !self.is_in_time(s, p, id) {
+                    continue;
+                }
+                self.packets[id].is_announced = true;
+                let packet = &self.packets[id];
+                let head = Head {
+                    born: Tick(packet.generation),
+                    bytes: packet.bytes,
+                    sl: Sl(packet.sl),
+                    vl: Vl(vl as u8),
+                };
+                self.arbiters[s][p].arrived(vl as u8, &head);
+            }
+        }
     }
 
     fn schedule(&mut self, s: usize) {
         let switch = &self.plan.switch;
-        let (period, cycles, pace) = (switch.period, switch.pipeline, switch.crossbar_pace());
+        let (period, cycles) = (switch.period, switch.pipeline);
         for p in 0..self.ports[s].len() {
+            self.announce(s, p);
             if self.ports[s][p].link_until >= self.now + (cycles.output + 1) * period {
                 continue;
             }
@@ -502,9 +551,8 @@ impl<'a> Twin<'a> {
                 let Some(&id) = self.ports[s][p].out_queues[vl].front() else {
                     continue;
                 };
+                let in_time = self.is_in_time(s, p, id);
                 let packet = &self.packets[id];
-                let in_time = (0..packet.flits)
-                    .all(|k| packet.buffered + pace.time_of(k) <= earliest + k * flit);
                 let used = &self.ports[s][p].credit_used;
                 let sizes = &self.plan.switch.input_buffer;
                 let fits = if slots {
@@ -575,12 +623,12 @@ impl<'a> Twin<'a> {
         let plan = self.plan;
         let mut heads = Box::new([Head::default(); 32]);
         let mut eligible = 0u32;
-        for (slot, class) in plan.classes.iter().enumerate() {
+        for (slot, &(sc, sl)) in self.slots.iter().enumerate() {
             let Some(&(born, _, left, _)) = self.nics[nic].queues[slot].front() else {
                 continue;
             };
-            let cut = plan.segmentation.cut(left);
-            let vl = plan.sl2vl.at_nic(class.sl);
+            let cut = plan.segmentation.of(sl).cut(left);
+            let vl = plan.channels.at_nic(sc);
             if room(
                 &plan.switch.input_buffer,
                 &self.nics[nic].credit_used,
@@ -591,7 +639,7 @@ impl<'a> Twin<'a> {
                 heads[slot] = Head {
                     born: Tick(born),
                     bytes: cut.bytes,
-                    sl: class.sl,
+                    sl,
                     vl: Vl(vl),
                 };
             }
@@ -607,15 +655,16 @@ impl<'a> Twin<'a> {
         };
         self.nic_arbiters[nic].commit(grant);
         let slot = usize::from(grant.queue);
+        let (sc, sl) = self.slots[slot];
         let state = &mut self.nics[nic];
         let message = state.queues[slot].front_mut().expect("a message");
-        let cut = plan.segmentation.cut(message.2);
+        let cut = plan.segmentation.of(sl).cut(message.2);
         message.2 -= cut.payload;
         let (generation, destination, left, _) = *message;
         if left == 0 {
             state.queues[slot].pop_front();
         }
-        let vl = plan.sl2vl.at_nic(plan.classes[slot].sl);
+        let vl = plan.channels.at_nic(sc);
         let flits = u64::from(cut.flits);
         let link = plan.nic_link(NicId(nic as u32));
         state.credit_used[usize::from(vl)] += flits as u32;
@@ -627,7 +676,8 @@ impl<'a> Twin<'a> {
             generation,
             bytes: cut.bytes,
             flits,
-            sl: plan.classes[slot].sl.0,
+            sl: sl.0,
+            sc,
             vl,
             ..Packet::default()
         };

@@ -16,9 +16,10 @@ How every netloom command ends:
     0  Done. A saturated fabric is a result: marked in table, CSV and JSON, and still 0.
     1  Something outside the experiment failed: a file, a folder that holds other results, netloom itself.
     2  The command line makes no sense.
-    3  The experiment has mistakes; all of them are on stderr.
-    4  The fabric is at fault: a deadlock proved by `check` (E0501) or met in `run`, or a law of
-       the simulation broken, which is a fault of netloom.
+    3  The experiment, or a list that goes with it, has mistakes; all of them are on stderr.
+    4  The fabric is at fault: a deadlock proved by `check` (E0501) or met in `run`, a connection
+       refused by `plan --admit --strict` (without `--strict` a refusal is a result: 0), or a law
+       of the simulation broken, which is a fault of netloom.
     5  Finished and stored, but less exact than asked: no steady state was found, or an interval is
        wider than `measure.interval`. Run longer.
   130  Stopped by Ctrl-C or SIGTERM at the end of an epoch; what there is has been stored.

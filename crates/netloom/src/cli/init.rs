@@ -33,6 +33,11 @@ const TEMPLATES: &[Template] = &[
         text: include_str!("../../templates/qos.toml"),
     },
     Template {
+        name: "plan",
+        about: "What four classes need of a port with eight entries, planned and put to the test.",
+        text: include_str!("../../templates/plan.toml"),
+    },
+    Template {
         name: "single-switch",
         about: "Eight hosts and one switch: the smallest experiment that shows queueing.",
         text: include_str!("../../templates/single-switch.toml"),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
-use netloom_catalog::Severity;
+use netloom_catalog::{Document, Notes, Severity};
 use netloom_experiment::Experiment;
-use netloom_experiment::spec::{self, Loaded, Request};
+use netloom_experiment::spec::{self, Loaded, LoadedWiring, Request};
 use netloom_units::Time;
 
 use super::Exit;
@@ -59,9 +59,18 @@ pub(super) fn load(
     overrides: &Overrides,
     output: &Output,
 ) -> Loaded {
-    let loaded = spec::load(&Request {
-        name,
-        text,
+    let loaded = spec::load(&request(name, directory, text, overrides));
+    tell(&loaded.document, &loaded.notes, output);
+    loaded
+}
+
+fn request<'a>(
+    name: &'a str,
+    directory: &'a Path,
+    text: &'a str,
+    overrides: &'a Overrides,
+) -> Request<'a> {
+    Request {
         directory,
         sets: &overrides.sets,
         seed: overrides.seed,
@@ -70,12 +79,28 @@ pub(super) fn load(
         force: overrides.force,
         threads: overrides.threads,
         ..Request::new(name, text)
-    });
-    if loaded.notes.has_errors() || !(output.quiet || loaded.notes.is_empty()) {
-        let rendered = netloom_experiment::render(&loaded.document, &loaded.notes, output.color);
-        output.insist(&rendered);
     }
-    loaded
+}
+
+/// Prints what was noted about a file on stderr.
+pub(super) fn tell(document: &Document, notes: &Notes, output: &Output) {
+    if notes.has_errors() || !(output.quiet || notes.is_empty()) {
+        output.insist(&netloom_experiment::render(document, notes, output.color));
+    }
+}
+
+/// Loads what planning needs of a file, which may then have no traffic.
+pub(super) fn load_wiring(
+    file: &Path,
+    overrides: &Overrides,
+    output: &Output,
+) -> anyhow::Result<LoadedWiring> {
+    let text = read(file)?;
+    let directory = file.parent().unwrap_or(Path::new("."));
+    let name = file.display().to_string();
+    let loaded = spec::load_wiring(&request(&name, directory, &text, overrides));
+    tell(&loaded.document, &loaded.notes, output);
+    Ok(loaded)
 }
 
 /// Loads a file.
@@ -108,17 +133,17 @@ pub(super) fn experiment(
 
 /// How a command ends that only looks at a file: with a fault if the one mistake is that it can deadlock.
 pub(super) fn exit_of(loaded: &Loaded) -> Exit {
-    let mut errors = loaded
-        .notes
+    exit_with(&loaded.notes, loaded.experiment.is_some())
+}
+
+/// The same by what was noted, and whether anything came of the file.
+pub(super) fn exit_with(notes: &Notes, is_loaded: bool) -> Exit {
+    let mut errors = notes
         .iter()
         .filter(|note| note.severity == Severity::Error)
         .peekable();
     if errors.peek().is_none() {
-        return if loaded.experiment.is_some() {
-            Exit::Done
-        } else {
-            Exit::Invalid
-        };
+        return if is_loaded { Exit::Done } else { Exit::Invalid };
     }
     if errors.all(|note| note.code == CAN_DEADLOCK) {
         Exit::Fault

@@ -6,11 +6,14 @@ mod completions;
 mod explain;
 mod init;
 mod interrupt;
+mod kept;
 mod list;
 mod load;
 mod machine;
 mod output;
+mod plan;
 mod progress;
+mod reproduce;
 mod route;
 mod run;
 mod schema;
@@ -61,6 +64,7 @@ enum Color {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A table for people.
+    #[value(alias = "text")]
     Human,
     /// JSON for machines.
     Json,
@@ -74,6 +78,8 @@ enum Command {
     Check(check::Check),
     /// Simulate an experiment and store its results.
     Run(run::RunCommand),
+    /// Run a paper again and see which of its claims hold.
+    Reproduce(reproduce::Reproduce),
     /// List what can be named in an experiment.
     List(list::List),
     /// Explain a kind, a key, a column of results, an error code, or `exit-codes`.
@@ -84,6 +90,9 @@ enum Command {
     /// Look at the paths of an experiment.
     #[command(subcommand)]
     Route(route::Route),
+    /// Plan quality of service without simulating: tables for what classes need, or which connections a
+    /// fabric can guarantee.
+    Plan(plan::Plan),
     /// Follow one packet, stage by stage.
     Trace(trace::Trace),
     /// Print the JSON Schema of experiments, for editors.
@@ -106,7 +115,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The experiment has mistakes.
     Invalid = 3,
-    /// The fabric is at fault: a deadlock proved or met, a law broken.
+    /// The fabric is at fault: a deadlock proved or met, a law broken, a guarantee it cannot give.
     Fault = 4,
     /// Finished and stored, but less exact than asked.
     NotConverged = 5,
@@ -123,10 +132,12 @@ pub(crate) fn main() -> ExitCode {
         Command::Init(command) => command.run(&output),
         Command::Check(command) => command.run(&output),
         Command::Run(command) => command.run(&output),
+        Command::Reproduce(command) => command.run(&output),
         Command::List(command) => command.run(&output),
         Command::Explain(command) => command.run(&output),
         Command::Topo(command) => command.run(&output),
         Command::Route(command) => command.run(&output),
+        Command::Plan(command) => command.run(&output),
         Command::Trace(command) => command.run(&output),
         Command::Schema(command) => command.run(&output),
         Command::Bench(command) => command.run(&output),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_experiment::runner::Progress;
+use netloom_reproduction::Progress as Runs;
 
 use super::table::{count, nanos};
 
@@ -83,6 +84,37 @@ impl Shown {
                         "packet_hops": progress.packet_hops,
                         "packet_hops_per_second": progress.rate(),
                         "remaining_seconds": progress.remaining().map(|left| left.as_secs_f64()),
+                    });
+                    say(&line.to_string());
+                }
+            }
+            Shown::Nothing => {}
+        }
+    }
+
+    /// Shows how many of several runs are done.
+    pub(super) fn update_runs(&mut self, runs: &Runs) {
+        let words = format!("{} of {} runs", runs.done, runs.of);
+        match self {
+            Shown::Bar(bar) => {
+                bar.set_position((runs.done * 1000 / runs.of.max(1)) as u64);
+                bar.set_message(words);
+            }
+            Shown::Lines { next } => {
+                if Instant::now() >= *next {
+                    *next = Instant::now() + PERIOD;
+                    let seconds = runs.elapsed.as_secs();
+                    say(&format!("  {words}, {seconds} s"));
+                }
+            }
+            Shown::Json { next } => {
+                if Instant::now() >= *next {
+                    *next = Instant::now() + Duration::from_secs(1);
+                    let line = serde_json::json!({
+                        "event": "progress",
+                        "runs_done": runs.done,
+                        "runs": runs.of,
+                        "elapsed_seconds": runs.elapsed.as_secs_f64(),
                     });
                     say(&line.to_string());
                 }

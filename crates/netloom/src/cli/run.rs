@@ -4,10 +4,15 @@ use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use netloom_design::plan::Plan;
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
-use netloom_results::{Document, Folder, Manifest, Run, Status, Summary, Timing, sha256};
+use netloom_results::{
+    ConnectionsSummary, Document, Folder, Manifest, Run, Status, Summary, Timing, WaitSummary,
+    Waits, sha256,
+};
 
+use super::kept;
 use super::load::{self, Overrides};
 use super::output::Output;
 use super::progress::{Shown, Style};
@@ -85,18 +90,22 @@ impl RunCommand {
         };
         let resolved = experiment.resolved.to_toml(true);
         let manifest = self.manifest(&experiment, &result.document, &resolved, timing);
-        let files = [
+        let mut files = vec![
             ("results.csv", result.document.to_csv()),
             ("series.csv", std::mem::take(&mut result.series)),
             ("links.csv", std::mem::take(&mut result.links)),
             ("resolved.toml", resolved),
             ("manifest.json", manifest.to_json()),
         ];
+        files.append(&mut result.connections);
+        files.extend(result.document.waits_csv().map(|csv| ("waits.csv", csv)));
         let stored = folder.write(&result.document, &files);
 
         result.document.timing = Some(timing);
         match self.format {
-            Format::Human => output.data(&for_people(&result.document))?,
+            Format::Human => {
+                output.data(&for_people(&result.document, experiment.plan.as_deref()))?;
+            }
             Format::Json => output.data(&serde_json::to_string_pretty(&result.document)?)?,
         }
         stored?;
@@ -147,7 +156,7 @@ impl RunCommand {
 }
 
 /// The table that ends a run.
-fn for_people(document: &Document) -> String {
+fn for_people(document: &Document, plan: Option<&Plan>) -> String {
     let run = &document.run;
     let mut text = format!(
         "{}: {}  (seed {}, run {})\n",
@@ -171,8 +180,21 @@ fn for_people(document: &Document) -> String {
         nanos(run.length_ns)
     ));
     text.push_str(&classes(run));
+    if run.latency_order.len() > 1 {
+        let order = run.latency_order.join(" < ");
+        text.push_str(&format!("  by mean latency: {order}\n"));
+    }
     text.push('\n');
     text.push_str(&links(run));
+    if let Some(plan) = plan {
+        text.push_str(&format!("\n{}", kept::table(plan, run)));
+    }
+    if let Some(summary) = &run.connections {
+        text.push_str(&format!("\n{}", connections(summary)));
+    }
+    if let Some(measured) = &run.waits {
+        text.push_str(&format!("\n{}", waits(measured)));
+    }
     if let Some(deadlock) = &run.deadlock {
         let (time, packets) = (nanos(deadlock.time_ns), deadlock.in_flight_packets);
         text.push_str(&format!(
@@ -269,6 +291,52 @@ fn classes(run: &Run) -> String {
     table.print()
 }
 
+/// Shares of packets in time, by service level and for its best and worst connection.
+fn connections(summary: &ConnectionsSummary) -> String {
+    let mut table = Columns::numbers();
+    table.line([
+        "in time (of the gap)",
+        "connections",
+        "packets",
+        "1/32",
+        "1/8",
+        "1/2",
+        "3/4",
+        "1",
+        "jitter within 1/8",
+    ]);
+    for line in &summary.punctuality {
+        let name = match line.connection {
+            Some(number) => format!("  {} #{number}", line.scope),
+            None => line.class.clone(),
+        };
+        let percent = |share: Option<f64>| match share {
+            Some(share) => format!("{:.2} %", 100.0 * share),
+            None => "-".to_owned(),
+        };
+        let close = line.jitter_m1.zip(line.jitter_p0).map(|(a, b)| a + b);
+        table.line([
+            name,
+            line.connections.to_string(),
+            line.packets.to_string(),
+            percent(line.in_time_1_32),
+            percent(line.in_time_1_8),
+            percent(line.in_time_1_2),
+            percent(line.in_time_3_4),
+            percent(line.in_time_1),
+            percent(close),
+        ]);
+    }
+    let mut text = table.print();
+    if summary.enough_packets == Some(false) {
+        text.push_str(&format!(
+            "  too short: the slowest connection has received {} packets\n",
+            summary.packets_least
+        ));
+    }
+    text
+}
+
 fn links(run: &Run) -> String {
     let links = &run.links;
     let mut table = Columns::numbers();
@@ -286,6 +354,41 @@ fn links(run: &Run) -> String {
                 format!("{:.3}", group.utilisation_max),
                 group.busiest.clone().unwrap_or_default(),
             ]);
+        }
+    }
+    table.print()
+}
+
+/// The longest waits, and how often arbiters had a choice. Both ends of a wait are told, since a packet in
+/// flight may have been there before it or with it.
+fn waits(waits: &Waits) -> String {
+    let mut table = Columns::numbers();
+    table.line([
+        "longest wait",
+        "at least",
+        "at most",
+        "time",
+        "choices",
+        "contested",
+    ]);
+    for (place, waits) in waits.places() {
+        let mut line = |name: String, summary: &WaitSummary| {
+            let (least, most) = (summary.wait_at_least_ns, summary.wait_at_most_ns);
+            table.line([
+                name,
+                format!("{} B", summary.wait_at_least_bytes),
+                format!("{} B", summary.wait_at_most_bytes),
+                format!("{} to {}", nanos(least), nanos(most)),
+                count(summary.choices as f64),
+                count(summary.contested_choices as f64),
+            ]);
+        };
+        let by = waits.by.word().to_uppercase();
+        for class in &waits.classes {
+            line(format!("{place} {by}{}", class.number), &class.summary);
+        }
+        if waits.classes.len() != 1 {
+            line(format!("{place} all"), &waits.total);
         }
     }
     table.print()

@@ -1,0 +1,428 @@
+//! One try: tables for a request, or what stands in their way.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use netloom_arbitration::{N_SLS, NO_LIMIT, VlArbitrationTable, WEIGHT_UNIT};
+use netloom_units::{Bytes, Ratio, Time};
+
+use super::Plan;
+use super::compose::{Part, Search, Slot, Supply};
+use super::judgement::judge;
+use super::lanes::{Grouping, group};
+use super::request::{HighTable, Kind, Request};
+use super::tables::{Tables, vl_table};
+use crate::qos::dtable;
+use crate::qos::placement::Spacing;
+use crate::qos::predict::{BxiVisits, IbVisits, Laws, SizeLaw};
+use crate::qos::wait::PacketSizes;
+
+/// Why a try failed.
+pub(super) struct Failure {
+    pub(super) reasons: Vec<String>,
+    pub(super) nearest: Option<Box<Plan>>,
+}
+
+impl Failure {
+    fn of(reason: String) -> Failure {
+        Failure {
+            reasons: vec![reason],
+            nearest: None,
+        }
+    }
+}
+
+/// What the table of a port tells apart: a class, or several in one lane.
+pub(super) struct Stream {
+    /// The classes.
+    pub(super) members: Vec<usize>,
+    /// Its lane in InfiniBand, its service level elsewhere.
+    pub(super) key: u8,
+    /// Its part of all that is asked for: shares that sum to less than 1 are scaled up, for a table has no
+    /// idle rest.
+    pub(super) share: f64,
+    /// The sizes of its packets.
+    pub(super) sizes: SizeLaw,
+    /// What a packet may wait at one output.
+    pub(super) budget: Option<Time>,
+    /// Entries that it must have.
+    pub(super) entries: Option<usize>,
+}
+
+/// A request with its streams.
+pub(super) struct Case<'a> {
+    pub(super) request: &'a Request,
+    pub(super) lanes: Grouping,
+    pub(super) streams: Vec<Stream>,
+}
+
+impl Case<'_> {
+    fn keys(&self) -> Vec<u8> {
+        self.streams.iter().map(|stream| stream.key).collect()
+    }
+
+    /// The laws of all streams by key.
+    pub(super) fn laws(&self) -> Laws {
+        let mut laws: Laws = std::array::from_fn(|_| None);
+        for stream in &self.streams {
+            laws[usize::from(stream.key)] = Some(stream.sizes.clone());
+        }
+        laws
+    }
+
+    /// The largest packets by key.
+    pub(super) fn largest(&self) -> PacketSizes {
+        let mut largest = [Bytes(0); N_SLS];
+        for stream in &self.streams {
+            largest[usize::from(stream.key)] = stream.sizes.largest();
+        }
+        PacketSizes {
+            largest,
+            management: self.request.ports.management,
+        }
+    }
+}
+
+/// Tries to plan.
+pub(super) fn attempt(request: &Request) -> Result<Plan, Failure> {
+    let sum = request
+        .classes
+        .iter()
+        .fold(Ratio::ZERO, |sum, c| sum + c.share);
+    if sum > Ratio::whole(1) {
+        let percent = sum.as_f64() * 100.0;
+        return Err(Failure::of(format!(
+            "the shares sum to {percent:.2} %; a link has 100 %"
+        )));
+    }
+    let case = case(request, sum.as_f64())?;
+    let plan = tables(&case)?;
+    if plan.is_late() {
+        let late = plan.unmet.iter().filter(|u| u.is_deadline());
+        let reasons = late.map(|u| u.words(&request.classes));
+        return Err(Failure {
+            reasons: reasons.collect(),
+            nearest: Some(Box::new(plan)),
+        });
+    }
+    Ok(plan)
+}
+
+fn tables(case: &Case<'_>) -> Result<Plan, Failure> {
+    let ports = &case.request.ports;
+    let has_distances = case.request.classes.iter().all(|c| c.distance.is_some());
+    if ports.arbiter == Kind::DTable && has_distances {
+        return by_distances(case);
+    }
+    let may_use_high = ports.arbiter == Kind::InfiniBand
+        && ports.high_table != HighTable::Never
+        && case.streams.iter().any(|stream| stream.budget.is_some());
+    if may_use_high && ports.high_table == HighTable::Deadlines {
+        return in_both_tables(case);
+    }
+    let low = in_one_table(case)?;
+    if may_use_high && low.is_late() {
+        let both = in_both_tables(case)?;
+        return Ok(if both.is_late() { low } else { both });
+    }
+    Ok(low)
+}
+
+fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
+    let ports = &request.ports;
+    let n = request.classes.len();
+    let n_lanes = ports.vls.map_or(n, usize::from);
+    let by_lane = ports.arbiter == Kind::InfiniBand;
+    if n > n_lanes && !by_lane {
+        return Err(Failure::of(format!(
+            "{n} classes and {n_lanes} lanes: {} arbitrates by service level, and two service levels in one \
+             lane would block each other; give each class a lane, or let classes share a service level",
+            ports.arbiter.name()
+        )));
+    }
+    if n > 15 {
+        return Err(Failure::of(format!(
+            "{n} classes; a link has 15 data lanes"
+        )));
+    }
+    let lanes = group(&request.classes, n_lanes);
+    let stream = |(lane, members): (usize, &Vec<usize>)| {
+        let classes = || members.iter().map(|&class| &request.classes[class]);
+        let first = &request.classes[members[0]];
+        let alone = members.len() == 1;
+        let hops = Ratio::whole(ports.hops.into());
+        Stream {
+            members: members.clone(),
+            key: if by_lane { lane as u8 } else { first.sl.0 },
+            share: classes().map(|class| class.share.as_f64()).sum::<f64>() / sum,
+            sizes: mixed(classes().map(|class| (class.share.as_f64(), &class.sizes))),
+            budget: first
+                .deadline
+                .filter(|_| alone)
+                .map(|deadline| Time::from_picos(deadline.picos() / hops)),
+            entries: first
+                .distance
+                .filter(|_| alone)
+                .map(|distance| (request.capacity() / distance.max(1)).max(1)),
+        }
+    };
+    let streams: Vec<Stream> = lanes.groups.iter().enumerate().map(stream).collect();
+    let capacity = request.capacity();
+    if streams.len() > capacity {
+        return Err(Failure::of(format!(
+            "{} lanes need an entry each, and the table holds {capacity}",
+            streams.len()
+        )));
+    }
+    Ok(Case {
+        request,
+        lanes,
+        streams,
+    })
+}
+
+/// The packets of several classes in one queue: a class sends more packets the smaller they are.
+fn mixed<'a>(classes: impl Iterator<Item = (f64, &'a SizeLaw)>) -> SizeLaw {
+    let mut all = vec![];
+    for (share, sizes) in classes {
+        let packets = share / sizes.mean();
+        let part = |&(bytes, part): &(u32, f64)| (Bytes(bytes.into()), part * packets);
+        all.extend(sizes.sizes().iter().map(part));
+    }
+    SizeLaw::new(all).expect("laws of packets mix to a law of packets")
+}
+
+/// The method of 000: distances are given, weights follow.
+fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
+    let request = case.request;
+    let credits = |bytes: Bytes| bytes.0.div_ceil(u64::from(WEIGHT_UNIT)) as u32;
+    let class = |class: &super::Class| dtable::Class {
+        name: class.name.clone(),
+        sl: class.sl,
+        spacing: Spacing::Distance(class.distance.unwrap_or(1)),
+        mtu: credits(class.sizes.largest()),
+        share: class.share,
+    };
+    let mut needs = dtable::Needs::new(request.classes.iter().map(class).collect());
+    needs.n_slots = request.capacity();
+    needs.gmtu = needs.classes.iter().map(|c| c.mtu).max().unwrap_or(1);
+    needs.tolerance = super::request::exact(request.ports.tolerance);
+    let found = dtable::plan(&needs).map_err(|refusals| Failure {
+        reasons: refusals.iter().map(ToString::to_string).collect(),
+        nearest: None,
+    })?;
+    let mut plan = judge(case, Tables::Deficit(found.table.clone()));
+    let tenths = |ratio: Ratio| format!("{}", ratio.as_f64());
+    let facts = [
+        ("k", tenths(found.k)),
+        ("w", tenths(found.w)),
+        ("pool", format!("{} credits", found.pool.as_f64())),
+        ("total", format!("{} credits", found.sum)),
+        (
+            "accumulator",
+            format!("at most {}", found.largest_accumulator),
+        ),
+    ];
+    let facts = facts.map(|(word, text)| (word.to_owned(), text));
+    plan.facts.splice(0..0, facts);
+    Ok(plan)
+}
+
+/// All classes in one table.
+fn in_one_table(case: &Case<'_>) -> Result<Plan, Failure> {
+    let request = case.request;
+    let (kind, keys) = (request.ports.arbiter, case.keys());
+    let parts = parts(case, &|_| true);
+    let slots = compose(case, &parts, &|slots| {
+        Tables::from_slots(kind, slots, &keys).ok()
+    })?;
+    let tables = Tables::from_slots(kind, &slots, &keys);
+    let tables = tables.map_err(|error| Failure::of(error.to_string()))?;
+    Ok(judge(case, tables))
+}
+
+/// The entries of some streams, so that waits stay within budgets under the tables that they make.
+fn compose(
+    case: &Case<'_>,
+    (streams, parts): &(Vec<usize>, Vec<Part>),
+    tables: &dyn Fn(&[Slot]) -> Option<Tables>,
+) -> Result<Vec<Slot>, Failure> {
+    let request = case.request;
+    let (sizes, flit) = (case.largest(), request.ports.flit);
+    let named = |slots: &[Slot]| -> Vec<Slot> {
+        let name = |slot: &Slot| Slot {
+            stream: streams[slot.stream],
+            ..*slot
+        };
+        slots.iter().map(name).collect()
+    };
+    let waits = |slots: &[Slot]| -> Vec<f64> {
+        let tables = tables(&named(slots));
+        let wait = |(&stream, part): (&usize, &Part)| match (&tables, part.budget) {
+            (_, None) => 0.0,
+            (None, _) => f64::INFINITY,
+            (Some(tables), _) => tables
+                .wait(&sizes, flit, case.streams[stream].key)
+                .bytes()
+                .map_or(f64::INFINITY, |bytes| bytes.0 as f64),
+        };
+        streams.iter().zip(parts).map(wait).collect()
+    };
+    let search = Search {
+        parts,
+        capacity: request.capacity(),
+        tolerance: request.ports.tolerance,
+        waits: &waits,
+    };
+    let found = search.run().ok_or_else(|| {
+        Failure::of(format!(
+            "the entries of {} classes do not fit a table of {}",
+            request.classes.len(),
+            request.capacity()
+        ))
+    })?;
+    Ok(named(&found.slots))
+}
+
+/// The streams of a table, and as parts of what it sends.
+fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<Part>) {
+    let ports = &case.request.ports;
+    let chosen: Vec<usize> = (0..case.streams.len())
+        .filter(|&stream| is_in(&case.streams[stream]))
+        .collect();
+    let whole: f64 = chosen.iter().map(|&s| case.streams[s].share).sum();
+    let part = |stream: usize| {
+        let it = &case.streams[stream];
+        let bytes = |time: Time| time.as_nanos() * ports.rate.0 as f64 / 8e9;
+        Part {
+            share: it.share / whole,
+            mean: it.sizes.mean(),
+            budget: it.budget.map(bytes),
+            entries: it.entries,
+            supply: supply(ports.arbiter, &it.sizes, ports.flit),
+        }
+    };
+    let parts = chosen.iter().map(|&stream| part(stream)).collect();
+    (chosen, parts)
+}
+
+/// What an entry of each kind sends per visit.
+fn supply(kind: Kind, sizes: &SizeLaw, flit: Bytes) -> Supply {
+    match kind {
+        Kind::InfiniBand => {
+            let visits = IbVisits::new(sizes);
+            Supply {
+                least: 1,
+                most: u8::MAX.into(),
+                sent: Box::new(move |weight| visits.bytes(weight as u8)),
+            }
+        }
+        Kind::DTable => {
+            let unit = Bytes(WEIGHT_UNIT.into());
+            let packet = units(sizes.largest(), unit);
+            // The accumulator has 8 bits and holds a weight and a deficit below one message.
+            let most = u32::from(u8::MAX).saturating_sub(packet - 1).max(1);
+            by_units(sizes, unit, packet.min(most), most)
+        }
+        Kind::BxiDeficit => by_units(sizes, flit, units(sizes.largest(), flit), u16::MAX.into()),
+        Kind::BxiTable => {
+            let visits = BxiVisits::new(sizes, flit, u16::MAX.into());
+            // A search by halving asks for the same quanta again and again.
+            let known = RefCell::new(HashMap::new());
+            Supply {
+                least: units(sizes.largest(), flit),
+                most: u16::MAX.into(),
+                sent: Box::new(move |quantum| {
+                    let sent = || visits.bytes_per_lap(&[quantum]);
+                    *known.borrow_mut().entry(quantum).or_insert_with(sent)
+                }),
+            }
+        }
+    }
+}
+
+fn units(bytes: Bytes, unit: Bytes) -> u32 {
+    bytes.0.div_ceil(unit.0) as u32
+}
+
+/// Deficits keep what a visit may send exact in units; packets are charged rounded up.
+fn by_units(sizes: &SizeLaw, unit: Bytes, least: u32, most: u32) -> Supply {
+    let per_unit = sizes.mean() / sizes.mean_units(unit);
+    Supply {
+        least,
+        most,
+        sent: Box::new(move |weight| f64::from(weight) * per_unit),
+    }
+}
+
+/// Classes with deadlines in the high table, the others in the low one.
+///
+/// The high table goes first, so its classes take what they send: their share is a promise of their
+/// sources. The limit is the smallest that keeps their deadlines and lets them have their share, so that
+/// the others suffer least if the promise is broken.
+fn in_both_tables(case: &Case<'_>) -> Result<Plan, Failure> {
+    let keys = case.keys();
+    let is_high = |stream: &Stream| stream.budget.is_some();
+    let low_parts = parts(case, &|stream| !is_high(stream));
+    let low = if low_parts.0.is_empty() {
+        VlArbitrationTable::default()
+    } else {
+        let slots = compose(case, &low_parts, &|_| None)?;
+        vl_table(&slots, &keys).map_err(|error| Failure::of(error.to_string()))?
+    };
+    let tables = |slots: &[Slot], limit: u8| {
+        let high = vl_table(slots, &keys).ok()?;
+        let low = low.clone();
+        Some(Tables::InfiniBand { high, low, limit })
+    };
+    let high_parts = parts(case, &is_high);
+    // Without a limit the high table waits least: entries are placed for that, then the limit is found.
+    let slots = compose(case, &high_parts, &|slots| tables(slots, NO_LIMIT))?;
+    let needed: f64 = high_parts.0.iter().map(|&s| case.streams[s].share).sum();
+    let (sizes, flit, laws) = (case.largest(), case.request.ports.flit, case.laws());
+    let is_in_time = |limit: u8| {
+        let Some(tables) = tables(&slots, limit) else {
+            return false;
+        };
+        high_parts
+            .0
+            .iter()
+            .zip(&high_parts.1)
+            .all(|(&stream, part)| {
+                let wait = tables.wait(&sizes, flit, case.streams[stream].key).bytes();
+                let budget = part.budget.unwrap_or(f64::INFINITY);
+                wait.is_some_and(|wait| wait.0 as f64 <= budget)
+            })
+    };
+    let is_enough = |limit: u8| {
+        let Some(tables) = tables(&slots, limit) else {
+            return false;
+        };
+        let shares = tables.shares(&laws, flit);
+        let share = |&stream: &usize| shares[usize::from(case.streams[stream].key)];
+        low_parts.0.is_empty() || high_parts.0.iter().map(share).sum::<f64>() >= needed
+    };
+    // Waits shorten and the share grows with the limit.
+    let limit = smallest_limit(0, &is_in_time);
+    let limit = smallest_limit(limit, &is_enough);
+    let tables = tables(&slots, limit);
+    let tables = tables.ok_or_else(|| Failure::of("the high table holds no entry".into()))?;
+    Ok(judge(case, tables))
+}
+
+/// The smallest limit from one on that does, if every larger one does as well; none at all otherwise.
+fn smallest_limit(from: u8, does: &dyn Fn(u8) -> bool) -> u8 {
+    let (mut least, mut most) = (from, NO_LIMIT);
+    if does(least) {
+        return least;
+    }
+    while least < most {
+        let middle = least + (most - least) / 2;
+        if does(middle) {
+            most = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    most
+}

@@ -1,0 +1,481 @@
+//! From shares to the entries of one table: how many each stream has, how heavy, and in which order.
+//!
+//! A table is a frame that is gone through again and again. Stream i sends `sent(w)` bytes whenever an entry
+//! of weight w is visited; what that is depends on how the arbiter rounds, so each kind brings its own
+//! [`Supply`]. For a frame of G bytes a stream with share φ must get φ·G. Small frames give short waits and
+//! coarse shares, so frames are tried from the smallest up, and the first that keeps every share and every
+//! deadline is taken. Within a frame a stream has as few entries as hold its weight; as long as a deadline
+//! is broken, the entry that helps most is added.
+
+/// What one visit of an entry sends.
+pub(super) struct Supply {
+    /// The least weight that sends anything useful.
+    pub(super) least: u32,
+    /// The largest weight that an entry can have.
+    pub(super) most: u32,
+    /// Bytes per visit by weight, never falling.
+    pub(super) sent: Box<dyn Fn(u32) -> f64>,
+}
+
+impl Supply {
+    /// The weight whose visits come nearest to so many bytes. Where several weights send the same, the
+    /// largest: it is what whole packets cost, so smaller packets than planned do not gain by rounding.
+    fn weight_for(&self, bytes: f64) -> u32 {
+        let (mut low, mut high) = (self.least, self.most);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if (self.sent)(middle) >= bytes {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        let above = (self.sent)(low);
+        let mut weight = low;
+        if low > self.least && bytes - (self.sent)(low - 1) < above - bytes {
+            weight = low - 1;
+        }
+        let sent = (self.sent)(weight);
+        while weight < self.most && (self.sent)(weight + 1) == sent {
+            weight += 1;
+        }
+        weight
+    }
+}
+
+/// One stream of the table.
+pub(super) struct Part {
+    /// Its share of what this table sends; all sum to 1.
+    pub(super) share: f64,
+    /// Bytes of its mean packet.
+    pub(super) mean: f64,
+    /// Bytes that the link may send while it waits, if it has a deadline.
+    pub(super) budget: Option<f64>,
+    /// So many entries, where that is not to be searched.
+    pub(super) entries: Option<usize>,
+    /// What an entry sends.
+    pub(super) supply: Supply,
+}
+
+impl Part {
+    /// How many entries can share so many bytes per frame.
+    fn most_entries(&self, bytes: f64) -> usize {
+        let least = (self.supply.sent)(self.supply.least);
+        // Shares are met within a tolerance, so a target a hair below a packet is one.
+        ((bytes * 1.001 / least) as usize).max(1)
+    }
+}
+
+/// One entry: which stream, and its weight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Slot {
+    pub(super) stream: usize,
+    pub(super) weight: u32,
+}
+
+/// A composed table and how far it is from what was wanted.
+#[derive(Clone, Debug)]
+pub(super) struct Composition {
+    pub(super) slots: Vec<Slot>,
+    /// The largest relative error of a share.
+    pub(super) error: f64,
+    /// The longest wait as a part of its budget; at most 1 where all deadlines are kept.
+    pub(super) overrun: f64,
+}
+
+/// Tables looked at, at most: a search must end while a person waits.
+const MOST_JUDGEMENTS: usize = 4_000;
+
+/// A frame with the fewest entries that hold its weights.
+struct Candidate {
+    frame: f64,
+    entries: Vec<usize>,
+    error: f64,
+}
+
+/// The best table so far, and how many were looked at.
+#[derive(Default)]
+struct Best {
+    found: Option<Composition>,
+    judged: usize,
+}
+
+/// The search for one table.
+pub(super) struct Search<'a> {
+    pub(super) parts: &'a [Part],
+    /// Entries of the table.
+    pub(super) capacity: usize,
+    /// The largest relative error of a share.
+    pub(super) tolerance: f64,
+    /// The longest wait of each stream under a table, in bytes; infinite where there is no bound.
+    pub(super) waits: &'a dyn Fn(&[Slot]) -> Vec<f64>,
+}
+
+impl Search<'_> {
+    /// The first frame that keeps everything, or else the nearest; `None` if not even one entry for each
+    /// stream fits.
+    ///
+    /// Where no frame keeps the shares within the tolerance, those that come about as near as any are
+    /// searched for one that keeps the deadlines; where none keeps the deadlines, the least late is given.
+    pub(super) fn run(&self) -> Option<Composition> {
+        let has_deadlines = self.parts.iter().any(|part| part.budget.is_some());
+        // Where two streams alone exclude each other, only the shares can still be met.
+        let is_hopeless = has_deadlines && self.has_hopeless_pair();
+        let mut candidates: Vec<Candidate> = vec![];
+        let mut best = Best::default();
+        for frame in self.frames() {
+            let Some(entries) = self.fewest_entries(frame) else {
+                break;
+            };
+            if entries.iter().sum::<usize>() > self.capacity {
+                break;
+            }
+            let error = self.error(&self.slots(frame, &entries));
+            let candidate = Candidate {
+                frame,
+                entries,
+                error,
+            };
+            if error <= self.tolerance && is_hopeless {
+                return Some(self.judge(candidate.frame, &candidate.entries));
+            }
+            if error <= self.tolerance && self.tries(&candidate, error, &mut best) {
+                return best.found;
+            }
+            candidates.push(candidate);
+        }
+        let least = candidates.iter().map(|c| c.error).min_by(f64::total_cmp)?;
+        if least > self.tolerance {
+            let near = least
+                * if has_deadlines && !is_hopeless {
+                    1.25
+                } else {
+                    1.0
+                };
+            let near_ones = candidates
+                .iter()
+                .filter(|candidate| candidate.error <= near);
+            for candidate in near_ones {
+                self.tries(candidate, near, &mut best);
+            }
+        }
+        if best.found.is_none() {
+            let nearest = candidates
+                .iter()
+                .find(|c| c.error <= self.tolerance.max(least))?;
+            best.found = Some(self.judge(nearest.frame, &nearest.entries));
+        }
+        best.found
+    }
+
+    /// Tries a candidate with the entries that its deadlines need; whether nothing is left to wish for.
+    fn tries(&self, candidate: &Candidate, near: f64, best: &mut Best) -> bool {
+        let near = near.max(self.tolerance);
+        let &Candidate { frame, .. } = candidate;
+        if best.judged > MOST_JUDGEMENTS || !self.can_be_in_time(frame) {
+            return false;
+        }
+        let here = self.judge(frame, &candidate.entries);
+        best.judged += 1;
+        let entries = candidate.entries.clone();
+        let here = self.with_additions((frame, near), entries, here, &mut best.judged);
+        let is_met = here.overrun <= 1.0 && here.error <= self.tolerance;
+        let rank = |c: &Composition| (c.overrun.max(1.0), c.error);
+        if best
+            .found
+            .as_ref()
+            .is_none_or(|found| rank(&here) < rank(found))
+        {
+            best.found = Some(here);
+        }
+        is_met
+    }
+
+    /// Whether a stream cannot be in time even beside the least that one other must send.
+    fn has_hopeless_pair(&self) -> bool {
+        let least = |stream: usize| Slot {
+            stream,
+            weight: self.parts[stream].supply.least,
+        };
+        let is_late = |own: usize, other: usize| {
+            let slots = [least(own), least(other)];
+            let slots = if own == other {
+                &slots[..1]
+            } else {
+                &slots[..]
+            };
+            let wait = (self.waits)(slots)[own];
+            self.parts[own].budget.is_some_and(|budget| wait > budget)
+        };
+        let n = self.parts.len();
+        (0..n)
+            .any(|own| self.parts[own].budget.is_some() && (0..n).any(|other| is_late(own, other)))
+    }
+
+    /// Entries added while a deadline is broken. One alone may not help where one more of every stream does,
+    /// so this goes on for that long without success.
+    fn with_additions(
+        &self,
+        (frame, near): (f64, f64),
+        mut entries: Vec<usize>,
+        mut best: Composition,
+        judged: &mut usize,
+    ) -> Composition {
+        let mut in_vain = 0;
+        while best.overrun > 1.0 && in_vain <= self.parts.len() && *judged <= MOST_JUDGEMENTS {
+            let Some((stream, there)) = self.best_addition((frame, near), &entries, judged) else {
+                break;
+            };
+            entries[stream] += 1;
+            in_vain += 1;
+            if there.overrun < best.overrun {
+                best = there;
+                in_vain = 0;
+            }
+        }
+        best
+    }
+
+    /// Frames to try, in bytes: those in which some stream has whole packets, thinned out where they are
+    /// closer than four thousandths.
+    fn frames(&self) -> Vec<f64> {
+        let smallest = |part: &Part| (part.supply.sent)(part.supply.least) / part.share;
+        // Below the largest of these somebody has more than its share; a table too short for all shares
+        // may have to begin there.
+        let least = self
+            .parts
+            .iter()
+            .map(smallest)
+            .fold(f64::INFINITY, f64::min);
+        let largest = |part: &Part| (part.supply.sent)(part.supply.most) / part.share;
+        let most = self.parts.iter().map(largest).fold(0.0, f64::max) * self.capacity as f64;
+        let most = most.min(least * MOST_GROWTH);
+        let mut frames = vec![least];
+        for part in self.parts {
+            let packet = part.mean / part.share;
+            let first = (least / packet).ceil().max(1.0);
+            let n = ((most / packet - first) as usize).min(MOST_FRAMES);
+            frames.extend((0..n).map(|i| (first + i as f64) * packet));
+        }
+        frames.sort_by(f64::total_cmp);
+        let mut last = 0.0;
+        frames.retain(|&frame| {
+            let is_new = frame > last * 1.004;
+            if is_new {
+                last = frame;
+            }
+            is_new
+        });
+        frames
+    }
+
+    fn fewest_entries(&self, frame: f64) -> Option<Vec<usize>> {
+        let entries = |part: &Part| {
+            let bytes = part.share * frame;
+            let needed = (bytes / (part.supply.sent)(part.supply.most) * 0.999).ceil() as usize;
+            match part.entries {
+                Some(fixed) => (needed <= fixed).then_some(fixed),
+                None => Some(needed.max(1)),
+            }
+        };
+        self.parts.iter().map(entries).collect()
+    }
+
+    /// Whether deadlines could be kept in this frame: the longest gap is at least the mean one.
+    fn can_be_in_time(&self, frame: f64) -> bool {
+        self.parts.iter().all(|part| {
+            let own = part.share * frame;
+            let gap = (frame - own) / part.most_entries(own) as f64;
+            part.budget.is_none_or(|budget| gap <= budget)
+        })
+    }
+
+    /// The one more entry that shortens the worst overrun most; among equals, of the stream whose entries
+    /// are heaviest.
+    fn best_addition(
+        &self,
+        (frame, near): (f64, f64),
+        entries: &[usize],
+        judged: &mut usize,
+    ) -> Option<(usize, Composition)> {
+        if entries.iter().sum::<usize>() >= self.capacity {
+            return None;
+        }
+        let mut best: Option<(usize, Composition)> = None;
+        let weight = |stream: usize| self.parts[stream].share / entries[stream] as f64;
+        let mut streams: Vec<usize> = (0..self.parts.len()).collect();
+        streams.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+        for stream in streams {
+            let part = &self.parts[stream];
+            let has_room = entries[stream] < part.most_entries(part.share * frame);
+            if part.entries.is_some() || !has_room {
+                continue;
+            }
+            let mut more = entries.to_vec();
+            more[stream] += 1;
+            let there = self.judge(frame, &more);
+            *judged += 1;
+            // An entry that spoils the shares is none.
+            if there.error > near {
+                continue;
+            }
+            if best.as_ref().is_none_or(|(_, b)| there.overrun < b.overrun) {
+                best = Some((stream, there));
+            }
+        }
+        best
+    }
+
+    fn judge(&self, frame: f64, entries: &[usize]) -> Composition {
+        self.judged(self.slots(frame, entries))
+    }
+
+    fn judged(&self, slots: Vec<Slot>) -> Composition {
+        let waits = (self.waits)(&slots);
+        let overrun = |(part, wait): (&Part, &f64)| part.budget.map_or(0.0, |budget| wait / budget);
+        let overruns = self.parts.iter().zip(&waits).map(overrun);
+        Composition {
+            error: self.error(&slots),
+            overrun: overruns.fold(0.0, f64::max),
+            slots,
+        }
+    }
+
+    /// The largest relative error of a share.
+    fn error(&self, slots: &[Slot]) -> f64 {
+        let mut sent = vec![0.0; self.parts.len()];
+        for slot in slots {
+            sent[slot.stream] += (self.parts[slot.stream].supply.sent)(slot.weight);
+        }
+        let all: f64 = sent.iter().sum();
+        let error = |(part, sent): (&Part, &f64)| (sent / all / part.share - 1.0).abs();
+        self.parts.iter().zip(&sent).map(error).fold(0.0, f64::max)
+    }
+
+    /// The entries in order: entry j of n is due in the middle of the j-th n-th part of the frame, which
+    /// spreads every stream evenly. Among powers of two this is the order of a ruler, as in the papers.
+    fn slots(&self, frame: f64, entries: &[usize]) -> Vec<Slot> {
+        let mut due = vec![];
+        for (stream, (part, &n)) in self.parts.iter().zip(entries).enumerate() {
+            let each = part.share * frame / n as f64;
+            let mut sent = 0.0;
+            for j in 0..n {
+                let wanted = each * (j + 1) as f64 - sent;
+                let weight = part.supply.weight_for(wanted);
+                sent += (part.supply.sent)(weight);
+                due.push(((2 * j + 1) as f64 / (2 * n) as f64, Slot { stream, weight }));
+            }
+        }
+        // A stable sort: streams that are due together keep their order.
+        due.sort_by(|a, b| a.0.total_cmp(&b.0));
+        due.into_iter().map(|(_, slot)| slot).collect()
+    }
+}
+
+/// Frames of one stream, at most.
+const MOST_FRAMES: usize = 20_000;
+
+/// Frames are at most so many times the smallest: by then the rounding of a packet is about a
+/// thousandth.
+const MOST_GROWTH: f64 = 1024.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entries that send whole packets of one size, weights in packets.
+    fn packets(share: f64, size: f64, budget: Option<f64>) -> Part {
+        Part {
+            share,
+            mean: size,
+            budget,
+            entries: None,
+            supply: Supply {
+                least: 1,
+                most: 4,
+                sent: Box::new(move |weight| f64::from(weight) * size),
+            },
+        }
+    }
+
+    /// The longest run of others between two entries of each stream, in bytes of 100 per unit.
+    fn gaps(slots: &[Slot], n: usize) -> Vec<f64> {
+        let gap = |stream: usize| {
+            let twice = slots.iter().chain(slots);
+            let runs = twice.fold((0u32, 0u32), |(run, longest), slot| {
+                if slot.stream == stream {
+                    (0, longest)
+                } else {
+                    (run + slot.weight, longest.max(run + slot.weight))
+                }
+            });
+            f64::from(runs.1) * 100.0
+        };
+        (0..n).map(gap).collect()
+    }
+
+    fn search(parts: &[Part], capacity: usize) -> Option<Composition> {
+        let waits = |slots: &[Slot]| gaps(slots, parts.len());
+        let search = Search {
+            parts,
+            capacity,
+            tolerance: 0.01,
+            waits: &waits,
+        };
+        search.run()
+    }
+
+    #[test]
+    fn whole_packets_give_exact_shares_in_the_smallest_frame() {
+        let parts = [0.5, 0.3, 0.15, 0.05].map(|share| packets(share, 100.0, None));
+        let found = search(&parts, 8).unwrap();
+        assert!(found.error < 1e-9);
+        let total: u32 = found.slots.iter().map(|slot| slot.weight).sum();
+        assert_eq!((total, found.slots.len()), (20, 7));
+    }
+
+    #[test]
+    fn what_does_not_fit_comes_as_near_as_it_can() {
+        let parts = [0.5, 0.3, 0.15, 0.05].map(|share| packets(share, 100.0, None));
+        // Four entries of at most four packets: nobody can have ten times another.
+        let found = search(&parts, 4).unwrap();
+        assert_eq!(found.slots.len(), 4);
+        assert!(found.error > 0.01);
+        assert!(search(&parts, 3).is_none());
+    }
+
+    #[test]
+    fn a_deadline_spreads_entries() {
+        let shares = [0.5, 0.5];
+        let loose = shares.map(|share| packets(share, 100.0, None));
+        assert_eq!(search(&loose, 8).unwrap().slots.len(), 2);
+        // With 3 : 1 in packets of 100 and waits of at most two packets, the large one is split.
+        let parts = [packets(0.75, 100.0, None), packets(0.25, 50.0, Some(200.0))];
+        let found = search(&parts, 8).unwrap();
+        assert!(found.overrun <= 1.0, "{found:?}");
+        assert!(found.error <= 0.01);
+        let impossible = [packets(0.75, 100.0, None), packets(0.25, 50.0, Some(50.0))];
+        let found = search(&impossible, 8).unwrap();
+        assert!(found.overrun > 1.0);
+    }
+
+    #[test]
+    fn powers_of_two_are_ordered_like_a_ruler() {
+        let parts = [4, 2, 1].map(|n| Part {
+            entries: Some(n),
+            ..packets(1.0 / 3.0, 100.0, None)
+        });
+        let search = Search {
+            parts: &parts,
+            capacity: 7,
+            tolerance: 0.01,
+            waits: &|_| vec![0.0; 3],
+        };
+        let order: Vec<usize> = search
+            .slots(1200.0, &[4, 2, 1])
+            .iter()
+            .map(|slot| slot.stream)
+            .collect();
+        assert_eq!(order, [0, 1, 0, 2, 0, 1, 0]);
+    }
+}

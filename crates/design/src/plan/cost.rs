@@ -1,0 +1,72 @@
+//! What a plan costs a device, and its sizes.
+
+use netloom_arbitration::WEIGHT_UNIT;
+use netloom_units::Bytes;
+
+use super::request::{Kind, Request};
+use super::tables::Tables;
+use crate::cost::registers::{Device, dtable_counters, words};
+
+/// Bits of an entry of an InfiniBand table: a lane (4) and a weight (8).
+const IB_ENTRY: u64 = 12;
+
+/// What one unit of weight is worth.
+pub(super) fn unit(request: &Request) -> Bytes {
+    match request.ports.arbiter {
+        Kind::InfiniBand | Kind::DTable => Bytes(WEIGHT_UNIT.into()),
+        Kind::BxiTable | Kind::BxiDeficit => request.ports.flit,
+    }
+}
+
+/// A word and a sentence each.
+pub(super) fn facts(request: &Request, tables: &Tables) -> Vec<(String, String)> {
+    let unit = unit(request);
+    let used: usize = tables
+        .lists()
+        .iter()
+        .map(|(_, entries)| entries.len())
+        .sum();
+    let units = tables.lists().into_iter().flat_map(|(_, entries)| entries);
+    let frame: u64 = units.map(|(_, weight)| u64::from(weight)).sum::<u64>() * unit.0;
+    let turn = super::rounded(request.ports.rate.time_for(Bytes(frame)));
+    let fact = |word: &str, text: String| (word.to_owned(), text);
+    vec![
+        fact(
+            "entries",
+            format!("{used} used of {} a table", request.capacity()),
+        ),
+        fact("turn", format!("{} or {turn} a turn", Bytes(frame))),
+        fact("cost", cost(request, tables)),
+    ]
+}
+
+fn cost(request: &Request, tables: &Tables) -> String {
+    let (n_ports, n_entries) = (u64::from(request.ports.ports), request.capacity() as u64);
+    match tables {
+        Tables::InfiniBand { .. } => {
+            let port = 2 * n_entries * IB_ENTRY;
+            format!(
+                "{} of tables a port, {} in {n_ports} ports",
+                words(port),
+                words(port * n_ports)
+            )
+        }
+        Tables::Deficit(_) => {
+            let counters = dtable_counters(request.classes.len() as u64, n_ports);
+            format!(
+                "{} deficit counters and {} accumulators of 8 bits in {n_ports} ports; in InfiniBand storage \
+                 they take entries of the low table",
+                counters.deficits, counters.accumulators
+            )
+        }
+        Tables::Quantum { keeps_deficits, .. } => {
+            let device = Device::new(n_ports, n_entries, *keeps_deficits);
+            format!(
+                "{} in a device of {n_ports} ports: a table of {} bits, {} bits of registers a port",
+                words(device.bits()),
+                device.table_bits(),
+                device.port_bits()
+            )
+        }
+    }
+}

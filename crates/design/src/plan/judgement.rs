@@ -1,0 +1,181 @@
+//! What tables promise to each class, and what of the request they do not keep.
+
+use netloom_units::Vl;
+
+use super::attempt::{Case, Stream};
+use super::{HIGH_ASSUMPTION, Plan, PlannedClass, Tables, Unmet, cost};
+use crate::qos::wait::Wait;
+
+/// Holds tables against the request.
+pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
+    let request = case.request;
+    let shares = stream_shares(case, &tables);
+    let mut classes = Vec::with_capacity(request.classes.len());
+    for index in 0..request.classes.len() {
+        let at = case
+            .streams
+            .iter()
+            .position(|stream| stream.members.contains(&index))
+            .expect("every class is in a stream");
+        classes.push(planned(case, &tables, index, (at, shares[at])));
+    }
+    let unmet = unmet(case, &classes);
+    let notes = notes(case, &tables);
+    let facts = cost::facts(request, &tables);
+    Plan {
+        request: request.clone(),
+        lanes: case.lanes.clone(),
+        tables,
+        classes,
+        unmet,
+        notes,
+        facts,
+    }
+}
+
+fn has_high(tables: &Tables, stream: &Stream) -> bool {
+    match tables {
+        Tables::InfiniBand { high, .. } => high.vls() >> stream.key & 1 == 1,
+        _ => false,
+    }
+}
+
+/// The share of each stream when all others send what they can and the high table what it is trusted with.
+fn stream_shares(case: &Case<'_>, tables: &Tables) -> Vec<f64> {
+    let is_high = |stream: &Stream| has_high(tables, stream);
+    let mut laws = case.laws();
+    let mut trusted = 0.0;
+    for stream in case.streams.iter().filter(|stream| is_high(stream)) {
+        laws[usize::from(stream.key)] = None;
+        trusted += stream.share;
+    }
+    let shares = tables.shares(&laws, case.request.ports.flit);
+    let share = |stream: &Stream| {
+        if is_high(stream) {
+            stream.share
+        } else {
+            shares[usize::from(stream.key)] * (1.0 - trusted)
+        }
+    };
+    case.streams.iter().map(share).collect()
+}
+
+fn planned(
+    case: &Case<'_>,
+    tables: &Tables,
+    index: usize,
+    (at, stream_share): (usize, f64),
+) -> PlannedClass {
+    let (request, stream) = (case.request, &case.streams[at]);
+    let class = &request.classes[index];
+    let lists = tables.lists();
+    let (table, entries) = lists
+        .iter()
+        .find(|(_, entries)| entries.iter().any(|&(key, _)| key == stream.key))
+        .expect("every stream has an entry");
+    let own: Vec<usize> = (0..entries.len())
+        .filter(|&entry| entries[entry].0 == stream.key)
+        .collect();
+    let next = own.iter().skip(1).copied().chain([own[0] + entries.len()]);
+    let distance = own.iter().zip(next).map(|(a, b)| b - a).max();
+    let units: u64 = own.iter().map(|&entry| u64::from(entries[entry].1)).sum();
+    let in_lane: f64 = stream
+        .members
+        .iter()
+        .map(|&member| request.classes[member].share.as_f64())
+        .sum();
+    let mates: Vec<&str> = stream
+        .members
+        .iter()
+        .filter(|&&member| member != index)
+        .map(|&member| request.classes[member].name.as_str())
+        .collect();
+    let wait = if mates.is_empty() {
+        tables.wait(&case.largest(), request.ports.flit, stream.key)
+    } else {
+        Wait::Unbounded(format!(
+            "packets of {} may stand before its own in {}",
+            mates.join(" and "),
+            Vl(at as u8)
+        ))
+    };
+    let worst_wait = wait.bytes().map(|bytes| request.ports.rate.time_for(bytes));
+    PlannedClass {
+        name: class.name.clone(),
+        sl: class.sl,
+        vl: Vl(at as u8),
+        table,
+        share_wanted: class.share.as_f64(),
+        share_given: stream_share * class.share.as_f64() / in_lane,
+        entries: own.len(),
+        distance: distance.unwrap_or(entries.len()),
+        bytes_per_turn: units * cost::unit(request).0,
+        worst_wait,
+        path_wait: worst_wait.map(|wait| wait * u64::from(request.ports.hops)),
+        wait,
+        deadline: class.deadline,
+    }
+}
+
+fn unmet(case: &Case<'_>, classes: &[PlannedClass]) -> Vec<Unmet> {
+    let request = case.request;
+    let mut unmet = vec![];
+    let scale: f64 = request.classes.iter().map(|c| c.share.as_f64()).sum();
+    for (index, class) in classes.iter().enumerate() {
+        let wanted = class.share_wanted / scale;
+        // What rounds to the tolerance is within it.
+        if (class.share_given / wanted - 1.0).abs() > request.ports.tolerance * 1.001 + 1e-9 {
+            unmet.push(Unmet::Share(index, wanted, class.share_given));
+        }
+        let Some(deadline) = class.deadline else {
+            continue;
+        };
+        match (&class.path_wait, &class.wait) {
+            (Some(wait), _) if *wait <= deadline => {}
+            (Some(wait), _) => unmet.push(Unmet::Deadline(index, Ok(*wait), deadline)),
+            (None, Wait::Unbounded(why)) => {
+                unmet.push(Unmet::Deadline(index, Err(why.clone()), deadline));
+            }
+            (None, Wait::AtMost(_)) => unreachable!("a bound has a time"),
+        }
+    }
+    unmet
+}
+
+fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
+    let request = case.request;
+    let mut notes = vec![];
+    let name = |&class: &usize| request.classes[class].name.as_str();
+    for (lane, group) in case.lanes.groups.iter().enumerate() {
+        if group.len() > 1 {
+            let names: Vec<&str> = group.iter().map(name).collect();
+            notes.push(format!(
+                "{} share {}: one queue, so nothing protects them from each other; lost are their own shares \
+                 against each other and every bound on their waits",
+                names.join(" and "),
+                Vl(lane as u8)
+            ));
+        }
+    }
+    let sum: f64 = request.classes.iter().map(|c| c.share.as_f64()).sum();
+    if sum < 1.0 - 1e-9 {
+        notes.push(format!(
+            "the shares sum to {:.2} %; a table has no idle rest, so everybody's share grows in proportion",
+            sum * 100.0
+        ));
+    }
+    let high = case
+        .streams
+        .iter()
+        .filter(|stream| has_high(tables, stream));
+    let high: Vec<u8> = high.map(|stream| stream.key).collect();
+    if !high.is_empty() {
+        let taken = tables.shares(&case.laws(), request.ports.flit);
+        let taken: f64 = high.iter().map(|&key| taken[usize::from(key)]).sum();
+        notes.push(format!(
+            "{HIGH_ASSUMPTION}: unrestrained they would take {:.1} % of the link",
+            taken * 100.0
+        ));
+    }
+    notes
+}

@@ -1,0 +1,395 @@
+//! What is asked of a port: the `[plan]` section of a file.
+//!
+//! ```toml
+//! [plan]
+//! arbiter = "ib-two-table"
+//! rate = "100 Gbps"
+//! entries = 8
+//!
+//! [[plan.class]]
+//! name = "control"
+//! share = 0.05
+//! packet = "256 B"
+//! deadline = "3 us"
+//! ```
+
+use netloom_arbitration::{MAX_ENTRIES, MAX_QUANTUM_ENTRIES, N_SLS};
+use netloom_catalog::{FromToml, Params, ResolvedLine, Section, ValueShape, choice, params};
+use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
+
+use crate::qos::predict::SizeLaw;
+
+choice! {
+    /// By what the ports arbitrate.
+    pub enum Kind {
+        /// InfiniBand: two tables of lanes, rounded up to packets.
+        InfiniBand = "ib-two-table",
+        /// DTable: one table of service levels, a deficit for each.
+        DTable = "dtable",
+        /// BXI: one table of service levels; what a packet does not fill is lost.
+        BxiTable = "bxi-table",
+        /// BXI with a deficit for each entry.
+        BxiDeficit = "bxi-deficit",
+    }
+}
+
+impl Default for Ports {
+    /// What a file that says nothing gets.
+    fn default() -> Ports {
+        let mut notes = netloom_catalog::Notes::new();
+        let mut section = Section::empty(netloom_catalog::Place::default(), &mut notes);
+        Ports::read(&mut section).expect("every key has a default")
+    }
+}
+
+impl Kind {
+    /// The name of the kind in a file.
+    pub fn name(self) -> String {
+        self.write().trim_matches('"').to_owned()
+    }
+
+    /// Entries of a table, unless the port has fewer: 64 in InfiniBand, 32 in the printed BXI devices.
+    fn usual_entries(self) -> usize {
+        match self {
+            Kind::InfiniBand | Kind::DTable => 64,
+            Kind::BxiTable | Kind::BxiDeficit => 32,
+        }
+    }
+
+    fn most_entries(self) -> usize {
+        match self {
+            Kind::InfiniBand | Kind::DTable => MAX_ENTRIES,
+            Kind::BxiTable | Kind::BxiDeficit => MAX_QUANTUM_ENTRIES,
+        }
+    }
+}
+
+choice! {
+    /// Whether the high-priority table of InfiniBand is used.
+    pub enum HighTable {
+        /// For deadlines that the low table cannot keep. What the low table can do holds against everybody;
+        /// the high one relies on its classes not to send more than their share.
+        WhenNeeded = "when-needed",
+        /// For every class with a deadline.
+        Deadlines = "deadlines",
+        /// Not at all, as some firmware advises.
+        Never = "never",
+    }
+}
+
+params! {
+    /// The ports to plan for.
+    #[derive(Clone, Debug)]
+    pub struct Ports {
+        /// By what the ports arbitrate: "ib-two-table", "dtable", "bxi-table" or "bxi-deficit".
+        pub arbiter: Kind = Kind::InfiniBand,
+        /// The rate of the links; left out, `link.rate` where the file has it.
+        pub rate: Rate = Rate(100_000_000_000),
+        /// Entries that a table of the port holds (in InfiniBand VLArbHighCap and VLArbLowCap); left out, 64,
+        /// or 32 for BXI.
+        pub entries: Option<u16> = None,
+        /// Data lanes of the port; left out, one for each class.
+        pub vls: Option<u8> = None,
+        /// Whether classes with deadlines may use the high-priority table of InfiniBand: "when-needed",
+        /// "deadlines" (all of them do) or "never".
+        pub high_table: HighTable = HighTable::WhenNeeded,
+        /// The largest packet of classes that do not say theirs, in bytes on the wire.
+        pub packet: Bytes = Bytes(4096),
+        /// The largest management packet (VL15), which may come before any other; "0 B" for none.
+        pub management: Bytes = Bytes(256),
+        /// Outputs on the longest way; a deadline is divided among them.
+        pub hops: u32 = 1,
+        /// The largest error of a share, relative to what was wanted.
+        pub tolerance: f64 = 0.01,
+        /// Bytes of a flit, by which BXI counts.
+        pub flit: Bytes = Bytes(64),
+        /// Ports of a device, for its cost.
+        pub ports: u32 = 64,
+    }
+    check |it, section| {
+        let most = it.arbiter.most_entries();
+        let mut outside = |key: &str, message: String, help: String| {
+            let place = section.place_of(key);
+            section.notes.error("E0102", place, message).help(help);
+        };
+        if let Some(entries) = it.entries && !(1..=most).contains(&usize::from(entries)) {
+            outside("entries", format!("a table of {entries} entries"), format!("write 1 to {most}"));
+        }
+        if it.vls.is_some_and(|vls| !(1..=15).contains(&vls)) {
+            outside("vls", "a link has 1 to 15 data lanes".into(), "VL15 is for management and not counted".into());
+        }
+        if !(1..=64).contains(&it.hops) {
+            outside("hops", format!("a way over {} outputs", it.hops), "write 1 to 64; 1 is the output itself".into());
+        }
+        if !(it.tolerance > 0.0 && it.tolerance < 1.0) {
+            outside("tolerance", format!("{} is no relative error", it.tolerance), "write a number above 0 and below 1; 0.01 is one per cent".into());
+        }
+        if it.flit.0 == 0 || it.flit.0 > 4096 {
+            outside("flit", format!("flits of {}", it.flit), "write 1 B to 4 KiB".into());
+        }
+        if it.rate.0 == 0 {
+            outside("rate", "a link that sends nothing".into(), "write a rate like \"100 Gbps\"".into());
+        }
+        if it.ports == 0 {
+            outside("ports", "a device without ports".into(), "write 1 or more".into());
+        }
+        for (key, packet, least) in [("packet", it.packet, 1), ("management", it.management, 0)] {
+            if !(least..=LARGEST_PACKET).contains(&packet.0) {
+                outside(key, format!("packets of {packet}"), format!("write {least} B to {} KiB", LARGEST_PACKET / 1024));
+            }
+        }
+    }
+}
+
+/// Bytes of the largest packet that can be planned for.
+pub const LARGEST_PACKET: u64 = 65_536;
+
+params! {
+    /// What one class needs.
+    #[derive(Clone, Debug)]
+    struct ClassKeys {
+        /// What reports call it.
+        name: Option<String> = None,
+        /// Its service level; left out, its place in the list.
+        sl: Option<u8> = None,
+        /// The part of the link that it needs when all others send what they can, above 0 and at most 1.
+        share: f64,
+        /// Its largest packet on the wire, headers included; left out, `plan.packet`. Unless `packets` says
+        /// otherwise all of its packets are that large.
+        packet: Option<Bytes> = None,
+        /// The sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]].
+        packets: Option<Vec<(Bytes, f64)>> = None,
+        /// The longest that a packet at the head of its queue may wait at the outputs of its way, all
+        /// together.
+        deadline: Option<Time> = None,
+        /// An entry at every so many slots of the table (a power of two): the method of DTable, where the
+        /// distances are known. All classes have one, or none.
+        distance: Option<u16> = None,
+    }
+    check |it, section| {
+        if !(it.share > 0.0 && it.share <= 1.0) {
+            let place = section.place_of("share");
+            section.notes.error("E0102", place, format!("{} is no part of a link", it.share)).help("write a number above 0 and at most 1; 0.3 is thirty per cent");
+        }
+        if it.sl.is_some_and(|sl| usize::from(sl) >= N_SLS) {
+            let place = section.place_of("sl");
+            section.notes.error("E0102", place, "service levels are 0 to 15").help("left out, it is the place of the class in the list");
+        }
+        if it.packet.is_some() && it.packets.is_some() {
+            let place = section.place_of("packet");
+            section.notes.error("E0901", place, "the class has both `packet` and `packets`").help("`packets` lists all sizes; leave `packet` out");
+        }
+        if it.deadline.is_some_and(Time::is_zero) {
+            let place = section.place_of("deadline");
+            section.notes.error("E0102", place, "nothing is sent in no time").help("write a deadline like \"3 us\", or leave it out");
+        }
+        let sizes = it.packets.iter().flatten().map(|&(bytes, _)| bytes).chain(it.packet);
+        for bytes in sizes.filter(|bytes| !(1..=LARGEST_PACKET).contains(&bytes.0)) {
+            let place = section.place_of(if it.packets.is_some() { "packets" } else { "packet" });
+            section.notes.error("E0102", place, format!("packets of {bytes}")).help(format!("write 1 B to {} KiB", LARGEST_PACKET / 1024));
+        }
+    }
+}
+
+/// What one class needs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Class {
+    /// What reports call it.
+    pub name: String,
+    /// Its service level.
+    pub sl: Sl,
+    /// The part of the link that it needs, above 0 and at most 1.
+    pub share: Ratio,
+    /// The sizes of its packets on the wire.
+    pub sizes: SizeLaw,
+    /// The longest that its packets may wait at all outputs of their way together.
+    pub deadline: Option<Time>,
+    /// An entry at every so many slots.
+    pub distance: Option<usize>,
+}
+
+/// What is asked: ports, and classes that share them.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The ports.
+    pub ports: Ports,
+    /// The classes.
+    pub classes: Vec<Class>,
+}
+
+impl Request {
+    /// Entries that a table of the port holds.
+    pub fn capacity(&self) -> usize {
+        let usual = self.ports.arbiter.usual_entries();
+        self.ports.entries.map_or(usual, usize::from)
+    }
+
+    /// The same ports with some of the classes.
+    pub fn with_only(&self, classes: &[usize]) -> Request {
+        let keep = |&class: &usize| self.classes[class].clone();
+        Request {
+            ports: self.ports.clone(),
+            classes: classes.iter().map(keep).collect(),
+        }
+    }
+
+    /// Reads `[plan]` from the root of a file; `None` if it is missing or wrong (which is noted).
+    pub fn read(root: &mut Section<'_>) -> Option<Request> {
+        let place = root.place();
+        let Some(value) = root.raw("plan") else {
+            root.notes
+                .error("E0902", place, "the file does not say what to plan")
+                .help("add [plan] and for each class [[plan.class]] with its share; netloom explain plan");
+            return None;
+        };
+        // The rate of an experiment's links holds for its plan.
+        let link = root.raw("link").and_then(|link| link.get("rate"));
+        let mut section = Section::open(value, root.notes)?;
+        let mut ports = Ports::read(&mut section);
+        if let (Some(ports), None, Some(rate)) = (&mut ports, value.get("rate"), link)
+            && let Some(rate) = Rate::read(rate, &mut netloom_catalog::Notes::new())
+        {
+            ports.rate = rate;
+            let lines = section.resolved.lines.iter_mut();
+            for line in lines {
+                if let ResolvedLine::Value { key, text, .. } = line
+                    && key == "rate"
+                {
+                    *text = rate.write();
+                }
+            }
+        }
+        let packet = ports.as_ref().map_or(Bytes(4096), |ports| ports.packet);
+        let classes = read_classes(&mut section, packet);
+        let resolved = section.finish();
+        root.resolved
+            .lines
+            .push(ResolvedLine::Table("plan".into(), resolved));
+        Some(Request {
+            ports: ports?,
+            classes: classes?,
+        })
+    }
+
+    /// The keys of `[plan]` and of `[[plan.class]]`, for manuals.
+    pub fn params() -> [Vec<netloom_catalog::Param>; 2] {
+        [Ports::params(), ClassKeys::params()]
+    }
+}
+
+fn read_classes(section: &mut Section<'_>, packet: Bytes) -> Option<Vec<Class>> {
+    let place = section.place();
+    let items = match section.raw("class").map(|value| &value.shape) {
+        Some(ValueShape::List(items)) if !items.is_empty() => items,
+        _ => {
+            section
+                .notes
+                .error("E0902", place, "there is no class to plan for")
+                .help("write [[plan.class]], with two brackets, and below it share = 0.3");
+            return None;
+        }
+    };
+    let mut classes = vec![];
+    for (at, item) in items.iter().enumerate() {
+        let Some(mut inner) = Section::open(item, section.notes) else {
+            classes.push(None);
+            continue;
+        };
+        let keys = ClassKeys::read(&mut inner);
+        classes.push(keys.and_then(|keys| class(keys, at, packet, &mut inner)));
+        let line = ResolvedLine::Item("class".into(), inner.finish());
+        section.resolved.lines.push(line);
+    }
+    let classes: Option<Vec<Class>> = classes.into_iter().collect();
+    let classes = classes?;
+    together(&classes, items, section).then_some(classes)
+}
+
+fn class(keys: ClassKeys, at: usize, packet: Bytes, section: &mut Section<'_>) -> Option<Class> {
+    let sl = match keys.sl {
+        Some(sl) => sl,
+        None if at < N_SLS => at as u8,
+        None => {
+            let place = section.place();
+            section
+                .notes
+                .error("E0102", place, "more classes than the 16 service levels")
+                .help("let classes with like needs be one class");
+            return None;
+        }
+    };
+    let sizes = match keys.packets {
+        Some(sizes) => SizeLaw::new(sizes),
+        None => SizeLaw::fixed(keys.packet.unwrap_or(packet)),
+    };
+    let sizes = match sizes {
+        Ok(sizes) => sizes,
+        Err(mistakes) => {
+            let place = section.place_of("packets");
+            for mistake in mistakes {
+                section.notes.error("E0102", place, mistake.to_string());
+            }
+            return None;
+        }
+    };
+    Some(Class {
+        name: keys.name.unwrap_or_else(|| format!("sl{sl}")),
+        sl: Sl(sl),
+        share: exact(keys.share),
+        sizes,
+        deadline: keys.deadline,
+        distance: keys.distance.map(usize::from),
+    })
+}
+
+/// The decimal fraction that a person wrote: nine digits are more than anybody does.
+pub fn exact(share: f64) -> Ratio {
+    Ratio::new((share * 1e9).round() as u128, 1_000_000_000)
+}
+
+/// What is wrong with classes together.
+fn together(
+    classes: &[Class],
+    items: &[netloom_catalog::Value],
+    section: &mut Section<'_>,
+) -> bool {
+    let mut is_sound = true;
+    for (at, class) in classes.iter().enumerate() {
+        let place = items[at].place;
+        let before = || classes[..at].iter().zip(items);
+        if let Some((_, first)) = before().find(|(other, _)| other.sl == class.sl) {
+            section
+                .notes
+                .error("E0901", place, format!("two classes use {}", class.sl))
+                .also(first.place, "the other one")
+                .help("a table tells classes apart by their service levels; give each its own");
+            is_sound = false;
+        }
+        if let Some((_, first)) = before().find(|(other, _)| other.name == class.name) {
+            section
+                .notes
+                .error(
+                    "E0901",
+                    place,
+                    format!("two classes are called \"{}\"", class.name),
+                )
+                .also(first.place, "the other one")
+                .help("give each its own name");
+            is_sound = false;
+        }
+    }
+    let has_distance = |class: &Class| class.distance.is_some();
+    if classes.iter().any(has_distance) && !classes.iter().all(has_distance) {
+        let place = section.place_of("class");
+        section
+            .notes
+            .error(
+                "E0901",
+                place,
+                "some classes have a distance and some have none",
+            )
+            .help("give all classes a distance, or none and let deadlines decide");
+        is_sound = false;
+    }
+    is_sound
+}

@@ -1,0 +1,249 @@
+//! Plans as a person would ask for them.
+
+use netloom_catalog::{Document, Notes, Section};
+
+use super::*;
+
+fn read(text: &str) -> Result<Request, Vec<String>> {
+    let mut notes = Notes::new();
+    let document = Document::parse("plan.toml", text, &mut notes);
+    let request = Section::open(&document.root, &mut notes)
+        .and_then(|mut root| {
+            let request = Request::read(&mut root);
+            root.finish();
+            request
+        })
+        .filter(|_| !notes.has_errors());
+    request.ok_or_else(|| notes.iter().map(|note| note.message.clone()).collect())
+}
+
+fn request(ports: &str, classes: &[&str]) -> Request {
+    let classes: Vec<String> = classes
+        .iter()
+        .map(|c| format!("[[plan.class]]\n{c}\n"))
+        .collect();
+    read(&format!("[plan]\n{ports}\n{}", classes.join(""))).unwrap()
+}
+
+/// The four classes of a host port with eight entries.
+const HOST: [&str; 4] = ["share = 0.5", "share = 0.3", "share = 0.15", "share = 0.05"];
+
+fn given(plan: &Plan) -> Vec<f64> {
+    plan.classes
+        .iter()
+        .map(|c| (c.share_given * 1e4).round() / 1e4)
+        .collect()
+}
+
+#[test]
+fn eight_entries_hold_four_classes_exactly() {
+    let plan = plan(&request("entries = 8\nhigh-table = \"never\"", &HOST)).unwrap();
+    assert_eq!(given(&plan), [0.5, 0.3, 0.15, 0.05]);
+    assert!(plan.unmet.is_empty(), "{:?}", plan.unmet);
+    let Tables::InfiniBand { high, low, .. } = &plan.tables else {
+        panic!("{:?}", plan.tables);
+    };
+    assert!(high.entries().is_empty());
+    assert!(low.entries().len() <= 8);
+    assert!(low.entries().iter().all(|e| e.weight > 0));
+}
+
+#[test]
+fn a_deadline_that_the_low_table_keeps_needs_no_trust() {
+    let mut classes = HOST;
+    classes[3] = "share = 0.05\ndeadline = \"10 us\"";
+    let plan = plan(&request("entries = 8", &classes)).unwrap();
+    let last = &plan.classes[3];
+    assert_eq!(last.table, "low");
+    assert!(last.worst_wait.unwrap() <= last.deadline.unwrap());
+    assert!(last.slack().is_some());
+    assert_eq!(given(&plan), [0.5, 0.3, 0.15, 0.05]);
+    assert!(plan.notes.is_empty(), "{:?}", plan.notes);
+}
+
+#[test]
+fn a_tight_deadline_goes_to_the_high_table_and_says_what_it_trusts() {
+    let mut classes = HOST;
+    classes[3] = "share = 0.05\npacket = \"256 B\"\ndeadline = \"1 us\"";
+    let tight = request("entries = 8", &classes);
+    let plan = plan(&tight).unwrap();
+    assert_eq!(plan.classes[3].table, "high");
+    assert!(plan.notes.iter().any(|note| note.contains(HIGH_ASSUMPTION)));
+    assert_eq!(given(&plan), [0.5, 0.3, 0.15, 0.05]);
+    let Tables::InfiniBand { limit, .. } = plan.tables else {
+        panic!("{:?}", plan.tables);
+    };
+    assert_eq!(limit, 0, "the smallest limit that does");
+    // Where the high table must not be used, there is no plan.
+    let never = request("entries = 8\nhigh-table = \"never\"", &classes);
+    let refusal = super::plan(&never).unwrap_err();
+    assert!(refusal.nearest.is_some());
+    assert!(refusal.to_string().contains("sl3 may wait"), "{refusal}");
+}
+
+#[test]
+fn contradictions_name_the_fewest_classes() {
+    let names = |refusal: &Refusal, request: &Request| -> Vec<String> {
+        let name = |&class: &usize| request.classes[class].name.clone();
+        refusal.conflict.classes.iter().map(name).collect()
+    };
+    // Too much is asked for: the largest two already exceed the link.
+    let greedy = request(
+        "",
+        &["share = 0.2", "share = 0.6", "share = 0.1", "share = 0.5"],
+    );
+    let refusal = plan(&greedy).unwrap_err();
+    assert_eq!(names(&refusal, &greedy), ["sl1", "sl3"]);
+    assert!(refusal.conflict.is_smallest);
+    // A deadline shorter than one packet of another class: only the two exclude each other.
+    let short = request(
+        "high-table = \"never\"",
+        &[
+            "name = \"bulk\"\nshare = 0.4",
+            "name = \"small\"\nshare = 0.3\npacket = \"64 B\"",
+            "name = \"fast\"\nshare = 0.1\npacket = \"64 B\"\ndeadline = \"200 ns\"",
+        ],
+    );
+    let refusal = plan(&short).unwrap_err();
+    assert_eq!(names(&refusal, &short), ["bulk", "fast"]);
+    // A deadline that nobody keeps, not even alone.
+    let alone = request("", &["share = 0.5", "share = 0.1\ndeadline = \"1 ns\""]);
+    let refusal = plan(&alone).unwrap_err();
+    assert_eq!(names(&refusal, &alone), ["sl1"]);
+}
+
+#[test]
+fn c000_12_distances_give_the_table_of_the_paper() {
+    let rows = [
+        (94, 192, 2),
+        (164, 128, 4),
+        (300, 2048, 8),
+        (350, 2048, 16),
+        (40, 1024, 32),
+        (36, 1024, 64),
+        (16, 1024, 64),
+    ];
+    let class = |(share, bytes, distance)| {
+        format!("share = 0.{share:03}\npacket = \"{bytes} B\"\ndistance = {distance}")
+    };
+    let classes: Vec<String> = rows.map(class).to_vec();
+    let classes: Vec<&str> = classes.iter().map(String::as_str).collect();
+    let plan = plan(&request("arbiter = \"dtable\"", &classes)).unwrap();
+    let fact = |word: &str| {
+        plan.facts
+            .iter()
+            .find(|(w, _)| w == word)
+            .unwrap()
+            .1
+            .clone()
+    };
+    assert_eq!(
+        (fact("k").as_str(), fact("pool").as_str()),
+        ("0.5", "1024 credits")
+    );
+    let distances: Vec<usize> = plan.classes.iter().map(|c| c.distance).collect();
+    assert_eq!(distances, [2, 4, 8, 16, 32, 64, 64]);
+    assert!(plan.unmet.is_empty());
+}
+
+#[test]
+fn fewer_lanes_than_classes() {
+    let plan = plan(&request("vls = 3", &HOST)).unwrap();
+    assert_eq!(plan.sl2vl(), [0, 1, 2, 2]);
+    assert!(
+        plan.notes[0].contains("sl2 and sl3 share VL2"),
+        "{:?}",
+        plan.notes
+    );
+    assert!(plan.classes[2].worst_wait.is_none());
+    assert_eq!(given(&plan), [0.5, 0.3, 0.15, 0.05]);
+    let refusal = super::plan(&request("vls = 3\narbiter = \"dtable\"", &HOST)).unwrap_err();
+    assert!(refusal.to_string().contains("arbitrates by service level"));
+}
+
+#[test]
+fn every_kind_plans_the_same_needs() {
+    let mut classes = HOST;
+    classes[3] = "share = 0.05\npacket = \"256 B\"\ndeadline = \"8 us\"";
+    for arbiter in ["ib-two-table", "dtable", "bxi-table", "bxi-deficit"] {
+        let ports = format!("arbiter = \"{arbiter}\"\nentries = 16");
+        let plan = plan(&request(&ports, &classes));
+        let plan = plan.unwrap_or_else(|refusal| panic!("{arbiter}: {refusal}"));
+        assert!(plan.unmet.is_empty(), "{arbiter}: {:?}", plan.unmet);
+        for class in &plan.classes {
+            let error = class.share_given / class.share_wanted - 1.0;
+            assert!(error.abs() <= 0.0101, "{arbiter} {}: {error}", class.name);
+        }
+    }
+}
+
+#[test]
+fn a_long_table_is_packed_into_a_short_one() {
+    use crate::qos::predict::SizeLaw;
+    let pairs: Vec<(u8, u8)> = (0..64)
+        .map(|i| (if i % 2 == 0 { 0 } else { 1 + (i / 2) % 3 }, 65))
+        .collect();
+    let table = netloom_arbitration::VlArbitrationTable::from_pairs(&pairs).unwrap();
+    let mut laws: Laws = std::array::from_fn(|_| None);
+    for law in laws.iter_mut().take(4) {
+        *law = Some(SizeLaw::fixed(Bytes(4096)).unwrap());
+    }
+    let plan = compress(&table, &laws, 8).unwrap();
+    let entries: usize = plan.tables.lists().iter().map(|(_, list)| list.len()).sum();
+    assert!(entries <= 8);
+    // An entry sends at most four of these packets: every table there is, and none is nearer.
+    let wanted = [32.0, 11.0, 11.0, 10.0].map(|packets| packets / 64.0);
+    let error = |packets: [u32; 4]| {
+        let all = f64::from(packets.iter().sum::<u32>());
+        let one = |(&n, wanted): (&u32, f64)| (f64::from(n) / all / wanted - 1.0).abs();
+        packets.iter().zip(wanted).map(one).fold(0.0, f64::max)
+    };
+    let mut least = f64::INFINITY;
+    for a in 1..=20 {
+        for b in 1..=20 {
+            for c in 1..=20 {
+                for d in 1..=20u32 {
+                    let packets = [a, b, c, d];
+                    if packets.iter().map(|n| n.div_ceil(4)).sum::<u32>() <= 8 {
+                        least = least.min(error(packets));
+                    }
+                }
+            }
+        }
+    }
+    let given = plan
+        .classes
+        .iter()
+        .map(|c| (c.share_given / c.share_wanted - 1.0).abs());
+    let given = given.fold(0.0, f64::max);
+    assert!(given <= least + 1e-6, "{given} against {least}");
+    assert!(
+        given > 0.0,
+        "eight entries are too few for 32 : 11 : 11 : 10"
+    );
+}
+
+#[test]
+fn mistakes_are_told_all_at_once() {
+    let text = "[plan]\nentries = 65\nvls = 16\ntolerance = 0\n[[plan.class]]\nshare = 1.5\n[[plan.class]]\nsl = 3\nshare = 0.1\npacket = \"1 MiB\"";
+    let notes = read(text).unwrap_err();
+    assert_eq!(
+        notes,
+        [
+            "a table of 65 entries",
+            "a link has 1 to 15 data lanes",
+            "0 is no relative error",
+            "1.5 is no part of a link",
+            "packets of 1 MiB",
+        ]
+    );
+    assert_eq!(
+        read("[qos]").unwrap_err(),
+        ["the file does not say what to plan", "unknown key `qos`"]
+    );
+    let twice = "[plan]\n[[plan.class]]\nsl = 1\nshare = 0.1\n[[plan.class]]\nshare = 0.1\n";
+    assert_eq!(
+        read(twice).unwrap_err(),
+        ["two classes use SL1", "two classes are called \"sl1\""]
+    );
+}

@@ -1,0 +1,201 @@
+//! Bounds that can be checked by hand. That nobody waits longer is in `tests/waits`.
+
+use netloom_arbitration::{DeficitTable, QuantumTable, VlArbitrationTable};
+use netloom_units::{Sl, Vl};
+
+use super::*;
+use crate::qos::dtable;
+use crate::qos::placement::Spacing;
+use netloom_units::Ratio;
+
+/// The table of V000-8 and the message sizes of its classes.
+fn table_4() -> (DeficitTable, PacketSizes) {
+    let class = |(sl, (distance, mtu, share)): (usize, (usize, u32, u128))| dtable::Class {
+        name: format!("SL{sl}"),
+        sl: Sl(sl as u8),
+        spacing: Spacing::Distance(distance),
+        mtu,
+        share: Ratio::new(share, 1000),
+    };
+    let rows = [
+        (2, 3, 94),
+        (4, 2, 164),
+        (8, 32, 300),
+        (16, 32, 350),
+        (32, 16, 40),
+        (64, 16, 36),
+        (64, 16, 16),
+    ];
+    let mut needs = dtable::Needs::new(rows.into_iter().enumerate().map(class).collect());
+    needs.total = Some(1072);
+    let table = dtable::plan(&needs).unwrap().table;
+    (
+        table,
+        sizes(&rows.map(|(_, mtu, _)| u64::from(mtu) * 64), 0),
+    )
+}
+
+fn sizes(largest: &[u64], management: u64) -> PacketSizes {
+    let mut all = [Bytes(0); N_SLS];
+    for (slot, &bytes) in all.iter_mut().zip(largest) {
+        *slot = Bytes(bytes);
+    }
+    PacketSizes {
+        largest: all,
+        management: Bytes(management),
+    }
+}
+
+#[test]
+fn a_bound_is_the_sum_of_its_parts() {
+    let (table, mut sizes) = table_4();
+    sizes.management = Bytes(290);
+    let Wait::AtMost(bound) = dtable_wait(&table, &sizes, Sl(0)) else {
+        panic!("NC has entries");
+    };
+    assert_eq!(bound.total(), Bytes(192 + 125 * 64 + 290));
+    let nanos = bound.time(Rate(100_000_000_000)).as_nanos();
+    assert_eq!(format!("{nanos:.2}"), "678.56");
+    assert!(matches!(
+        dtable_wait(&table, &sizes, Sl(9)),
+        Wait::Unbounded(_)
+    ));
+}
+
+#[test]
+fn a_weight_below_a_message_waits_for_several_turns() {
+    let table = DeficitTable::from_pairs(&[(0, 1), (1, 4)]).unwrap();
+    // Three turns for three credits: 3 times 4, and a deficit of up to one credit.
+    assert_eq!(dtable_gap(&table, &sizes(&[192, 128], 0), Sl(0)), Some(13));
+    assert_eq!(dtable_gap(&table, &sizes(&[64, 128], 0), Sl(0)), Some(5));
+    assert_eq!(dtable_gap(&table, &sizes(&[64, 0], 0), Sl(0)), Some(0));
+}
+
+fn ib(high: &[(u8, u8)], low: &[(u8, u8)], limit: u8, vl: u8) -> Wait {
+    let [high, low] = [high, low].map(|pairs| VlArbitrationTable::from_pairs(pairs).unwrap());
+    let tables = IbTables {
+        high: &high,
+        low: &low,
+        limit,
+    };
+    ib_wait(tables, &sizes(&[64, 2048, 4096], 290), Vl(vl))
+}
+
+fn total(wait: Wait) -> Option<u64> {
+    match wait {
+        Wait::AtMost(bound) => Some(bound.total().0),
+        Wait::Unbounded(_) => None,
+    }
+}
+
+#[test]
+fn infiniband_by_hand() {
+    // VL1 may begin with 63 of 64 units sent: 63 * 64 + 2048 bytes, then an own and a management packet.
+    assert_eq!(
+        total(ib(&[(0, 1), (1, 64)], &[], 0, 0)),
+        Some(64 + 6080 + 290)
+    );
+    // A low packet can be in flight, and no more without a limit.
+    assert_eq!(total(ib(&[(0, 1)], &[(2, 9)], 255, 0)), Some(4096 + 290));
+    // Limit 0: one low packet after each high one, at most one before every own turn.
+    assert_eq!(total(ib(&[(0, 1)], &[(2, 9)], 0, 0)), Some(64 + 4096 + 290));
+    // The low table waits for a burst before its packet: 4095 bytes and a packet that begins then.
+    assert_eq!(
+        total(ib(&[(1, 64)], &[(0, 1)], 1, 0)),
+        Some(64 + 4095 + 2048 + 290)
+    );
+    assert_eq!(total(ib(&[(1, 64)], &[(0, 1)], 255, 0)), None);
+    assert_eq!(total(ib(&[(1, 64)], &[], 0, 0)), None);
+    // In both tables: a turn of each, though four high packets could give way four times, and each low one to
+    // a high one.
+    assert_eq!(
+        total(ib(&[(1, 4), (0, 1)], &[(0, 1), (2, 1)], 0, 0)),
+        Some(64 + (192 + 2048) + 4096 + 290)
+    );
+    // In both tables the earlier counts.
+    assert_eq!(
+        total(ib(&[(1, 64), (0, 1)], &[(0, 1)], 255, 0)),
+        Some(64 + 6080 + 290)
+    );
+}
+
+#[test]
+fn packets_below_a_unit_do_not_fill_what_they_are_charged() {
+    let short = sizes(&[64, 40], 0);
+    let table = DeficitTable::from_pairs(&[(0, 1), (1, 4)]).unwrap();
+    assert_eq!(total(dtable_wait(&table, &short, Sl(0))), Some(64 + 4 * 40));
+    let high = VlArbitrationTable::from_pairs(&[(0, 1), (1, 4)]).unwrap();
+    let tables = IbTables {
+        high: &high,
+        low: &VlArbitrationTable::default(),
+        limit: 255,
+    };
+    assert_eq!(total(ib_wait(tables, &short, Vl(0))), Some(64 + 4 * 40));
+    let table = QuantumTable::from_pairs(&[(0, 1), (1, 4)], 1).unwrap();
+    for keeps_deficits in [false, true] {
+        let wait = bxi_wait(&table, keeps_deficits, Bytes(64), &short, Sl(0));
+        assert_eq!(total(wait), Some(64 + 4 * 40));
+    }
+}
+
+/// Flits of 64 bytes, packets of 3, 2 and 5 flits; in flits, without the own packet.
+fn bxi(pairs: &[(u8, u16)], keeps_deficits: bool, sl: u8) -> Option<u64> {
+    let table = QuantumTable::from_pairs(pairs, 1).unwrap();
+    let sizes = sizes(&[192, 128, 320], 290);
+    match bxi_wait(&table, keeps_deficits, Bytes(64), &sizes, Sl(sl)) {
+        Wait::AtMost(bound) => {
+            assert_eq!(bound.own, sizes.largest[usize::from(sl)]);
+            assert_eq!(bound.management, Bytes(290));
+            Some(bound.table.0 / 64)
+        }
+        Wait::Unbounded(_) => None,
+    }
+}
+
+#[test]
+fn bxi_without_deficits_by_hand() {
+    assert_eq!(bxi(&[(0, 3), (1, 4), (2, 5)], false, 0), Some(9));
+    // Of two own entries the longer way counts.
+    assert_eq!(bxi(&[(0, 3), (1, 4), (0, 3), (2, 5)], false, 0), Some(5));
+    // An own entry that is too short for the packet is no help.
+    assert_eq!(bxi(&[(0, 3), (1, 4), (0, 2), (2, 5)], false, 0), Some(9));
+    assert_eq!(bxi(&[(0, 2), (1, 4)], false, 0), None);
+    assert_eq!(bxi(&[(1, 4), (0, 0)], false, 0), None);
+    // Nothing else is there, or it sends nothing.
+    assert_eq!(bxi(&[(0, 3), (7, 9)], false, 0), Some(0));
+}
+
+#[test]
+fn bxi_with_deficits_by_hand() {
+    // A quantum each, and a flit less than a packet from before.
+    assert_eq!(bxi(&[(0, 3), (1, 4), (2, 5)], true, 0), Some(4 + 1 + 5 + 4));
+    // Two visits for three flits: the quanta twice, what was saved once.
+    assert_eq!(bxi(&[(0, 2), (1, 4)], true, 0), Some(8 + 1));
+    // Own entries do not add up: each of them needs two visits. Foreign ones have each saved a flit.
+    let table = [(0, 2), (1, 4), (0, 2), (1, 3)];
+    assert_eq!(bxi(&table, true, 0), Some(4 + 3 + 4 + 2));
+    // The longer entry is met first in the second lap, or in the first.
+    let table = [(0, 3), (1, 4), (0, 1), (1, 3)];
+    assert_eq!(bxi(&table, true, 0), Some(4 + 3 + 2));
+    assert_eq!(bxi(&[(1, 4)], true, 0), None);
+}
+
+#[test]
+fn why_there_is_no_bound() {
+    let reason = |pairs: &[(u8, u16)]| {
+        let table = QuantumTable::from_pairs(pairs, 4).unwrap();
+        match bxi_wait(&table, false, Bytes(64), &sizes(&[640, 64], 0), Sl(0)) {
+            Wait::Unbounded(reason) => reason,
+            Wait::AtMost(bound) => panic!("{bound:?}"),
+        }
+    };
+    assert_eq!(
+        reason(&[(0, 1), (1, 1), (0, 2)]),
+        "a packet of SL0 has up to 10 flits, and no entry of it may send more than 8: without deficits it would \
+         never leave"
+    );
+    assert_eq!(
+        reason(&[(1, 1)]),
+        "SL0 is in no entry of the table with a weight"
+    );
+}

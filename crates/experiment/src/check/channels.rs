@@ -1,0 +1,129 @@
+//! Service channels: one map, every channel of one level, every level with a channel.
+
+use std::collections::BTreeMap;
+
+use netloom_fabric::Channels;
+use netloom_units::{Sc, Sl};
+
+use crate::spec::Desk;
+
+/// Keys by which a file maps service levels to lanes over channels, and those that do it directly.
+const BY_CHANNEL: [&str; 3] = ["qos.sl2sc", "qos.sc2vl", "qos.sc2sl"];
+const DIRECTLY: [&str; 2] = ["qos.sl2vl", "qos.sl2vl-exception"];
+
+/// Whether a file that has channels has nothing but channels.
+pub(crate) fn one_map(desk: &mut Desk<'_>) -> bool {
+    let first_of = |keys: &[&'static str]| {
+        let mut written = keys
+            .iter()
+            .filter_map(|key| Some((*key, desk.places.written(key)?)));
+        written.next()
+    };
+    let (Some((direct, here)), Some((channel, there))) =
+        (first_of(&DIRECTLY), first_of(&BY_CHANNEL))
+    else {
+        return true;
+    };
+    let name = |path: &'static str| path.trim_start_matches("qos.");
+    desk.notes
+        .error(
+            "E0407",
+            here,
+            format!("both `{}` and `{}`", name(direct), name(channel)),
+        )
+        .also(there, "the other one")
+        .help(
+            "lanes are found by `sl2vl` (InfiniBand), or by `sl2sc` and `sc2vl` (Omni-Path); keep one of them",
+        );
+    false
+}
+
+/// The channels of each level as sets, if each channel is of one level.
+pub(crate) fn sets(rows: &[Vec<u8>], desk: &mut Desk<'_>) -> Option<[u32; 16]> {
+    let mut sets = [0u32; 16];
+    let mut is_good = true;
+    for (sl, row) in rows.iter().enumerate() {
+        for (at, &sc) in row.iter().enumerate() {
+            let Some(owner) = sets.iter().position(|set| set >> sc & 1 == 1) else {
+                sets[sl] |= 1 << sc;
+                continue;
+            };
+            is_good = false;
+            let entry = format!("qos.sl2sc.{sl}");
+            let place = desk.places.written(&format!("{entry}.{at}"));
+            let place = place.unwrap_or(desk.places.of(&entry));
+            let message = match owner == sl {
+                true => format!("SL{sl} names SC{sc} twice"),
+                false => format!("SC{sc} is of SL{owner} and of SL{sl}"),
+            };
+            desk.notes
+                .error("E0408", place, message)
+                .label("here again")
+                .help("a channel belongs to one service level, or a switch could not tell the level of a packet");
+        }
+    }
+    is_good.then_some(sets)
+}
+
+/// Whether every level with traffic has a channel.
+pub(crate) fn all_levels<'a>(
+    channels: &Channels,
+    used: impl IntoIterator<Item = &'a Sl>,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let has_none = |sl: &&Sl| channels.sl2sc[sl.index() & 15] == 0;
+    let lacking: Vec<Sl> = used.into_iter().filter(has_none).copied().collect();
+    for sl in &lacking {
+        let place = desk.places.of("qos.sl2sc");
+        let free =
+            (0..32).find(|sc| *sc != 15 && channels.sl2sc.iter().all(|set| set >> sc & 1 == 0));
+        let note = desk.notes.error(
+            "E0413",
+            place,
+            format!("{sl} has traffic and no service channel"),
+        );
+        match free {
+            Some(sc) => note.help(format!(
+                "give `sl2sc` an entry for it, the one at place {} counted from 0; SC{sc} is free",
+                sl.0
+            )),
+            None => note.help("all channels are taken: give the other levels fewer"),
+        };
+    }
+    lacking.is_empty()
+}
+
+/// Whether SC2SL leads back to the level of each channel. Of a channel that no level has, it may say anything.
+pub(crate) fn inverse(sc2sl: &[u8], channels: &Channels, desk: &mut Desk<'_>) {
+    let levels = channels.of_levels((0..16).map(Sl));
+    for (sc, &said) in sc2sl.iter().enumerate() {
+        let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != said) else {
+            continue;
+        };
+        let place = desk.places.of(&format!("qos.sc2sl.{sc}"));
+        let note = desk.notes.error(
+            "E0409",
+            place,
+            format!("SC{sc} leads back to SL{said}, but is of {sl}"),
+        );
+        if let Some(place) = desk.places.written(&format!("qos.sl2sc.{}", sl.0)) {
+            note.also(place, format!("{sl} has SC{sc}"));
+        }
+        note.help(format!(
+            "write {} there, or leave `sc2sl` out: it follows from `sl2sc`",
+            sl.0
+        ));
+    }
+}
+
+/// States the channels and lanes of the levels with traffic.
+pub(crate) fn fact(used: &BTreeMap<Sc, Sl>, channels: &Channels, desk: &mut Desk<'_>) {
+    let mut by_level: BTreeMap<Sl, Vec<String>> = BTreeMap::new();
+    for (&sc, &sl) in used {
+        let way = format!("{sc} (VL{})", channels.at_nic(sc));
+        by_level.entry(sl).or_default().push(way);
+    }
+    let words = |(sl, ways): (&Sl, &Vec<String>)| format!("{sl} on {}", ways.join(", "));
+    let levels: Vec<String> = by_level.iter().map(words).collect();
+    desk.fact("lanes", levels.join("; "));
+}

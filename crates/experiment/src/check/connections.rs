@@ -1,0 +1,330 @@
+//! Connections: what admission says about them, and what does not go together with them.
+
+use netloom_design::infiniband::{Connection, Egress, Lanes, PortReport, Refusal};
+use netloom_packet::SlSegmentation;
+use netloom_topology::Topology;
+use netloom_units::Sl;
+
+use crate::spec::admitted::{Admitted, CLASS_NAMES, Obstacle, Requests};
+use crate::spec::connections::{ConnectionsSpec, Refused};
+use crate::spec::link::LinkSpec;
+use crate::spec::{ClassSpec, Desk, LaneMap, grouped};
+
+/// More refusals of one list than anybody wants to read.
+const MOST_TOLD: usize = 100;
+/// A flit counter of a packet has 16 bits.
+const MOST_FLITS: u64 = 65_535;
+
+/// Whether no class of `[[traffic]]` has the name of a class of connections.
+pub(crate) fn names(classes: &[ClassSpec], sls: &[u8], desk: &mut Desk<'_>) {
+    for spec in classes {
+        let name = spec.class.name.as_str();
+        let own = |&sl: &u8| CLASS_NAMES[usize::from(sl)] == name;
+        if let Some(sl) = sls.iter().copied().find(own) {
+            let place = desk.places.of(&format!("traffic.{}.name", spec.table));
+            let message = format!("two classes of traffic are called `{name}`");
+            desk.notes
+                .error("E0608", place, message)
+                .also(
+                    desk.places.of("connections"),
+                    format!("those of SL{sl} are the other"),
+                )
+                .help("results go by these names: give the class another one");
+        }
+    }
+}
+
+/// Whether a packet of a connection is one packet on the wire.
+pub(crate) fn packet(
+    spec: &ConnectionsSpec,
+    cutting: &SlSegmentation,
+    sls: &[u8],
+    desk: &mut Desk<'_>,
+) -> bool {
+    let place = desk.places.of("connections.packet");
+    let mtus = sls.iter().filter_map(|&sl| cutting.of(Sl(sl)).mtu);
+    if let Some(mtu) = mtus.min().filter(|mtu| spec.packet > *mtu) {
+        let message = format!("packets of {} exceed the MTU of {mtu}", spec.packet);
+        let note = desk.notes.error("E0801", place, message);
+        for key in ["link.mtu", "qos.sl-mtu"] {
+            if let Some(place) = desk.places.written(key) {
+                note.also(place, "the largest payload of a packet");
+            }
+        }
+        note.help("write a smaller `packet`, or a larger `link.mtu`");
+        return false;
+    }
+    let flits = (spec.packet.0 + cutting.header.0).div_ceil(cutting.flit.0);
+    if flits > MOST_FLITS {
+        desk.notes
+            .error("E0603", place, format!("a packet of {flits} flits"))
+            .help(format!("a packet has at most {MOST_FLITS} flits"));
+        return false;
+    }
+    true
+}
+
+/// Whether all links have the rate that slots are counted against.
+pub(crate) fn rates(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) -> bool {
+    let rates = topology
+        .link_classes()
+        .iter()
+        .map(|name| link.of_class(name).0);
+    let others = rates.filter(|rate| *rate != link.rate).count();
+    if others > 0 {
+        let place = desk.places.of("link.class");
+        desk.notes
+            .error("E0804", place, "connections over links of different rates")
+            .also(
+                desk.places.of("connections"),
+                "counts bandwidth in slots of one rate",
+            )
+            .help("give all links the rate of [link], or leave [connections] out");
+    }
+    others == 0
+}
+
+/// The lanes of the tables: those of connections by the SL2VL map, and those of the section.
+pub(crate) fn lanes(
+    spec: &ConnectionsSpec,
+    map: &LaneMap,
+    sls: &[u8],
+    desk: &mut Desk<'_>,
+) -> Option<Lanes> {
+    let channels = &map.channels;
+    let has_several = |&sl: &u8| channels.sl2sc[usize::from(sl)].count_ones() != 1;
+    let obstacles = [
+        (
+            !channels.exceptions.is_empty(),
+            "qos.sl2vl-exception",
+            "leave the exceptions of `sl2vl` out",
+        ),
+        (
+            sls.iter().any(has_several),
+            "qos.sl2sc",
+            "give the service levels of connections one channel each",
+        ),
+    ];
+    for (is_there, key, help) in obstacles {
+        if is_there {
+            desk.notes
+                .error(
+                    "E0804",
+                    desk.places.of(key),
+                    "connections have one lane on all of their way",
+                )
+                .also(desk.places.of("connections"), "")
+                .help(help);
+            return None;
+        }
+    }
+    let lane_of = |sl: usize| channels.sc2vl[channels.sl2sc[sl].trailing_zeros() as usize];
+    let mut taken: Vec<u8> = sls.iter().map(|&sl| lane_of(sl.into())).collect();
+    taken.extend([spec.best_effort, spec.challenged]);
+    let mut lanes = Lanes {
+        best_effort: netloom_units::Vl(spec.best_effort),
+        challenged: netloom_units::Vl(spec.challenged),
+        ..Lanes::default()
+    };
+    for (sl, lane) in lanes.connections.iter_mut().enumerate() {
+        lane.0 = match sls.contains(&(sl as u8)) {
+            true => lane_of(sl),
+            // A level without connections has no entries; any lane that is free will do.
+            false => (0..15).find(|vl| !taken.contains(vl)).unwrap_or(15),
+        };
+        taken.push(lane.0);
+    }
+    Some(lanes)
+}
+
+/// Whether every lane with traffic is in the tables of the ports.
+pub(crate) fn served(lanes: &Lanes, map: &LaneMap, desk: &mut Desk<'_>) {
+    let mut served = 1u32 << lanes.best_effort.0 | 1 << lanes.challenged.0;
+    lanes.connections.iter().for_each(|vl| served |= 1 << vl.0);
+    let lacking = map.used & !served;
+    if lacking == 0 {
+        return;
+    }
+    let names: Vec<String> = (0..32)
+        .filter(|vl| lacking >> vl & 1 == 1)
+        .map(|vl| format!("VL{vl}"))
+        .collect();
+    let place = desk
+        .places
+        .written("traffic")
+        .unwrap_or(desk.places.of("connections"));
+    desk.notes
+        .error(
+            "E0807",
+            place,
+            format!("{} with traffic has no entry in the tables of admission", names.join(", ")),
+        )
+        .help(format!(
+            "best effort has VL{} and challenged traffic VL{}: use service levels that map there, or name \
+             another `qos.arbiter`; a routing with several lanes per level needs one too",
+            lanes.best_effort.0, lanes.challenged.0
+        ));
+}
+
+/// Tells why nothing could be made.
+pub(crate) fn obstacle(obstacle: Obstacle, desk: &mut Desk<'_>) {
+    let place = desk.places.of("connections");
+    match obstacle {
+        Obstacle::Unsuited(why) => {
+            desk.notes.error("E0804", place, why);
+        }
+        Obstacle::TooMany(nic, sl, n) => {
+            desk.notes
+                .error("E0805", place, format!("{nic} sends {n} connections of {sl}"))
+                .help(
+                    "a packet tells 256 connections of one NIC and service level apart: spread them over \
+                     more NICs, or join some into one of their bandwidth together",
+                );
+        }
+    }
+}
+
+/// Tells every refused connection of a list: line, port and slots.
+pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut Desk<'_>) {
+    let file = spec.list.as_deref().unwrap_or_default();
+    let place = desk.places.of("connections.list");
+    let words = |line: u32, connection: &Connection, refusal: &Refusal| {
+        let Connection {
+            source,
+            destination,
+            bandwidth,
+            sl,
+            ..
+        } = connection;
+        format!(
+            "{file}:{line}: {source} to {destination}, {bandwidth} on {sl}, is refused at {refusal}"
+        )
+    };
+    let n = admitted.refused.len();
+    if spec.refused == Refused::Skip {
+        if n > 0 {
+            desk.fact(
+                "refused",
+                format!("{} connections of the list", grouped(n as u64)),
+            );
+        }
+        return;
+    }
+    let help = "lower bandwidths, take another path or another NIC, or write refused = \"skip\"";
+    for (line, connection, refusal) in admitted.refused.iter().take(MOST_TOLD) {
+        desk.notes
+            .error("E0803", place, words(*line, connection, refusal))
+            .help(help);
+    }
+    if let Some(more) = n.checked_sub(MOST_TOLD + 1) {
+        let message = format!("{file}: and {} more connections are refused", more + 1);
+        desk.notes.error("E0803", place, message);
+    }
+}
+
+/// Whether a list that must be admitted can be refused in a later run.
+pub(crate) fn repeats(
+    spec: &ConnectionsSpec,
+    is_random_wiring: bool,
+    repeat: u32,
+    desk: &mut Desk<'_>,
+) {
+    let must_fit = spec.list.is_some() && spec.refused == Refused::Error;
+    if must_fit && is_random_wiring && repeat > 1 {
+        let place = desk.places.of("measure.repeat");
+        desk.notes
+            .error(
+                "E0801",
+                place,
+                "every run has other cables, and may refuse connections of the list",
+            )
+            .also(desk.places.of("connections.list"), "")
+            .help("write refused = \"skip\", or measure.repeat = 1");
+    }
+}
+
+/// States what was admitted, and warns of tables that no port could hold.
+pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_>) {
+    let infos = &admitted.infos;
+    let n = infos.len() as u64;
+    let wanted = match requests {
+        Requests::Listed(list) if list.len() as u64 > n => format!(" of {} listed", list.len()),
+        Requests::Drawn { target, draws } if u64::from(*target) > n => {
+            format!(
+                " of {} wanted (the next fitted in none of {draws} draws)",
+                grouped(u64::from(*target))
+            )
+        }
+        _ => String::new(),
+    };
+    let rate: u64 = infos.iter().map(|info| info.bandwidth.0).sum();
+    let network = &admitted.network;
+    let nics = network.topology().nics().map(Egress::Nic);
+    let capacity = nics.map(|nic| network.rate(nic).0 as f64).sum::<f64>();
+    let times = || infos.iter().map(|info| info.inter_arrival);
+    let mean = times().map(|time| time.as_nanos()).sum::<f64>() / (n as f64).max(1.0);
+    let mut sentence = format!(
+        "{}{wanted}, payload {:.3} of a NIC's link",
+        grouped(n),
+        rate as f64 / capacity
+    );
+    if let (Some(least), Some(most)) = (times().min(), times().max()) {
+        sentence.push_str(&format!(
+            ", inter-arrival time {} to {}, mean {}",
+            short(least.as_nanos()),
+            short(most.as_nanos()),
+            short(mean)
+        ));
+    }
+    desk.fact("connections", sentence);
+
+    let reports = network.reports();
+    let shares = reports.iter().map(PortReport::utilisation);
+    let most = shares.clone().fold(0.0, f64::max);
+    let mean = shares.sum::<f64>() / (reports.len() as f64).max(1.0);
+    let long = reports
+        .iter()
+        .filter(|report| report.has_virtual_entries)
+        .count();
+    let entries = reports
+        .iter()
+        .map(|report| report.n_entries)
+        .max()
+        .unwrap_or(0);
+    desk.fact(
+        "tables",
+        format!(
+            "{} outputs, reserved {mean:.3} of a link on average, {most:.3} at most; up to {entries} entries",
+            grouped(reports.len() as u64)
+        ),
+    );
+    if long > 0 {
+        let place = desk.places.of("connections.mode");
+        desk.notes
+            .warning(
+                "W0806",
+                place,
+                format!(
+                    "{long} of {} tables need more than the 64 entries of a port, up to {entries}",
+                    reports.len()
+                ),
+            )
+            .help("they are simulated with virtual entries; mode = \"strict-entries\" admits what a port can hold");
+    }
+}
+
+/// A time in nanoseconds for people, with three digits.
+fn short(nanos: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
+    let (size, unit) = units
+        .into_iter()
+        .find(|(size, _)| nanos >= *size)
+        .unwrap_or((1.0, "ns"));
+    let value = nanos / size;
+    let digits = if value < 10.0 {
+        2
+    } else {
+        usize::from(value < 100.0)
+    };
+    format!("{value:.digits$} {unit}")
+}

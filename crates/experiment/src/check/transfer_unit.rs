@@ -1,0 +1,52 @@
+//! Transfer units: the largest packet of each service level.
+
+use netloom_packet::{Segmentation, SlSegmentation};
+use netloom_units::{Bytes, Sl};
+
+use super::buffers::words;
+use crate::spec::Desk;
+use crate::spec::link::Mtu;
+
+/// The MTU of each level: its own where the file has one, which is at most that of the links.
+pub(crate) fn by_level(link: Segmentation, own: &[Mtu], desk: &mut Desk<'_>) -> SlSegmentation {
+    let mut segmentation = SlSegmentation::from(link);
+    for (sl, mtu) in own.iter().enumerate() {
+        match (mtu.0, link.mtu) {
+            (Some(Bytes(own)), Some(Bytes(most))) if own > most => {}
+            (None, Some(_)) => {}
+            _ => {
+                segmentation.mtu[sl] = mtu.0;
+                continue;
+            }
+        }
+        let place = desk.places.of(&format!("qos.sl-mtu.{sl}"));
+        let (own, most) = (size(mtu.0), size(link.mtu));
+        let note = desk.notes.error(
+            "E0414",
+            place,
+            format!("packets of SL{sl} may have {own}, but those of a link {most}"),
+        );
+        if let Some(place) = desk.places.written("link.mtu") {
+            note.also(place, "on every link");
+        }
+        note.help(format!(
+            "write at most \"{most}\" there, or a larger `link.mtu`"
+        ));
+    }
+    segmentation
+}
+
+/// States the transfer units of levels with traffic, where levels have their own.
+pub(crate) fn fact(
+    segmentation: &SlSegmentation,
+    used: impl Iterator<Item = Sl>,
+    desk: &mut Desk<'_>,
+) {
+    let unit = |sl: Sl| format!("{sl} {}", size(segmentation.of(sl).mtu));
+    let units: Vec<String> = used.map(unit).collect();
+    desk.fact("packets", format!("at most {}", units.join(", ")));
+}
+
+fn size(mtu: Option<Bytes>) -> String {
+    mtu.map_or_else(|| "message".to_owned(), |bytes| words(bytes.0))
+}

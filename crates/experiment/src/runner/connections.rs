@@ -1,0 +1,232 @@
+//! How punctual connections were: one by one, by service level, the best and the worst.
+
+use netloom_fabric::Simulation;
+use netloom_metrics::{DEADLINES, InterArrival, Punctuality};
+use netloom_results::{ConnectionLine, ConnectionsSummary, Csv, PunctualityLine, Table, Window};
+use netloom_units::Sl;
+
+use crate::{Experiment, UntilPackets};
+
+/// Where the deadline stands at which connections are compared: half the inter-arrival time (S004-7).
+const COMPARED_AT: usize = 4;
+
+/// The tables of all runs.
+pub(super) struct Tables {
+    connections: Csv,
+    punctuality: Csv,
+}
+
+impl Tables {
+    pub(super) fn new() -> Tables {
+        Tables {
+            connections: Csv::new(&[ConnectionLine::COLUMNS]),
+            punctuality: Csv::new(&[PunctualityLine::COLUMNS]),
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<(&'static str, String)> {
+        vec![
+            ("connections.csv", self.connections.finish()),
+            ("punctuality.csv", self.punctuality.finish()),
+        ]
+    }
+}
+
+/// What was counted for every connection in the measured part of a run.
+pub(super) struct Recorded {
+    counted: Vec<Punctuality>,
+    /// Connections that end the run when all have so many packets.
+    awaited: Option<(UntilPackets, Vec<usize>)>,
+}
+
+impl Recorded {
+    pub(super) fn new(experiment: &Experiment) -> Recorded {
+        let Some(set) = &experiment.connections else {
+            return Recorded {
+                counted: vec![],
+                awaited: None,
+            };
+        };
+        let infos = set.connections.iter().enumerate();
+        let awaited = set.until.map(|until| {
+            let awaited = infos.filter(|(_, info)| info.sl >= until.least_sl);
+            (until, awaited.map(|(at, _)| at).collect())
+        });
+        Recorded {
+            counted: vec![Punctuality::default(); set.connections.len()],
+            awaited,
+        }
+    }
+
+    /// The warm-up is over: what was counted so far does not count.
+    pub(super) fn begin(&mut self) {
+        self.counted.fill(Punctuality::default());
+    }
+
+    pub(super) fn add_epoch(&mut self, simulation: &mut dyn Simulation) {
+        if !self.counted.is_empty() {
+            simulation.take_punctuality(&mut self.counted);
+        }
+    }
+
+    /// Whether all connections that the run waits for have received enough.
+    pub(super) fn is_enough(&self) -> bool {
+        let is_met = |(until, awaited): &(UntilPackets, Vec<usize>)| {
+            let has = |&at: &usize| self.counted[at].packets() >= u64::from(until.packets);
+            !awaited.is_empty() && awaited.iter().all(has)
+        };
+        self.awaited.as_ref().is_some_and(is_met)
+    }
+
+    pub(super) fn summary(
+        &self,
+        experiment: &Experiment,
+        seed: u64,
+        window: Window,
+    ) -> Option<ConnectionsSummary> {
+        let set = experiment.connections.as_ref()?;
+        let mut levels: Vec<Sl> = set.connections.iter().map(|info| info.sl).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let lines = levels.into_iter().flat_map(|sl| {
+            let of_level = |&at: &usize| set.connections[at].sl == sl;
+            let own: Vec<usize> = (0..set.connections.len()).filter(of_level).collect();
+            let mut lines = vec![("all", own.clone())];
+            if let Some((worst, best)) = self.worst_and_best(&own) {
+                lines.extend([("best", vec![best]), ("worst", vec![worst])]);
+            }
+            let line = move |(scope, members): (&str, Vec<usize>)| PunctualityLine {
+                seed,
+                class: self.class(experiment, members[0]),
+                sl: sl.0,
+                scope: scope.to_owned(),
+                connection: (scope != "all").then_some(members[0] as u32),
+                ..self.line(experiment, &members)
+            };
+            lines.into_iter().map(line)
+        });
+        Some(ConnectionsSummary {
+            window,
+            established: set.connections.len() as u64,
+            packets_least: self
+                .counted
+                .iter()
+                .map(Punctuality::packets)
+                .min()
+                .unwrap_or(0),
+            enough_packets: self.awaited.as_ref().map(|_| self.is_enough()),
+            punctuality: lines.collect(),
+        })
+    }
+
+    fn class(&self, experiment: &Experiment, connection: usize) -> String {
+        let class = experiment.fabric.connections[connection].class;
+        experiment.classes[usize::from(class)].name.clone()
+    }
+
+    /// Of connections with packets, those with the smallest and the largest share in time at half the
+    /// inter-arrival time; of equal ones the first.
+    fn worst_and_best(&self, members: &[usize]) -> Option<(usize, usize)> {
+        let rank = |&at: &usize| {
+            let counted = &self.counted[at];
+            let packets = counted.packets();
+            (packets > 0).then(|| (counted.in_time()[COMPARED_AT], packets, at))
+        };
+        let mut ranked = members.iter().filter_map(rank);
+        let first = ranked.next()?;
+        let (mut worst, mut best) = (first, first);
+        for one in ranked {
+            // Shares as fractions, compared without rounding.
+            let is_less = |a: (u64, u64, usize), b: (u64, u64, usize)| {
+                u128::from(a.0) * u128::from(b.1) < u128::from(b.0) * u128::from(a.1)
+            };
+            if is_less(one, worst) {
+                worst = one;
+            }
+            if is_less(best, one) {
+                best = one;
+            }
+        }
+        Some((worst.2, best.2))
+    }
+
+    /// The numbers of some connections together.
+    fn line(&self, experiment: &Experiment, members: &[usize]) -> PunctualityLine {
+        let mut sum = Punctuality::default();
+        let (mut delay_max, mut jitter) = (0f64, 0f64);
+        for &at in members {
+            let counted = &self.counted[at];
+            let gap = gap(experiment, at).as_f64();
+            sum.merge(counted);
+            delay_max = delay_max.max(counted.delay_max as f64 / gap);
+            jitter += counted.gap_sum as f64 / gap - counted.gaps() as f64;
+        }
+        let (packets, gaps) = (sum.packets(), sum.gaps());
+        let share = |n: u64, of: u64| (of > 0).then(|| n as f64 / of as f64);
+        let mut line = PunctualityLine {
+            connections: members.len() as u64,
+            packets,
+            late: share(sum.delays[DEADLINES.len()], packets),
+            delay_max: (packets > 0).then_some(delay_max),
+            jitter_mean: (gaps > 0).then(|| jitter / gaps as f64),
+            ..PunctualityLine::default()
+        };
+        for (cell, n) in line.in_time_mut().into_iter().zip(sum.in_time()) {
+            *cell = share(n, packets);
+        }
+        for (cell, n) in line.jitter_mut().into_iter().zip(sum.jitter) {
+            *cell = share(n, gaps);
+        }
+        line
+    }
+
+    /// Every connection as a line of `connections.csv`, and the summary as lines of `punctuality.csv`.
+    pub(super) fn write(
+        &self,
+        experiment: &Experiment,
+        seed: u64,
+        summary: Option<&ConnectionsSummary>,
+        tables: &mut Tables,
+    ) {
+        let (Some(set), Some(summary)) = (&experiment.connections, summary) else {
+            return;
+        };
+        let topology = &experiment.fabric.topology;
+        let nanos = |ticks: f64| experiment.timebase.nanos(ticks);
+        for (at, (info, counted)) in set.connections.iter().zip(&self.counted).enumerate() {
+            let (packets, gaps) = (counted.packets(), counted.gaps());
+            let jitter = counted.gap_sum as f64 / gaps.max(1) as f64 - gap(experiment, at).as_f64();
+            let mut line = ConnectionLine {
+                seed,
+                connection: at as u32,
+                class: self.class(experiment, at),
+                sl: info.sl.0,
+                source: topology.nic_name(info.source),
+                destination: topology.nic_name(info.destination),
+                bandwidth_bps: info.bandwidth.0,
+                slots: info.slots,
+                inter_arrival_ns: info.inter_arrival.as_nanos(),
+                packets,
+                late: counted.delays[DEADLINES.len()],
+                delay_mean_ns: (packets > 0)
+                    .then(|| nanos(counted.delay_sum as f64 / packets as f64)),
+                delay_max_ns: (packets > 0).then(|| nanos(counted.delay_max as f64)),
+                jitter_mean_ns: (gaps > 0).then(|| nanos(jitter)),
+                ..ConnectionLine::default()
+            };
+            for (cell, n) in line.in_time_mut().into_iter().zip(counted.in_time()) {
+                *cell = n;
+            }
+            for (cell, n) in line.jitter_mut().into_iter().zip(counted.jitter) {
+                *cell = n;
+            }
+            tables.connections.line(line.cells());
+        }
+        let lines = summary.punctuality.iter();
+        lines.for_each(|line| tables.punctuality.line(line.cells()));
+    }
+}
+
+fn gap(experiment: &Experiment, connection: usize) -> InterArrival {
+    experiment.fabric.connections[connection].inter_arrival
+}

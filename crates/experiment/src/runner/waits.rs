@@ -1,0 +1,87 @@
+//! The longest waits at outputs (`measure.waits`): witnesses at all arbiters of a fabric.
+//!
+//! They are put there by wrapping the policies of the plan, so a run without them does not know of them.
+
+use std::sync::Arc;
+
+use netloom_arbitration::{WaitRecord, WaitsBy, Witnessed};
+use netloom_fabric::{FabricPlan, Output};
+use netloom_results::{ClassWait, PlaceWaits, WaitScope, WaitSummary, Waits};
+
+use crate::Experiment;
+
+/// What was seen at switches and at NICs.
+pub(super) struct Witnesses {
+    switches: Arc<WaitRecord>,
+    nics: Arc<WaitRecord>,
+}
+
+impl Witnesses {
+    /// The same plan with witnesses at all its arbiters.
+    pub(super) fn put(plan: &FabricPlan) -> (FabricPlan, Witnesses) {
+        let mut plan = plan.clone();
+        // A queue of a switch output is a lane, one of a NIC a service level.
+        let at_switches = Witnessed::new(plan.switch_policy, WaitsBy::Vl);
+        let at_nics = Witnessed::new(plan.nic_policy, WaitsBy::Sl);
+        let witnesses = Witnesses {
+            switches: at_switches.record(),
+            nics: at_nics.record(),
+        };
+        for (output, policy) in &mut plan.own_policies {
+            let record = match output {
+                Output::Nic(_) => &witnesses.nics,
+                Output::Switch(..) => &witnesses.switches,
+            };
+            *policy = Arc::new(Witnessed::sharing(policy.clone(), record.clone()));
+        }
+        plan.switch_policy = Arc::new(at_switches);
+        plan.nic_policy = Arc::new(at_nics);
+        (plan, witnesses)
+    }
+
+    pub(super) fn summary(&self, experiment: &Experiment) -> Waits {
+        let plan = &experiment.fabric;
+        let (links, nics) = (plan.links.iter(), plan.topology.nics());
+        let slowest = links.map(|link| link.flit).max().unwrap_or(0);
+        let slowest_nic = nics.map(|nic| plan.nic_link(nic).flit).max().unwrap_or(0);
+        Waits {
+            switches: place(&self.switches, slowest, experiment),
+            nics: place(&self.nics, slowest_nic, experiment),
+        }
+    }
+}
+
+/// What one record says, with times for links that need `flit` ticks for a flit.
+fn place(record: &WaitRecord, flit: u64, experiment: &Experiment) -> PlaceWaits {
+    let per_byte = flit as f64 / experiment.fabric.segmentation.flit.0 as f64;
+    let nanos = |bytes: u64| experiment.timebase.nanos(bytes as f64 * per_byte);
+    let summary = |(choices, contested_choices), at_least, at_most| WaitSummary {
+        choices,
+        contested_choices,
+        wait_at_least_bytes: at_least,
+        wait_at_most_bytes: at_most,
+        wait_at_least_ns: nanos(at_least),
+        wait_at_most_ns: nanos(at_most),
+    };
+    let longest = record.longest();
+    let at_least = longest.iter().map(|wait| wait.at_least).max();
+    let at_most = longest.iter().map(|wait| wait.at_most).max();
+    PlaceWaits {
+        by: match record.by() {
+            WaitsBy::Sl => WaitScope::Sl,
+            WaitsBy::Vl => WaitScope::Vl,
+        },
+        total: summary(
+            record.choices(),
+            at_least.unwrap_or(0),
+            at_most.unwrap_or(0),
+        ),
+        classes: longest
+            .iter()
+            .map(|wait| ClassWait {
+                number: wait.class,
+                summary: summary((wait.choices, wait.contested), wait.at_least, wait.at_most),
+            })
+            .collect(),
+    }
+}

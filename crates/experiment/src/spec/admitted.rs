@@ -1,0 +1,271 @@
+//! From requests for bandwidth to sources, tables and what is recorded.
+//!
+//! ```text
+//!  list or draws ─► admission over the routing's paths ─┬─► one source per service level
+//!                   (crate design)                      ├─► the table of every output
+//!                                                       └─► the connections whose punctuality is counted
+//! ```
+//!
+//! Everything here is made anew for every seed: draws, phases, and paths where these are drawn.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use netloom_arbitration::{IbTwoTable, NO_LIMIT, Policy};
+use netloom_design::infiniband::csv::Listed;
+use netloom_design::infiniband::slots::slots_for;
+use netloom_design::infiniband::{
+    Connection, Egress, Establishment, Lanes, Mode, Network, PortTable, Refusal, Settings, Tables,
+    establish,
+};
+use netloom_fabric::{ConnectionPlan, Output};
+use netloom_metrics::InterArrival;
+use netloom_packet::{SlSegmentation, Source};
+use netloom_routing::Forwarding;
+use netloom_topology::Topology;
+use netloom_traffic::{Connections, Flow, FlowSetting, MOST_FLOWS};
+use netloom_units::{Bytes, NicId, Rate, Ratio, Sl};
+
+use crate::experiment::ConnectionInfo;
+
+/// Who asks.
+#[derive(Clone)]
+pub(crate) enum Requests {
+    /// Those of a file.
+    Listed(Vec<Listed>),
+    /// So many draws.
+    Drawn {
+        /// Connections wanted.
+        target: u32,
+        /// Draws for each.
+        draws: u32,
+    },
+}
+
+impl Requests {
+    /// The service levels that may be used, whatever the seed.
+    pub(crate) fn sls(&self) -> Vec<u8> {
+        let mut sls: Vec<u8> = match self {
+            Requests::Listed(list) => list.iter().map(|listed| listed.connection.sl.0).collect(),
+            Requests::Drawn { target, .. } => (0..(*target).min(4) as u8).collect(),
+        };
+        sls.sort_unstable();
+        sls.dedup();
+        sls
+    }
+}
+
+/// The names of the classes of connections, by service level.
+pub(crate) const CLASS_NAMES: [&str; 4] = ["very-low", "low", "high", "very-high"];
+
+/// Everything that does not depend on the seed.
+#[derive(Clone)]
+pub(crate) struct Admission {
+    pub(crate) requests: Requests,
+    pub(crate) mode: Mode,
+    pub(crate) lanes: Lanes,
+    pub(crate) payload: Bytes,
+    /// Rate of all links.
+    pub(crate) link: Rate,
+    pub(crate) flit: Bytes,
+    /// Ticks of a cycle of a NIC.
+    pub(crate) cycle: u64,
+    /// The service level of each class of connections; the first of them has number `first_class`.
+    pub(crate) sls: Vec<u8>,
+    pub(crate) first_class: usize,
+    /// Whether the tables arbitrate at switches, and whether at NICs.
+    pub(crate) at_switches: bool,
+    pub(crate) at_nics: bool,
+}
+
+/// Why connections cannot be simulated.
+pub(crate) enum Obstacle {
+    /// Admission makes no sense on this fabric.
+    Unsuited(String),
+    /// A NIC has more connections of one service level than a packet can tell apart.
+    TooMany(NicId, Sl, usize),
+}
+
+/// What admission gave.
+pub(crate) struct Admitted {
+    pub(crate) network: Network,
+    pub(crate) refused: Vec<(u32, Connection, Refusal)>,
+    pub(crate) infos: Vec<ConnectionInfo>,
+    pub(crate) plans: Vec<ConnectionPlan>,
+    /// One for each class.
+    pub(crate) sources: Vec<Arc<dyn Source>>,
+    pub(crate) policies: BTreeMap<Output, Arc<dyn Policy>>,
+}
+
+impl Admission {
+    /// The table of an output that no connection passes.
+    pub(crate) fn usual_policy(&self) -> Arc<dyn Policy> {
+        policy(&PortTable::new(self.lanes))
+    }
+
+    /// Admits all that fit, and makes what the run needs of them.
+    pub(crate) fn make(
+        &self,
+        topology: &Arc<Topology>,
+        forwarding: &Forwarding,
+        seed: u64,
+    ) -> Result<Admitted, Obstacle> {
+        let (topology, forwarding) = (topology.clone(), forwarding.clone());
+        let rates = vec![self.link; topology.link_classes().len()];
+        let settings = Settings {
+            mode: self.mode,
+            lanes: self.lanes,
+            ..Settings::default()
+        };
+        let mut network = Network::with_rates(topology, forwarding, rates, settings)
+            .map_err(Obstacle::Unsuited)?;
+        let mut refused = vec![];
+        let accepted: Vec<Connection> = match &self.requests {
+            Requests::Listed(list) => {
+                let mut admit = |listed: &Listed| match network.admit(listed.connection) {
+                    Ok(_) => Some(listed.connection),
+                    Err(refusal) => {
+                        refused.push((listed.line, listed.connection, refusal));
+                        None
+                    }
+                };
+                list.iter().filter_map(&mut admit).collect()
+            }
+            &Requests::Drawn { target, draws } => {
+                let wanted = Establishment {
+                    target,
+                    draws,
+                    seed,
+                };
+                let made = establish(&mut network, &wanted);
+                made.accepted.into_iter().map(|(_, made)| made).collect()
+            }
+        };
+        let (infos, plans) = self.numbered(&accepted)?;
+        let sources = self.sls.iter().map(|&sl| {
+            let setting = self.setting(network.topology().n_nics(), seed, Sl(sl));
+            let own = accepted.iter().filter(|connection| connection.sl.0 == sl);
+            let flows: Vec<Flow> = own
+                .map(|connection| Flow {
+                    source: connection.source,
+                    destination: connection.destination,
+                    bandwidth: connection.bandwidth,
+                })
+                .collect();
+            Arc::new(Connections::new(&flows, &setting)) as Arc<dyn Source>
+        });
+        Ok(Admitted {
+            sources: sources.collect(),
+            policies: self.policies(&network),
+            network,
+            refused,
+            infos,
+            plans,
+        })
+    }
+
+    /// What each class asks for on the wire, as a fraction of a NIC's link over all NICs.
+    pub(crate) fn loads(&self, admitted: &Admitted, cutting: &SlSegmentation) -> Vec<f64> {
+        let payload = u32::try_from(self.payload.0).expect("a payload of 32 bits");
+        let n_nics = f64::from(admitted.network.topology().n_nics());
+        let load = |&sl: &u8| {
+            let flits = u64::from(cutting.of(Sl(sl)).cut(payload).flits);
+            let own = admitted.infos.iter().filter(|info| info.sl.0 == sl);
+            let bits: u64 = own.map(|info| info.bandwidth.0).sum();
+            let overhead = (flits * self.flit.0) as f64 / self.payload.0 as f64;
+            bits as f64 * overhead / (n_nics * self.link.0 as f64)
+        };
+        self.sls.iter().map(load).collect()
+    }
+
+    /// Packets of all connections in a cycle of a NIC.
+    pub(crate) fn packets_per_cycle(&self, admitted: &Admitted) -> f64 {
+        let bits: u64 = admitted.infos.iter().map(|info| info.bandwidth.0).sum();
+        bits as f64 * self.flit.0 as f64 / (self.link.0 as f64 * self.payload.0 as f64)
+    }
+
+    fn setting(&self, n_nics: u32, seed: u64, sl: Sl) -> FlowSetting {
+        FlowSetting {
+            payload: self.payload,
+            link: self.link,
+            flit: self.flit,
+            n_nics,
+            seed,
+            sl,
+        }
+    }
+
+    /// The connections with their flows: numbers among those of the same source and service level.
+    fn numbered(
+        &self,
+        accepted: &[Connection],
+    ) -> Result<(Vec<ConnectionInfo>, Vec<ConnectionPlan>), Obstacle> {
+        let mut n_flows: BTreeMap<(NicId, Sl), usize> = BTreeMap::new();
+        let (mut infos, mut plans) = (vec![], vec![]);
+        for connection in accepted {
+            let flow = n_flows
+                .entry((connection.source, connection.sl))
+                .or_default();
+            let class = self.sls.iter().position(|&sl| sl == connection.sl.0);
+            let class = self.first_class + class.expect("every level asked for has a class");
+            // In cycles of the NICs, as their sources count; so ticks that are rounded change nothing.
+            let setting = self.setting(0, 0, connection.sl);
+            let ticks = setting.gap(connection.bandwidth) * Ratio::whole(self.cycle);
+            plans.push(ConnectionPlan {
+                source: connection.source,
+                destination: connection.destination,
+                class: u8::try_from(class).expect("fewer than 256 classes"),
+                flow: (*flow % MOST_FLOWS) as u8,
+                inter_arrival: inter_arrival(ticks),
+            });
+            infos.push(ConnectionInfo {
+                source: connection.source,
+                destination: connection.destination,
+                sl: connection.sl,
+                bandwidth: connection.bandwidth,
+                slots: slots_for(connection.bandwidth, self.link).0,
+                inter_arrival: connection.bandwidth.time_for(self.payload),
+            });
+            *flow += 1;
+        }
+        let most = n_flows.into_iter().max_by_key(|&(_, n)| n);
+        match most {
+            Some(((nic, sl), n)) if n > MOST_FLOWS => Err(Obstacle::TooMany(nic, sl, n)),
+            _ => Ok((infos, plans)),
+        }
+    }
+
+    /// The tables at the outputs where they arbitrate; those without connections have the usual one.
+    fn policies(&self, network: &Network) -> BTreeMap<Output, Arc<dyn Policy>> {
+        let place = |port| match port {
+            Egress::Nic(nic) => self.at_nics.then_some(Output::Nic(nic)),
+            Egress::Switch(switch, port) => {
+                self.at_switches.then_some(Output::Switch(switch, port))
+            }
+        };
+        let own = network
+            .ports()
+            .filter(|&port| network.report(port).n_connections > 0);
+        own.filter_map(|port| Some((place(port)?, policy(network.table(port)))))
+            .collect()
+    }
+}
+
+/// A gap in ticks with numerator and denominator of 64 bits; where they are longer, their last bits go
+/// (less than a part in 2^50, and in what is recorded only).
+fn inter_arrival(ticks: Ratio) -> InterArrival {
+    let bits = |n: u128| u128::BITS - n.leading_zeros();
+    let excess = bits(ticks.num()).saturating_sub(u64::BITS);
+    let excess = excess.max(bits(ticks.den()).saturating_sub(60));
+    let narrow = |n: u128| u64::try_from(n >> excess).unwrap_or(u64::MAX).max(1);
+    InterArrival::new(narrow(ticks.num()), narrow(ticks.den()))
+}
+
+fn policy(table: &PortTable) -> Arc<dyn Policy> {
+    let Tables { high, low } = table.simulated_tables();
+    Arc::new(IbTwoTable {
+        high,
+        low,
+        limit: NO_LIMIT,
+    })
+}

@@ -1,0 +1,263 @@
+//! `[connections]`: constant-rate connections that ask for bandwidth before they send (paper 004).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use netloom_catalog::{Params, Section, choice, params};
+use netloom_design::infiniband::establish::DRAWS;
+use netloom_design::infiniband::{Mode, csv};
+use netloom_packet::SlSegmentation;
+use netloom_routing::Forwarding;
+use netloom_topology::Topology;
+use netloom_units::{Bytes, Sl};
+
+use super::admitted::{Admission, Admitted, Requests};
+use super::link::LinkSpec;
+use super::reading::table;
+use super::{Desk, LaneMap};
+use crate::check;
+use crate::experiment::UntilPackets;
+
+/// More mistakes of one list than anybody wants to read.
+const MOST_MISTAKES: usize = 100;
+
+/// More connections than any fabric of ours holds.
+const MOST_WANTED: u32 = 4_000_000;
+/// In bytes: times the fastest link it has 62 bits, as exact gaps need.
+const LARGEST_PACKET: u64 = 32 << 10;
+
+choice! {
+    /// What limits admission at a port.
+    pub(crate) enum Limit {
+        /// Slots only; a table may then need more than the 64 entries there are.
+        Paper = "paper",
+        /// Slots and the 64 entries of a real table.
+        StrictEntries = "strict-entries",
+    }
+}
+
+impl Limit {
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Limit::Paper => Mode::Paper,
+            Limit::StrictEntries => Mode::StrictEntries,
+        }
+    }
+}
+
+choice! {
+    /// What becomes of a listed connection that is refused.
+    pub(crate) enum Refused {
+        /// The file is wrong.
+        Error = "error",
+        /// The others run without it.
+        Skip = "skip",
+    }
+}
+
+choice! {
+    /// Whose packets end a run.
+    pub(crate) enum Levels {
+        /// Connections of SL2 and SL3 (G004-5).
+        High = "high",
+        /// All connections, as the paper has it; the slowest take their time (X004-10).
+        Full = "full",
+    }
+}
+
+params! {
+    /// Connections of a constant rate that are admitted before they send.
+    #[derive(Clone, Debug)]
+    pub(crate) struct ConnectionsSpec {
+        /// A CSV file that lists them: source, destination, bandwidth and, where the bandwidth does not
+        /// decide, sl.
+        pub(crate) list: Option<String> = None,
+        /// How many to draw, instead of a list: the service levels in turn, ends and bandwidth at random.
+        pub(crate) target: Option<u32> = None,
+        /// Draws for each of them before establishment ends.
+        pub(crate) retries: u32 = DRAWS,
+        /// What limits admission: "paper" (80 % of the slots of a port) or "strict-entries" (and the 64
+        /// entries of its table).
+        pub(crate) mode: Limit = Limit::Paper,
+        /// Payload of every packet.
+        pub(crate) packet: Bytes = Bytes(256),
+        /// What becomes of a listed connection that is refused: "error" or "skip".
+        pub(crate) refused: Refused = Refused::Error,
+        /// The lane of best effort in the tables of all ports, which keeps 20 %.
+        pub(crate) best_effort: u8 = 8,
+        /// The lane of challenged traffic in these tables, which comes last.
+        pub(crate) challenged: u8 = 9,
+        /// End the run once every connection has received so many packets after the warm-up; left out,
+        /// `measure.length` ends it.
+        pub(crate) until_packets: Option<u32> = None,
+        /// Which connections must have received them: "high" (SL2 and SL3) or "full" (all).
+        pub(crate) until_levels: Levels = Levels::High,
+    }
+    check |it, section| {
+        match (&it.list, it.target) {
+            (None, None) => {
+                let place = section.place();
+                section.notes.error("E0801", place, "no connections: neither `list` nor `target`")
+                    .help("write list = \"connections.csv\", or target = 2048 to draw them");
+            }
+            (Some(_), Some(_)) => {
+                let (list, target) = (section.place_of("list"), section.place_of("target"));
+                section.notes.error("E0107", target, "both `list` and `target`")
+                    .also(list, "the other one")
+                    .help("connections are listed or drawn; keep one of them");
+            }
+            _ => {}
+        }
+        let target = u64::from(it.target.unwrap_or(1));
+        let until = u64::from(it.until_packets.unwrap_or(1));
+        for (key, value, most) in [
+            ("target", target, u64::from(MOST_WANTED)),
+            ("retries", u64::from(it.retries), u64::from(u32::MAX)),
+            ("packet", it.packet.0, LARGEST_PACKET),
+            ("until-packets", until, u64::from(u32::MAX)),
+        ] {
+            if !(1..=most).contains(&value) {
+                let place = section.place_of(key);
+                section.notes.error("E0801", place, format!("`{key}` of {value}"))
+                    .help(format!("write 1 to {most}"));
+            }
+        }
+    }
+}
+
+impl ConnectionsSpec {
+    /// When connections end the run.
+    pub(crate) fn until(&self) -> Option<UntilPackets> {
+        let least_sl = match self.until_levels {
+            Levels::High => Sl(2),
+            Levels::Full => Sl(0),
+        };
+        self.until_packets
+            .map(|packets| UntilPackets { packets, least_sl })
+    }
+}
+
+/// Reads `[connections]`, if the file has it: `Some(None)` if it is wrong.
+pub(crate) fn read(root: &mut Section<'_>) -> Option<Option<ConnectionsSpec>> {
+    root.raw("connections")?;
+    Some(table(root, "connections", ConnectionsSpec::read))
+}
+
+/// Who asks, and the hash of the list where there is one.
+pub(crate) fn requests(
+    spec: &ConnectionsSpec,
+    topology: &Topology,
+    directory: &Path,
+    desk: &mut Desk<'_>,
+) -> Option<(Requests, Option<String>)> {
+    let Some(list) = &spec.list else {
+        let (target, draws) = (spec.target?, spec.retries);
+        return Some((Requests::Drawn { target, draws }, None));
+    };
+    let place = desk.places.of("connections.list");
+    let text = match std::fs::read_to_string(directory.join(list)) {
+        Ok(text) => text,
+        Err(error) => {
+            desk.notes.error("E0802", place, format!("{list}: {error}"));
+            return None;
+        }
+    };
+    match csv::parse(&text, topology) {
+        Ok(listed) if listed.is_empty() => {
+            desk.notes
+                .error("E0802", place, format!("{list} lists no connection"))
+                .help("below the header stand lines like 0,7,64 Mbps,");
+            None
+        }
+        Ok(listed) if listed.iter().any(|l| l.connection.deadline.is_some()) => {
+            let late = listed.iter().filter(|l| l.connection.deadline.is_some());
+            for (n, listed) in late.enumerate().take(MOST_MISTAKES) {
+                let message = format!("{list}:{}: a connection with a deadline", listed.line);
+                let note = desk.notes.error("E0802", place, message);
+                if n == 0 {
+                    note.help(
+                        "deadlines are planned and not yet simulated: netloom plan FILE --admit LIST tells \
+                         which can be kept; leave them out here",
+                    );
+                }
+            }
+            None
+        }
+        Ok(listed) => {
+            let hash = netloom_results::sha256(&text);
+            Some((Requests::Listed(listed), Some(hash)))
+        }
+        Err(mistakes) => {
+            for mistake in mistakes.iter().take(MOST_MISTAKES) {
+                let (line, message) = (mistake.line, &mistake.message);
+                desk.notes
+                    .error("E0802", place, format!("{list}:{line}: {message}"));
+            }
+            if let Some(more) = mistakes.len().checked_sub(MOST_MISTAKES + 1) {
+                let message = format!("{list}: and {} more mistakes", more + 1);
+                desk.notes.error("E0802", place, message);
+            }
+            None
+        }
+    }
+}
+
+/// What admission needs to know besides the section itself.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) topology: &'a Arc<Topology>,
+    pub(crate) way: &'a Forwarding,
+    pub(crate) link: &'a LinkSpec,
+    pub(crate) lanes: &'a LaneMap,
+    pub(crate) cutting: &'a SlSegmentation,
+    /// Ticks of a cycle of a NIC.
+    pub(crate) cycle: u64,
+    /// Number of the first class of connections.
+    pub(crate) first_class: usize,
+    /// Whether the tables arbitrate at switches, and whether at NICs.
+    pub(crate) at: (bool, bool),
+    pub(crate) seed: u64,
+}
+
+/// Admits the connections for the first seed, and tells what came of it.
+pub(crate) fn admit(
+    spec: &ConnectionsSpec,
+    requests: Requests,
+    around: &Surroundings<'_>,
+    desk: &mut Desk<'_>,
+) -> Option<(Admission, Admitted)> {
+    let sls = requests.sls();
+    let fits = check::connections::packet(spec, around.cutting, &sls, desk);
+    let has_one_rate = check::connections::rates(around.link, around.topology, desk);
+    let lanes = check::connections::lanes(spec, around.lanes, &sls, desk)?;
+    let (at_switches, at_nics) = around.at;
+    if at_switches {
+        check::connections::served(&lanes, around.lanes, desk);
+    }
+    if !(fits && has_one_rate) {
+        return None;
+    }
+    let admission = Admission {
+        requests,
+        mode: spec.mode.mode(),
+        lanes,
+        payload: spec.packet,
+        link: around.link.rate,
+        flit: around.link.segmentation.flit,
+        cycle: around.cycle,
+        sls,
+        first_class: around.first_class,
+        at_switches,
+        at_nics,
+    };
+    match admission.make(around.topology, around.way, around.seed) {
+        Ok(admitted) => {
+            check::connections::refusals(spec, &admitted, desk);
+            check::connections::facts(&admission.requests, &admitted, desk);
+            Some((admission, admitted))
+        }
+        Err(obstacle) => {
+            check::connections::obstacle(obstacle, desk);
+            None
+        }
+    }
+}

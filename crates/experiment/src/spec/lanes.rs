@@ -1,0 +1,171 @@
+//! Lanes, and what travels on them.
+//!
+//! Both ways to write the map give the same [`Channels`]: `sl2vl` is one channel per level with the level's
+//! number, `sl2sc` and `sc2vl` say both steps.
+
+use std::collections::BTreeMap;
+
+use netloom_catalog::{FromToml, Resolved};
+use netloom_fabric::Channels;
+use netloom_packet::{N_SCS, SlSegmentation};
+use netloom_routing::Forwarding;
+use netloom_topology::Topology;
+use netloom_units::{Port, Sc, Sl, SwitchId};
+
+use super::mapping::ChannelSets;
+use super::plan::{Classes, Desk};
+use super::qos::QosSpec;
+use super::reading::resolve_default;
+use crate::check;
+
+/// Service levels that a file can map to channels without naming them: SC15 is for management.
+const LEVELS_WITH_A_CHANNEL: u8 = 15;
+
+/// Lanes of every link.
+pub(crate) struct LaneMap {
+    /// All of them.
+    pub(crate) n_vls: u8,
+    pub(crate) channels: Channels,
+    /// Flits of the largest packet by lane; 0 where nothing travels.
+    pub(crate) largest: Vec<u16>,
+    /// The same in bytes on the wire.
+    pub(crate) largest_bytes: [Option<u32>; 16],
+    /// The same by service level.
+    pub(crate) largest_of_sl: [Option<u32>; 16],
+    /// Lanes that carry traffic, one bit each.
+    pub(crate) used: u32,
+}
+
+/// Lanes for the service levels that carry traffic.
+pub(crate) fn lanes(
+    qos: &QosSpec,
+    classes: &Classes,
+    way: &Forwarding,
+    topology: &Topology,
+    resolved: &mut Resolved,
+    desk: &mut Desk<'_>,
+) -> Option<LaneMap> {
+    let values = qos.values.as_ref()?;
+    let exceptions = qos.exceptions.as_ref()?;
+    let has_channels = values.sl2sc.is_some() || values.sc2vl.is_some() || values.sc2sl.is_some();
+    if has_channels && !check::channels::one_map(desk) {
+        return None;
+    }
+    let mut messages: BTreeMap<Sl, u32> = BTreeMap::new();
+    for (&sl, &bytes) in classes.levels.iter().flatten() {
+        let largest = messages.entry(Sl(sl)).or_insert(0);
+        *largest = bytes.max(*largest);
+    }
+    let segmentation = &classes.workloads.segmentation;
+    if values.sl_mtu.is_some() {
+        check::transfer_unit::fact(segmentation, messages.keys().copied(), desk);
+    }
+
+    let mut channels = Channels::identity(1);
+    if let Some(sets) = &values.sl2sc {
+        channels.sl2sc = check::channels::sets(&sets.0, desk)?;
+    } else if has_channels {
+        channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
+    }
+    if !check::channels::all_levels(&channels, messages.keys(), desk) {
+        return None;
+    }
+    let used = channels.of_levels(messages.keys().copied());
+    let (row, path, from) = match (&values.sl2vl, &values.sc2vl) {
+        (Some(row), _) => (&row.0[..], "qos.sl2vl", "SL"),
+        (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
+        (None, None) => (&[][..], "qos", "SL"),
+    };
+    let other_rows = exceptions.iter().map(|exception| &exception.row.0[..]);
+    let per_routing = way.lanes().max(1);
+    let vls = values.vls.unwrap_or_else(|| {
+        let named = other_rows.chain([row]).flatten().max();
+        let by_channel = match row.is_empty() {
+            true => used.keys().max().map_or(1, |sc| sc.0 + 1),
+            false => 1,
+        };
+        by_channel
+            .min(15 / per_routing)
+            .max(named.map_or(1, |vl| vl.saturating_add(1)))
+            .min(15)
+    });
+    resolve_default(resolved, &["qos"], 0, "vls", vls.write());
+    if !check::lanes::count(vls, per_routing, desk) {
+        return None;
+    }
+    // A lane that does not exist is noted, and another one taken so that the checks can go on.
+    let existing = |row: &[u8]| row.iter().map(|vl| vl % vls).collect::<Vec<u8>>();
+    channels.sc2vl = Channels::identity(vls).sc2vl;
+    channels.sc2vl[..row.len()].copy_from_slice(&existing(row));
+    check::lanes::row(row, path, from, vls, desk);
+    if has_channels {
+        write_channels(&channels, resolved);
+        let sc2sl = values.sc2sl.as_ref().map_or(&[][..], |row| &row.0[..]);
+        check::channels::inverse(sc2sl, &channels, desk);
+        check::channels::fact(&used, &channels, desk);
+    } else {
+        let row = channels.sc2vl[..16].to_vec();
+        resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
+    }
+    for (at, exception) in exceptions.iter().enumerate() {
+        let path = format!("qos.sl2vl-exception.{at}");
+        check::lanes::row(&exception.row.0, &format!("{path}.row"), "SL", vls, desk);
+        check::lanes::exception(exception, &path, topology, desk);
+        let mut own = channels.sc2vl;
+        own[..exception.row.0.len()].copy_from_slice(&existing(&exception.row.0));
+        let key = (
+            SwitchId(exception.switch),
+            Port(exception.input),
+            Port(exception.output),
+        );
+        channels.exceptions.insert(key, own);
+    }
+    if !exceptions.is_empty() {
+        check::deadlock::exceptions(way, desk);
+    }
+    let n_vls = vls * per_routing;
+    let mut map = LaneMap {
+        n_vls,
+        largest: vec![0; usize::from(n_vls)],
+        largest_bytes: [None; 16],
+        largest_of_sl: [None; 16],
+        used: 0,
+        channels,
+    };
+    for (sc, sl) in used {
+        map.add(sc, sl, messages[&sl], segmentation, vls);
+    }
+    Some(map)
+}
+
+impl LaneMap {
+    /// Messages of up to so many bytes travel on a channel; there are `vls` lanes for each of the routing.
+    fn add(&mut self, sc: Sc, sl: Sl, bytes: u32, segmentation: &SlSegmentation, vls: u8) {
+        let cut = segmentation.of(sl).cut(bytes);
+        let of_sl = &mut self.largest_of_sl[sl.index() & 15];
+        *of_sl = Some(cut.bytes).max(*of_sl);
+        let exceptions = self.channels.exceptions.values();
+        for row in std::iter::once(&self.channels.sc2vl).chain(exceptions) {
+            let lane = usize::from(row[sc.index()]);
+            for vl in (lane..usize::from(self.n_vls)).step_by(usize::from(vls)) {
+                self.largest[vl] = self.largest[vl].max(cut.flits);
+                self.largest_bytes[vl] = self.largest_bytes[vl].max(Some(cut.bytes));
+                self.used |= 1 << vl;
+            }
+        }
+    }
+}
+
+/// Writes down what a file with channels leaves out. A channel of no level has SL0 in SC2SL.
+fn write_channels(channels: &Channels, resolved: &mut Resolved) {
+    let of_level = |sl| channels.of_levels([Sl(sl)]).keys().map(|sc| sc.0).collect();
+    let sets = ChannelSets((0..LEVELS_WITH_A_CHANNEL).map(of_level).collect());
+    resolve_default(resolved, &["qos"], 1, "sl2sc", sets.write());
+    let lanes = channels.sc2vl.to_vec().write();
+    resolve_default(resolved, &["qos"], 2, "sc2vl", lanes);
+    let mut levels = [0u8; N_SCS];
+    for (sc, sl) in channels.of_levels((0..16).map(Sl)) {
+        levels[sc.index()] = sl.0;
+    }
+    resolve_default(resolved, &["qos"], 3, "sc2sl", levels.to_vec().write());
+}

@@ -1,0 +1,105 @@
+//! `[plan]`: tables that follow from what classes need.
+//!
+//! A file may say what its classes need instead of how the arbiters are set: the tables are planned, written
+//! into `[qos]` as if the file had them, and simulated. A file with both keeps its own arbiter, and the plan
+//! is only read: so a resolved file, which has both, runs the same.
+
+use netloom_catalog::{Document, FromToml, Notes, Section};
+use netloom_design::plan::{self, Plan, Refusal, Request};
+
+use super::plan::Desk;
+
+/// What became of `[plan]`.
+pub(crate) struct Planned {
+    request: Request,
+    outcome: Result<Plan, Refusal>,
+}
+
+fn has_plan(document: &Document) -> bool {
+    document.root.get("plan").is_some()
+}
+
+fn has_arbiter(document: &Document) -> bool {
+    let qos = document.root.get("qos");
+    qos.is_some_and(|qos| qos.get("arbiter").is_some())
+}
+
+/// Puts the planned tables into the document, as `--set` would. What is wrong with the section is told when
+/// it is read with the others.
+pub(super) fn put(document: &mut Document) {
+    if !has_plan(document) || has_arbiter(document) {
+        return;
+    }
+    let mut unheard = Notes::new();
+    let request = Section::open(&document.root, &mut unheard)
+        .and_then(|mut root| Request::read(&mut root))
+        .filter(|_| !unheard.has_errors());
+    let Some(Ok(plan)) = request.map(|request| plan::plan(&request)) else {
+        return;
+    };
+    let values = [
+        ("vls", plan.lanes.groups.len().to_string()),
+        ("sl2vl", plan.sl2vl().write()),
+        ("arbiter", plan.tables.to_toml(plan.request.ports.flit)),
+    ];
+    let written = |key: &str| {
+        let qos = document.root.get("qos");
+        qos.is_some_and(|qos| qos.get(key).is_some())
+    };
+    let missing = values.iter().filter(|(key, _)| !written(key));
+    let sets: Vec<String> = missing
+        .map(|(key, text)| format!("qos.{key}={text}"))
+        .collect();
+    let mut notes = Notes::new();
+    sets.iter().for_each(|set| document.set(set, &mut notes));
+    debug_assert!(notes.is_empty(), "planned tables are TOML");
+}
+
+/// Reads the section, if the file has it.
+pub(super) fn read(root: &mut Section<'_>) -> Option<Planned> {
+    root.raw("plan")?;
+    let request = Request::read(root)?;
+    let outcome = plan::plan(&request);
+    Some(Planned { request, outcome })
+}
+
+/// The plan, if the file's arbiter is the one that was planned; tells what cannot be met.
+pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
+    let Planned { request, outcome } = planned;
+    let place = desk.places.of("plan");
+    let plan = match outcome {
+        Ok(plan) => plan,
+        Err(refusal) => {
+            // Tables of the file's own were put in its place.
+            if desk.places.written("qos.arbiter").is_some() {
+                return None;
+            }
+            let name = |&class: &usize| request.classes[class].name.as_str();
+            let names: Vec<&str> = refusal.conflict.classes.iter().map(name).collect();
+            let note = desk.notes.error(
+                "E0903",
+                place,
+                format!("cannot be met together: {}", names.join(", ")),
+            );
+            for class in &refusal.conflict.classes {
+                note.also(desk.places.of(&format!("plan.class.{class}")), "");
+            }
+            note.help(refusal.conflict.reasons.join("; "));
+            return None;
+        }
+    };
+    for unmet in &plan.unmet {
+        let place = desk.places.of(&format!("plan.class.{}", unmet.class()));
+        let words = unmet.words(&request.classes);
+        desk.notes.warning("W0904", place, words);
+    }
+    let classes = plan.classes.iter().map(|class| {
+        let wait = class
+            .worst_wait
+            .map_or("no bound".to_owned(), plan::rounded);
+        format!("{} {:.2} % ({wait})", class.name, class.share_given * 100.0)
+    });
+    let classes: Vec<String> = classes.collect();
+    desk.fact("plan", classes.join(", "));
+    Some(plan)
+}

@@ -1,0 +1,108 @@
+//! The part of a file that planning needs: cables with their rates, and paths. Traffic may be missing.
+
+use std::sync::Arc;
+
+use netloom_arbitration::NO_LIMIT;
+use netloom_catalog::{Document, Notes, Value, ValueShape};
+use netloom_packet::Segmentation;
+use netloom_routing::Forwarding;
+use netloom_topology::Topology;
+use netloom_units::Rate;
+
+use super::reading::Places;
+use super::{Desk, Request, Sections, Traffic, open, plan, read};
+
+/// A fabric without its switches' insides and without its traffic.
+pub struct Wiring {
+    /// The name of the experiment.
+    pub name: String,
+    /// The cables.
+    pub topology: Arc<Topology>,
+    /// The paths.
+    pub forwarding: Forwarding,
+    /// The rate of each class of links, in the order of `topology.link_classes()`.
+    pub rates: Vec<Rate>,
+    /// Largest payload and header of packets.
+    pub segmentation: Segmentation,
+    /// LimitOfHighPriority where the file has tables of InfiniBand (`qos.arbiter.limit`), otherwise none (255).
+    pub limit: u8,
+}
+
+/// What became of a file.
+pub struct LoadedWiring {
+    /// The texts and the tree they give.
+    pub document: Document,
+    /// Everything noted about it.
+    pub notes: Notes,
+    /// The fabric, if there were no errors.
+    pub wiring: Option<Wiring>,
+}
+
+/// Loads what planning needs of a file. All sections are read and their mistakes told; only what values of
+/// several sections mean together is left to [`super::load`], but for topology, links and routing.
+pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
+    let mut notes = Notes::new();
+    let (document, is_toml) = open(request, &mut notes);
+    let sections = is_toml
+        .then(|| read(&document, request, Traffic::MayBeMissing, &mut notes))
+        .flatten();
+    let wiring =
+        sections.and_then(|(sections, _)| wire(sections, &document, request.force, &mut notes));
+    LoadedWiring {
+        wiring: wiring.filter(|_| !notes.has_errors()),
+        document,
+        notes,
+    }
+}
+
+fn wire(
+    sections: Sections,
+    document: &Document,
+    is_forced: bool,
+    notes: &mut Notes,
+) -> Option<Wiring> {
+    let places = Places {
+        root: &document.root,
+    };
+    // What `check` would say about the fabric is not asked for here.
+    let facts = &mut vec![];
+    let desk = &mut Desk {
+        places,
+        notes,
+        facts,
+        is_forced,
+    };
+    let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
+    let topology = plan::fabric(&sections.topology?, seed, desk)?;
+    let way = sections
+        .routing
+        .and_then(|routing| plan::way(&routing, &topology, seed, desk));
+    let link = sections
+        .link
+        .filter(|link| plan::knows_link_classes(link, &topology, desk));
+    let (forwarding, link) = (way?, link?);
+    let names = topology.link_classes().iter();
+    let rates = names.map(|name| link.of_class(name).0).collect();
+    let has_tables = sections.qos?.arbiter?.two_table().is_some();
+    Some(Wiring {
+        name: sections.name,
+        rates,
+        segmentation: link.segmentation,
+        limit: has_tables
+            .then(|| limit(document))
+            .flatten()
+            .unwrap_or(NO_LIMIT),
+        topology,
+        forwarding,
+    })
+}
+
+/// The `limit` of the tables, which their reader has already found good.
+fn limit(document: &Document) -> Option<u8> {
+    let qos = document.root.get("qos");
+    let limit = qos.and_then(|qos| qos.get("arbiter")?.get("limit"));
+    match limit.map(|Value { shape, .. }| shape) {
+        Some(ValueShape::Integer(limit)) => u8::try_from(*limit).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,483 @@
+//! Admitted connections, from the file to the tables of a run.
+
+use std::path::PathBuf;
+
+use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
+use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_experiment::{Experiment, render};
+use netloom_fabric::Output;
+use netloom_results::{PunctualityLine, Status, Window};
+use netloom_units::{NicId, Port, SwitchId};
+
+/// The switch and links of paper 004 at 1x, around one switch with `ports` NICs.
+fn star(ports: u32, more: &str) -> String {
+    format!(
+        "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = {ports}\n{PAPER}{more}\n\
+         [measure]\nwarmup = \"1 ms\"\nlength = \"11 ms\"\nepochs = 110\npatience = \"10 ms\"\n"
+    )
+}
+
+const PAPER: &str = "\
+[link]
+rate = \"2.5 Gbps\"
+delay = \"10 ns\"
+flit = \"8 B\"
+header = \"8 B\"
+[switch]
+clock = \"3.2 ns\"
+speedup = 0.25
+input-buffer = \"1056 B\"
+output-buffer = \"1056 B\"
+pipeline = { input = 0, routing = 31, allocation = 0, crossbar = 1, output = 7, credit = 0 }
+";
+
+/// A folder with a list of connections, gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, list: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("netloom-004-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("connections.csv"), list).unwrap();
+        Folder(path)
+    }
+
+    fn load(&self, text: &str) -> Loaded {
+        load(&Request {
+            directory: &self.0,
+            ..Request::new("test.toml", text)
+        })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn said(loaded: &Loaded) -> String {
+    render(&loaded.document, &loaded.notes, false)
+}
+
+#[track_caller]
+fn sound(loaded: Loaded) -> Experiment {
+    let notes = said(&loaded);
+    loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
+}
+
+fn codes(loaded: &Loaded) -> Vec<&'static str> {
+    loaded.notes.iter().map(|note| note.code).collect()
+}
+
+fn finished(experiment: &Experiment) -> RunResult {
+    run(experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    })
+}
+
+/// The cells of a column.
+fn column(table: &str, name: &str) -> Vec<String> {
+    let mut lines = table.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = header.iter().position(|column| *column == name);
+    let at = at.unwrap_or_else(|| panic!("{name} in {header:?}"));
+    lines
+        .map(|line| line.split(',').nth(at).unwrap().to_owned())
+        .collect()
+}
+
+/// The same as numbers; NaN where there is none.
+fn numbers(table: &str, name: &str) -> Vec<f64> {
+    let cells = column(table, name);
+    cells
+        .iter()
+        .map(|cell| cell.parse().unwrap_or(f64::NAN))
+        .collect()
+}
+
+fn table<'a>(result: &'a RunResult, name: &str) -> &'a str {
+    let found = result.connections.iter().find(|(file, _)| *file == name);
+    &found.unwrap_or_else(|| panic!("{name}")).1
+}
+
+fn all(result: &RunResult, sl: u8) -> PunctualityLine {
+    let summary = result.document.run.connections.as_ref().unwrap();
+    let mut lines = summary.punctuality.iter();
+    lines
+        .find(|line| line.sl == sl && line.scope == "all")
+        .unwrap()
+        .clone()
+}
+
+#[test]
+fn thresholds_by_hand_on_one_switch() {
+    // Alone, a packet of 33 flits takes the same time always. 300 Mb/s: every 6826.67 ns, an eighth of
+    // which is 853.3 and a quarter 1706.7. 64 kb/s: every 32 ms, whose 32nd part is 1 ms.
+    let folder = Folder::new(
+        "hand",
+        "source,destination,bandwidth\n0,1,300 Mbps\n2,3,64 kbps\n",
+    );
+    let experiment = sound(folder.load(&star(4, "[connections]\nlist = \"connections.csv\"")));
+    let names: Vec<&str> = experiment
+        .classes
+        .iter()
+        .map(|class| class.name.as_str())
+        .collect();
+    assert_eq!(names, ["very-low", "very-high"]);
+    let result = finished(&experiment);
+    let connections = table(&result, "connections.csv");
+    let delay = numbers(connections, "delay_max_ns");
+    // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. A crossbar of twice the
+    // rate lets half of the packet come before it starts, so that the last flit, received at 854.8 ns, is
+    // never late: it starts at edge 140 (448 ns), with 32 flits of 12.8 ns before the last. One edge later the
+    // head is at the output, whose decision takes 7; then 33 flits go out and travel 10 ns.
+    let out = 448.0 + 3.2 + 7.0 * 3.2;
+    assert_eq!(delay[0], out + 33.0 * 25.6 + 10.0);
+    assert_eq!(numbers(connections, "delay_mean_ns")[0], delay[0]);
+    let packets = numbers(connections, "packets");
+    assert_eq!(packets[0], (10e6 / 6826.667f64).round());
+    for (name, expected) in [
+        ("in_time_1_32", 0.0),
+        ("in_time_1_16", 0.0),
+        ("in_time_1_8", 0.0),
+        ("in_time_1_4", packets[0]),
+        ("in_time_1", packets[0]),
+        ("late", 0.0),
+    ] {
+        assert_eq!(numbers(connections, name)[0], expected, "{name}");
+    }
+    // Nobody is in the way: only the cycle in which a packet is created makes jitter.
+    let line = all(&result, 3);
+    assert_eq!(line.jitter_m1.unwrap() + line.jitter_p0.unwrap(), 1.0);
+    assert!(line.jitter_mean.unwrap().abs() < 1e-4);
+    assert_eq!((line.in_time_1_8, line.in_time_1_4), (Some(0.0), Some(1.0)));
+    assert_eq!(line.delay_max, Some(delay[0] / (256.0 * 8.0 / 0.3)));
+    let low = all(&result, 0);
+    assert!(low.packets == 0 || low.in_time_1_32 == Some(1.0));
+    assert_eq!(
+        result.document.run.connections.unwrap().window,
+        Window::AfterWarmup
+    );
+}
+
+/// 264 bytes are charged as 5 units. By 255 an entry sends 51 packets, by 174 (of 1959 slots) 35, by 163
+/// (of 418) 33, and by 204 (of best effort) 41.
+#[test]
+fn admission_tables_are_at_the_ports() {
+    let folder = Folder::new(
+        "ports",
+        "source,destination,bandwidth\n0,3,300 Mbps\n1,3,64 Mbps\n",
+    );
+    let flood = |sl: u8| {
+        format!(
+            "[[traffic]]\nname = \"flood{sl}\"\nsl = {sl}\nload = 0.3\nmessage = \"256 B\"\n\
+             pattern = {{ kind = \"pairs\", pairs = [[0, 3], [1, 3], [2, 3]] }}\n"
+        )
+    };
+    let floods: String = [2, 3, 8].map(flood).concat();
+    let text = star(
+        4,
+        &format!("[connections]\nlist = \"connections.csv\"\n{floods}"),
+    );
+    let shares = |experiment: &Experiment| {
+        let result = finished(experiment);
+        let run = result.document.run;
+        let of = |sl: u8| {
+            run.sls
+                .iter()
+                .find(|s| s.sl == sl)
+                .unwrap()
+                .summary
+                .delivered_load
+        };
+        [2, 3, 8].map(|sl| of(sl) / run.total.delivered_load)
+    };
+    let experiment = sound(folder.load(&text));
+    let plan = &experiment.fabric;
+    assert_eq!(
+        plan.own_policies.len(),
+        3,
+        "two NICs and the port to the third"
+    );
+    let port = Output::Switch(SwitchId(0), Port(3));
+    for (output, vls) in [
+        (port, [0, 1, 1, 1]),
+        (Output::Nic(NicId(0)), [0, 0, 1, 1]),
+        (Output::Nic(NicId(1)), [0, 1, 0, 1]),
+        (Output::Nic(NicId(2)), [0, 0, 0, 1]),
+    ] {
+        let sendable = plan.policy_of(output).sendable_vls();
+        let bits = [1, 2, 3, 8].map(|vl| sendable >> vl & 1);
+        assert_eq!(bits, vls, "{output:?}");
+    }
+    let found = shares(&experiment);
+    let packets = [51.0 + 33.0, 7.0 * 51.0 + 35.0, 12.0 * 51.0 + 41.0];
+    let sum: f64 = packets.iter().sum();
+    for (found, expected) in found.into_iter().zip(packets.map(|n| n / sum)) {
+        assert!((found - expected).abs() < 0.02, "{found} for {expected}");
+    }
+    // Another arbiter, named, is used everywhere.
+    let named = sound(folder.load(&text.replace(
+        "[connections]",
+        "[qos]\narbiter = \"round-robin\"\n[connections]",
+    )));
+    assert!(named.fabric.own_policies.is_empty());
+    let found = shares(&named);
+    assert!(
+        found.iter().all(|share| (share - 1.0 / 3.0).abs() < 0.02),
+        "{found:?}"
+    );
+}
+
+fn mesh(more: &str) -> String {
+    format!(
+        "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [3, 2]\nhosts = 2\n{PAPER}\
+         [connections]\n{more}\n[measure]\nwarmup = \"1000 packets\"\nlength = \"8 ms\"\nepochs = 80\npatience = \"10 ms\"\n"
+    )
+}
+
+fn drawn(text: &str) -> Experiment {
+    sound(load(&Request::new("test.toml", text)))
+}
+
+#[test]
+fn every_connection_receives_what_it_asked_for() {
+    let result = finished(&drawn(&mesh("target = 120\nretries = 1000")));
+    let run = &result.document.run;
+    assert!(run.warmup_found && run.warmup_ns < 1e6, "{}", run.warmup_ns);
+    let measured = run.length_ns - run.warmup_ns;
+    let table = table(&result, "connections.csv");
+    let (packets, gaps) = (
+        numbers(table, "packets"),
+        numbers(table, "inter_arrival_ns"),
+    );
+    assert!(packets.len() > 60, "{} connections", packets.len());
+    for (number, (packets, gap)) in packets.iter().zip(&gaps).enumerate() {
+        // One more or less at either end, for those under way.
+        let expected = measured / gap;
+        assert!(
+            (packets - expected).abs() <= 2.0,
+            "connection {number}: {packets} for {expected}"
+        );
+    }
+    let summary = run.connections.as_ref().unwrap();
+    assert_eq!(summary.established as usize, packets.len());
+    let of_levels: u64 = (0..4).map(|sl| all(&result, sl).packets).sum();
+    assert_eq!(of_levels as f64, packets.iter().sum::<f64>());
+    // Best and worst are of their level, and bracket it.
+    for sl in [2, 3] {
+        let of = |scope: &str| {
+            let mut lines = summary.punctuality.iter();
+            lines
+                .find(|l| l.sl == sl && l.scope == scope)
+                .unwrap()
+                .in_time_1_2
+        };
+        assert!(of("worst") <= of("all") && of("all") <= of("best"));
+    }
+    // Counts of every line add up.
+    let late = numbers(table, "late");
+    let in_time = numbers(table, "in_time_1");
+    assert!((0..packets.len()).all(|at| in_time[at] + late[at] == packets[at]));
+    assert_eq!(run.latency_order.len(), 4);
+}
+
+#[test]
+fn partitions_and_threads_change_no_byte() {
+    let text = mesh("target = 200\nretries = 100");
+    let mut reference = None;
+    for (partitions, threads, slow) in [(1, 1, false), (3, 2, false), (6, 1, true)] {
+        let experiment = sound(load(&Request {
+            partitions: Some(partitions),
+            ..Request::new("test.toml", &text)
+        }));
+        assert_eq!(experiment.fabric.n_partitions(), partitions);
+        let options = RunOptions {
+            threads,
+            reference_queue: slow,
+            boxed_arbiters: slow,
+            tables: true,
+        };
+        let mut result = run(&experiment, &options, &mut |_| Control::Continue);
+        // Events are counted by partition.
+        result.document.run.counters.events = 0;
+        let bytes = (result.document.to_json(), result.connections, result.links);
+        assert_eq!(reference.get_or_insert_with(|| bytes.clone()), &bytes);
+    }
+}
+
+#[test]
+fn every_seed_draws_its_own_connections() {
+    let text =
+        mesh("target = 60\nretries = 10").replace("[measure]", "[measure]\nrepeat = 2\nseed = 5");
+    let result = finished(&drawn(&text));
+    let both = table(&result, "connections.csv");
+    let of = |table: &str, seed: &str| -> Vec<String> {
+        let lines = table.lines().skip(1);
+        lines
+            .filter(|line| line.starts_with(seed))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_ne!(of(both, "5,").len(), 0);
+    // The second run of two is the only run of its own.
+    let alone = finished(&drawn(
+        &mesh("target = 60\nretries = 10").replace("[measure]", "[measure]\nseed = 6"),
+    ));
+    assert_eq!(of(both, "6,"), of(table(&alone, "connections.csv"), "6,"));
+    assert_eq!(result.document.repeats[0].digest, alone.document.run.digest);
+    assert_ne!(
+        column(both, "bandwidth_bps")[0],
+        column(table(&alone, "connections.csv"), "bandwidth_bps")[0]
+    );
+}
+
+#[test]
+fn a_run_ends_when_the_slowest_has_enough() {
+    // 256 B at 1.6 Mb/s every 1.28 ms: three packets after the warm-up come well before 8 ms.
+    let list = "source,destination,bandwidth\n0,3,200 Mbps\n1,2,1.6 Mbps\n4,5,8 kbps\n";
+    let folder = Folder::new("until", list);
+    let ended = |more: &str| {
+        let text = mesh(&format!("list = \"connections.csv\"\n{more}"))
+            .replace("1000 packets", "10 packets");
+        let result = finished(&sound(folder.load(&text)));
+        let summary = result.document.run.connections.clone().unwrap();
+        (
+            result.document.run.length_ns / 1e6,
+            summary.enough_packets,
+            numbers(table(&result, "connections.csv"), "packets"),
+        )
+    };
+    let (length, enough, packets) = ended("until-packets = 3");
+    assert!((2.0..5.3).contains(&length), "{length}");
+    assert_eq!((enough, packets[1]), (Some(true), 3.0));
+    // It ends at the end of an epoch of 0.1 ms.
+    assert!(
+        (length * 10.0 - (length * 10.0).round()).abs() < 1e-3,
+        "{length}"
+    );
+    // 8 kb/s is every 256 ms: not in this run.
+    let (length, enough, _) = ended("until-packets = 3\nuntil-levels = \"full\"");
+    assert!((length - 8.0).abs() < 1e-3);
+    assert_eq!(enough, Some(false));
+    assert_eq!(ended("").1, None);
+}
+
+#[test]
+fn a_warm_up_of_packets_that_never_come_is_not_found() {
+    let text = mesh("target = 8").replace("1000 packets", "100000000 packets");
+    let run = finished(&drawn(&text)).document.run;
+    assert!(!run.warmup_found);
+    assert_eq!((run.warmup_ns, run.status), (0.0, Status::NotConverged));
+}
+
+#[test]
+fn refusals_are_told_all_at_once_with_line_port_and_slots() {
+    let list = "source,destination,bandwidth\n0,1,1.9 Gbps\n0,2,300 Mbps\n2,1,100 Mbps\n2,3,64 kbps\n2,1,101 Mbps\n";
+    let folder = Folder::new("refusals", list);
+    let text = star(4, "[connections]\nlist = \"connections.csv\"");
+    insta::assert_snapshot!(said(&folder.load(&text)));
+    let skipped = sound(
+        folder.load(&text.replace("connections.csv\"", "connections.csv\"\nrefused = \"skip\"")),
+    );
+    assert_eq!(skipped.fabric.connections.len(), 2);
+}
+
+#[test]
+fn mistakes_of_a_list_and_of_the_section_are_told() {
+    let folder = Folder::new(
+        "mistakes",
+        "source,destination,bandwidth\n0,9,64 Mbps\n0,0,fast\n",
+    );
+    let text = star(
+        4,
+        "[connections]\nlist = \"connections.csv\"\nmode = \"papers\"\npacket = \"0 B\"\nretry = 3",
+    );
+    insta::assert_snapshot!(said(&folder.load(&text)));
+    let with = |more: &str| codes(&folder.load(&star(4, &format!("[connections]\n{more}"))));
+    assert_eq!(with(""), ["E0801"]);
+    assert_eq!(with("target = 4\nlist = \"connections.csv\""), ["E0107"]);
+    assert_eq!(with("list = \"nowhere.csv\""), ["E0802"]);
+    assert_eq!(with("list = \"connections.csv\"").len(), 3);
+    assert_eq!(with("target = 0"), ["E0801"]);
+    // Nor do the buffers hold such packets.
+    let large = with("target = 4\npacket = \"8 KiB\"");
+    assert_eq!(large, ["E0311", "E0311", "E0801"]);
+    assert_eq!(with("target = 4\nbest-effort = 2"), ["E0804"]);
+    assert_eq!(with("target = 4\nbest-effort = 15"), ["E0804"]);
+    let traffic = |more: &str| {
+        with(&format!(
+            "target = 4\n[[traffic]]\nload = 0.1\nmessage = \"256 B\"\n{more}"
+        ))
+    };
+    assert_eq!(traffic("sl = 8"), [""; 0]);
+    assert_eq!(traffic("sl = 9"), [""; 0]);
+    assert_eq!(traffic("sl = 5"), ["E0807"]);
+    assert_eq!(traffic("sl = 8\nname = \"high\""), ["E0608"]);
+    assert_eq!(with("target = 4\n[qos]\nvls = 2"), ["E0804"]);
+    assert_eq!(
+        with("target = 4\n[link.class.host]\nrate = \"10 Gbps\""),
+        ["E0804"]
+    );
+    // Lanes of connections follow the map of the file.
+    assert_eq!(with("target = 4\n[qos]\nsl2vl = [3, 2, 1, 0]"), [""; 0]);
+}
+
+#[test]
+fn more_than_256_connections_of_a_nic_and_level_are_refused() {
+    let list = |n: usize| {
+        let line = "0,1,64 kbps\n".repeat(n);
+        Folder::new(
+            &format!("many{n}"),
+            &format!("source,destination,bandwidth\n{line}"),
+        )
+    };
+    let text = star(4, "[connections]\nlist = \"connections.csv\"");
+    let experiment = sound(list(256).load(&text));
+    assert_eq!(experiment.fabric.connections[255].flow, 255);
+    assert_eq!(codes(&list(257).load(&text)), ["E0805"]);
+}
+
+#[test]
+fn a_resolved_file_is_the_same_experiment() {
+    let text = mesh("target = 60\nretries = 10");
+    let first = drawn(&text);
+    let resolved = first.resolved.to_toml(true);
+    assert!(!resolved.contains("arbiter"), "{resolved}");
+    let again = drawn(&resolved);
+    assert_eq!(again.resolved.to_toml(false), first.resolved.to_toml(false));
+    assert_eq!(
+        finished(&again).document.run.digest,
+        finished(&first).document.run.digest
+    );
+}
+
+#[test]
+fn tables_beyond_64_entries_are_warned_of_and_simulated() {
+    // 80 % in pieces of all levels: 51.2 full entries, four of them partly filled, and 14 of others.
+    let list = "source,destination,bandwidth,sl\n\
+                0,3,1 Gbps,3\n1,3,400 Mbps,2\n2,3,300 Mbps,1\n4,3,299 Mbps,0\n";
+    let folder = Folder::new("virtual", list);
+    let text = star(5, "[connections]\nlist = \"connections.csv\"");
+    let loaded = folder.load(&text);
+    insta::assert_snapshot!(said(&loaded));
+    let facts: Vec<String> = loaded
+        .facts
+        .iter()
+        .map(|(word, fact)| format!("{word}: {fact}"))
+        .collect();
+    insta::assert_snapshot!(facts.join("\n"));
+    let run = finished(&sound(loaded)).document.run;
+    let asked = (1000.0 + 400.0 + 300.0 + 299.0) / 2500.0 * 264.0 / 256.0 / 5.0;
+    assert!(
+        (run.total.delivered_load - asked).abs() < 0.001,
+        "{}",
+        run.total.delivered_load
+    );
+    let strict = text.replace(
+        "connections.csv\"",
+        "connections.csv\"\nmode = \"strict-entries\"",
+    );
+    assert_eq!(codes(&folder.load(&strict)), ["E0803"]);
+}

@@ -1,0 +1,160 @@
+//! From service level to virtual lane, by way of service channels.
+//!
+//! ```text
+//!  NIC, per message          every link, per packet
+//!  SL ── SL2SC ──► SC ────── SC2VL ──► VL
+//! ```
+//!
+//! In Omni-Path a service level owns one or more channels, a packet carries its channel, and each channel
+//! maps to a lane. InfiniBand's SL2VL is the case of one channel per level with the level's own number. A
+//! packet here carries the level as well, so SC2SL, by which a switch would find it, is not needed.
+//!
+//! Of several channels a flow takes one by a draw keyed by (seed, level, source, destination): the packets
+//! of a flow keep their order, as they all take the same lanes, and flows spread over the lanes.
+
+use std::collections::BTreeMap;
+
+use netloom_packet::N_SCS;
+use netloom_random::{Purpose, Stream};
+use netloom_units::{NicId, Port, Sc, Sl, SwitchId};
+
+/// Which channel a message takes, and which lane its packets take on each link.
+#[derive(Clone, Debug)]
+pub struct Channels {
+    /// SL2SC: the channels of each service level, one bit each. A channel belongs to one level.
+    pub sl2sc: [u32; 16],
+    /// SC2VL: the lane of each channel where nothing else is said.
+    pub sc2vl: [u8; N_SCS],
+    /// Rows of single (switch, input, output) triples, as in the tables that InfiniBand switches hold.
+    pub exceptions: BTreeMap<(SwitchId, Port, Port), [u8; N_SCS]>,
+    draws: Stream,
+}
+
+impl Channels {
+    /// One channel per level with the level's number; channel n travels on VL n, modulo the number of lanes.
+    pub fn identity(n_vls: u8) -> Self {
+        Channels {
+            sl2sc: std::array::from_fn(|sl| 1 << sl),
+            sc2vl: std::array::from_fn(|sc| sc as u8 % n_vls),
+            exceptions: BTreeMap::new(),
+            draws: Stream::new(1, Purpose::Channel),
+        }
+    }
+
+    /// Flows of levels with several channels are spread anew.
+    pub fn reseed(&mut self, seed: u64) {
+        self.draws = Stream::new(seed, Purpose::Channel);
+    }
+
+    /// The channels of these levels, each with its level, by the numbers of the channels.
+    pub fn of_levels(&self, sls: impl IntoIterator<Item = Sl>) -> BTreeMap<Sc, Sl> {
+        let of_level = |sl: Sl| {
+            let own = self.sl2sc[sl.index() & 15];
+            let channels = (0..N_SCS as u8).filter(move |sc| own >> sc & 1 == 1);
+            channels.map(move |sc| (Sc(sc), sl))
+        };
+        sls.into_iter().flat_map(of_level).collect()
+    }
+
+    /// The channel of a message.
+    #[inline]
+    pub fn choose(&self, sl: Sl, source: NicId, destination: NicId) -> Sc {
+        let channels = self.sl2sc[sl.index() & 15];
+        debug_assert!(channels != 0, "{sl} with traffic has a channel");
+        if channels & channels.wrapping_sub(1) == 0 {
+            return Sc(channels.trailing_zeros() as u8);
+        }
+        self.draw(channels, sl, source, destination)
+    }
+
+    fn draw(&self, mut channels: u32, sl: Sl, source: NicId, destination: NicId) -> Sc {
+        let flow = [source.0, destination.0, u32::from(sl.0), 0];
+        let chosen = self.draws.draw(flow).below(0, channels.count_ones());
+        for _ in 0..chosen {
+            channels &= channels - 1;
+        }
+        Sc(channels.trailing_zeros() as u8)
+    }
+
+    /// The lane at a NIC's egress.
+    #[inline]
+    pub fn at_nic(&self, sc: Sc) -> u8 {
+        self.sc2vl[sc.index() & (N_SCS - 1)]
+    }
+
+    /// The lane of a switch's output.
+    #[inline]
+    pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> u8 {
+        let at = sc.index() & (N_SCS - 1);
+        if self.exceptions.is_empty() {
+            return self.sc2vl[at];
+        }
+        self.exceptions
+            .get(&(switch, input, output))
+            .unwrap_or(&self.sc2vl)[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three_channels() -> Channels {
+        let mut channels = Channels::identity(4);
+        channels.sl2sc = [0; 16];
+        channels.sl2sc[0] = 1 << 3 | 1 << 8 | 1 << 30;
+        channels.sl2sc[2] = 1 << 1;
+        channels
+    }
+
+    #[test]
+    fn sl2vl_is_one_channel_per_level() {
+        let channels = Channels::identity(4);
+        for sl in (0..16).map(Sl) {
+            let sc = channels.choose(sl, NicId(3), NicId(9));
+            assert_eq!((sc.0, channels.at_nic(sc)), (sl.0, sl.0 % 4));
+        }
+    }
+
+    #[test]
+    fn flows_keep_their_channel_and_spread_evenly() {
+        let channels = three_channels();
+        let mut counts = BTreeMap::new();
+        for source in 0..100 {
+            for destination in 0..100 {
+                let sc = channels.choose(Sl(0), NicId(source), NicId(destination));
+                assert_eq!(
+                    sc,
+                    channels.choose(Sl(0), NicId(source), NicId(destination))
+                );
+                *counts.entry(sc.0).or_insert(0) += 1;
+                let other = channels.choose(Sl(2), NicId(source), NicId(destination));
+                assert_eq!(other, Sc(1));
+            }
+        }
+        assert_eq!(counts.keys().copied().collect::<Vec<u8>>(), [3, 8, 30]);
+        // A third of 10,000 with a standard deviation of 47.
+        assert!(
+            counts.values().all(|n| (3150..3520).contains(n)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn another_seed_spreads_flows_anew() {
+        let (one, mut two) = (three_channels(), three_channels());
+        two.reseed(2);
+        let differs = |nic: &u32| {
+            one.choose(Sl(0), NicId(*nic), NicId(7)) != two.choose(Sl(0), NicId(*nic), NicId(7))
+        };
+        let moved = (0..300).filter(differs).count();
+        assert!((150..250).contains(&moved), "{moved} of 300 flows");
+    }
+
+    #[test]
+    fn channels_of_levels_are_in_order() {
+        let of = three_channels().of_levels([Sl(2), Sl(0), Sl(5)]);
+        let pairs: Vec<(u8, u8)> = of.into_iter().map(|(sc, sl)| (sc.0, sl.0)).collect();
+        assert_eq!(pairs, [(1, 2), (3, 0), (8, 0), (30, 0)]);
+    }
+}

@@ -1,0 +1,232 @@
+//! Punctuality of a source with a constant rate: delay against parts of the time between its packets, and
+//! jitter (spec S004-5 and S004-6).
+//!
+//! ```text
+//! delay    0 ─ 1/32 ─ 1/16 ─ 1/8 ─── 1/4 ───── 1/2 ──────── 3/4 ──────── 1 ── later     × inter-arrival time
+//! jitter  -1 ─┬─┬─┬─┬─┬─┬─┬─ 0 ─┬─┬─┬─┬─┬─┬─┬─ 1 ── above                  16 bins of 1/8
+//! ```
+//!
+//! The jitter of a packet is the gap to the packet before it at the receiver, less the inter-arrival time
+//! (G004-4). A gap is never negative, so jitter is never below -1 inter-arrival time.
+
+/// Deadlines as parts of the inter-arrival time: numerator and denominator, the earliest first.
+pub const DEADLINES: [(u32, u32); 7] = [(1, 32), (1, 16), (1, 8), (1, 4), (1, 2), (3, 4), (1, 1)];
+
+/// Bins of jitter from -1 to +1 inter-arrival time.
+pub const JITTER_BINS: usize = 16;
+
+/// The exact time between two packets of a source, in ticks: a fraction, so that nothing drifts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct InterArrival {
+    /// Numerator.
+    pub num: u64,
+    /// Denominator.
+    pub den: u64,
+}
+
+impl InterArrival {
+    /// So many ticks.
+    ///
+    /// # Panics
+    /// If it is zero, or the denominator is zero or above 2^60.
+    pub fn new(num: u64, den: u64) -> InterArrival {
+        assert!(num > 0 && den > 0, "packets of a source are apart");
+        assert!(
+            den <= 1 << 60,
+            "eight gaps over a denominator fit into 128 bits"
+        );
+        InterArrival { num, den }
+    }
+
+    /// A part of it, rounded down: whole ticks are at most this if and only if they are at most the part.
+    fn part(self, (num, den): (u32, u32)) -> u64 {
+        let part =
+            u128::from(self.num) * u128::from(num) / (u128::from(self.den) * u128::from(den));
+        u64::try_from(part).unwrap_or(u64::MAX)
+    }
+
+    /// For printing and statistics only.
+    pub fn as_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+
+    /// The bin of jitter of a gap; [`JITTER_BINS`] if it is above +1.
+    #[inline]
+    fn bin(self, gap: u64) -> usize {
+        // Jitter plus one, in eighths, is eight times the gap over the inter-arrival time.
+        let (gap, num) = (
+            u128::from(gap) * u128::from(self.den) * 8,
+            u128::from(self.num),
+        );
+        let eighths = match (u64::try_from(gap), u64::try_from(num)) {
+            (Ok(gap), Ok(num)) => u128::from(gap / num),
+            _ => gap / num,
+        };
+        // The last bin is closed: +1 itself is within.
+        if gap == num * JITTER_BINS as u128 {
+            JITTER_BINS - 1
+        } else {
+            eighths.min(JITTER_BINS as u128) as usize
+        }
+    }
+}
+
+/// What was counted: integers only, so that sums do not depend on their order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Punctuality {
+    /// Packets by delay: up to each of the [`DEADLINES`] and not up to the one before; the last are later
+    /// than all.
+    pub delays: [u64; DEADLINES.len() + 1],
+    /// Gaps by jitter; the last are above +1 inter-arrival time.
+    pub jitter: [u64; JITTER_BINS + 1],
+    /// Ticks of delay of all packets together.
+    pub delay_sum: u64,
+    /// The longest delay in ticks.
+    pub delay_max: u64,
+    /// Ticks of all gaps together.
+    pub gap_sum: u64,
+}
+
+impl Punctuality {
+    /// Packets received.
+    pub fn packets(&self) -> u64 {
+        self.delays.iter().sum()
+    }
+
+    /// Gaps between two of them.
+    pub fn gaps(&self) -> u64 {
+        self.jitter.iter().sum()
+    }
+
+    /// Packets up to each of the [`DEADLINES`].
+    pub fn in_time(&self) -> [u64; DEADLINES.len()] {
+        let mut sum = 0;
+        std::array::from_fn(|at| {
+            sum += self.delays[at];
+            sum
+        })
+    }
+
+    /// Adds what another has counted.
+    pub fn merge(&mut self, other: &Punctuality) {
+        let add =
+            |sums: &mut [u64], more: &[u64]| sums.iter_mut().zip(more).for_each(|(a, b)| *a += b);
+        add(&mut self.delays, &other.delays);
+        add(&mut self.jitter, &other.jitter);
+        self.delay_sum += other.delay_sum;
+        self.delay_max = self.delay_max.max(other.delay_max);
+        self.gap_sum += other.gap_sum;
+    }
+}
+
+/// Counts the punctuality of one source.
+#[derive(Clone, Debug)]
+pub struct PunctualityMeter {
+    inter_arrival: InterArrival,
+    /// The deadlines in whole ticks.
+    limits: [u64; DEADLINES.len()],
+    /// When the last packet came.
+    last: Option<u64>,
+    counted: Punctuality,
+}
+
+impl PunctualityMeter {
+    /// A meter that has counted nothing.
+    pub fn new(inter_arrival: InterArrival) -> PunctualityMeter {
+        PunctualityMeter {
+            inter_arrival,
+            limits: DEADLINES.map(|part| inter_arrival.part(part)),
+            last: None,
+            counted: Punctuality::default(),
+        }
+    }
+
+    /// A packet came at tick `now`, `delay` ticks after its creation.
+    #[inline]
+    pub fn record(&mut self, now: u64, delay: u64) {
+        let counted = &mut self.counted;
+        let missed = self.limits.iter().filter(|limit| delay > **limit).count();
+        counted.delays[missed] += 1;
+        counted.delay_sum += delay;
+        counted.delay_max = counted.delay_max.max(delay);
+        if let Some(last) = self.last {
+            let gap = now - last;
+            counted.jitter[self.inter_arrival.bin(gap)] += 1;
+            counted.gap_sum += gap;
+        }
+        self.last = Some(now);
+    }
+
+    /// Takes what was counted, and goes on counting from nothing. The last packet is remembered, so that
+    /// no gap is lost.
+    pub fn take(&mut self) -> Punctuality {
+        std::mem::take(&mut self.counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn delays_by_hand() {
+        // 64 ticks between packets: deadlines at 2, 4, 8, 16, 32, 48 and 64, each included.
+        let mut meter = PunctualityMeter::new(InterArrival::new(64, 1));
+        for delay in [0, 2, 3, 4, 8, 9, 32, 33, 48, 64, 65, 1000] {
+            meter.record(0, delay);
+        }
+        let counted = meter.take();
+        assert_eq!(counted.delays, [2, 2, 1, 1, 1, 2, 1, 2]);
+        assert_eq!(counted.in_time(), [2, 4, 5, 6, 7, 9, 10]);
+        assert_eq!((counted.packets(), counted.delay_max), (12, 1000));
+        assert_eq!(counted.delay_sum, 1268);
+        assert_eq!(meter.take(), Punctuality::default());
+    }
+
+    #[test]
+    fn jitter_by_hand() {
+        let mut meter = PunctualityMeter::new(InterArrival::new(80, 1));
+        let mut now = 7;
+        meter.record(now, 1);
+        // Jitter -80, -71, -70, -1, 0, 9, 10, 79, 80 and 81 of 80 ticks, in bins of 10.
+        for gap in [0, 9, 10, 79, 80, 89, 90, 159, 160, 161] {
+            now += gap;
+            meter.record(now, 1);
+        }
+        let counted = meter.take();
+        let mut expected = [0; 17];
+        for (bin, n) in [(0, 2), (1, 1), (7, 1), (8, 2), (9, 1), (15, 2), (16, 1)] {
+            expected[bin] = n;
+        }
+        assert_eq!(counted.jitter, expected);
+        assert_eq!((counted.gaps(), counted.gap_sum), (10, now - 7));
+        // The packet before a take still begins a gap.
+        meter.record(now + 80, 1);
+        assert_eq!(meter.take().jitter[8], 1);
+    }
+
+    proptest! {
+        /// Against the definition, in exact fractions.
+        #[test]
+        fn bins_and_limits_are_exact(num in 1u64..=u64::MAX, den in 1u64..1 << 40, x: u64) {
+            let inter_arrival = InterArrival::new(num, den);
+            let meter = PunctualityMeter::new(inter_arrival);
+            for ((n, d), limit) in DEADLINES.into_iter().zip(meter.limits) {
+                let is_in_time = u128::from(x) * u128::from(d) * u128::from(den) <= u128::from(num) * u128::from(n);
+                // A limit beyond 64 bits is never passed.
+                prop_assert_eq!(x <= limit, is_in_time);
+            }
+            let bin = inter_arrival.bin(x) as u128;
+            let scaled = u128::from(x) * u128::from(den) * 8;
+            let edge = |bin: u128| bin * u128::from(num);
+            if bin == 16 {
+                prop_assert!(scaled > edge(16));
+            } else {
+                prop_assert!(edge(bin) <= scaled);
+                prop_assert!(scaled < edge(bin + 1) || (bin == 15 && scaled == edge(16)));
+            }
+        }
+    }
+}

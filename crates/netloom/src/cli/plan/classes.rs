@@ -1,0 +1,335 @@
+//! `netloom plan FILE`: the tables for the classes of a `[plan]` section.
+
+use std::path::Path;
+
+use netloom_catalog::{Document, Notes, Section};
+use netloom_design::plan::{self, PATH_ASSUMPTION, Plan, PlannedClass, Refusal, Request};
+use netloom_design::qos::wait::{ASSUMPTION, Wait};
+use serde::Serialize;
+
+use super::super::Exit;
+use super::super::load::read;
+use super::super::output::Output;
+use super::super::table::{Columns, nanos, wrapped};
+use super::PlanFormat;
+
+const WIDTH: usize = 100;
+
+pub(super) fn run(
+    file: &Path,
+    sets: &[String],
+    format: PlanFormat,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let text = read(file)?;
+    let mut notes = Notes::new();
+    let mut document = Document::parse(&file.display().to_string(), &text, &mut notes);
+    if !notes.has_errors() {
+        sets.iter().for_each(|set| document.set(set, &mut notes));
+    }
+    let request = if notes.has_errors() {
+        None
+    } else {
+        Section::open(&document.root, &mut notes).and_then(|mut root| Request::read(&mut root))
+    };
+    if !notes.is_empty() {
+        output.insist(&netloom_experiment::render(&document, &notes, output.color));
+    }
+    let Some(request) = request.filter(|_| !notes.has_errors()) else {
+        return Ok(Exit::Invalid);
+    };
+    match plan::plan(&request) {
+        Ok(plan) => {
+            for unmet in &plan.unmet {
+                let words = unmet.words(&plan.request.classes);
+                output.say(&format!("less exact than asked: {words}"));
+            }
+            output.data(&match format {
+                PlanFormat::Human => human(&plan),
+                PlanFormat::Json => json(&PlanDocument::of(&plan, None))?,
+                PlanFormat::Toml => plan.to_toml(),
+            })?;
+            Ok(if plan.unmet.is_empty() {
+                Exit::Done
+            } else {
+                Exit::NotConverged
+            })
+        }
+        Err(refusal) => {
+            refuse(&request, &refusal, format, output)?;
+            Ok(Exit::Invalid)
+        }
+    }
+}
+
+fn refuse(
+    request: &Request,
+    refusal: &Refusal,
+    format: PlanFormat,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let name = |&class: &usize| request.classes[class].name.as_str();
+    let names: Vec<&str> = refusal.conflict.classes.iter().map(name).collect();
+    let how = if refusal.conflict.is_smallest {
+        "no smaller set does"
+    } else {
+        "leaving any of them out would do; a smaller set was not looked for"
+    };
+    let mut text = match names.as_slice() {
+        [one] => format!("{one} cannot be met, not even alone"),
+        _ => format!("cannot be met together: {} ({how})", names.join(", ")),
+    };
+    for reason in &refusal.conflict.reasons {
+        text.push_str(&format!("\n  {reason}"));
+    }
+    output.error(&text);
+    match (format, &refusal.nearest) {
+        (PlanFormat::Json, Some(nearest)) => {
+            output.data(&json(&PlanDocument::of(nearest, Some((request, refusal))))?)
+        }
+        (PlanFormat::Json, None) => output.data(&json(&Unmet::of(request, refusal))?),
+        (PlanFormat::Human, Some(nearest)) => {
+            let heading = "the nearest tables, which do not keep what was asked:\n";
+            output.data(&format!("{heading}{}", human(nearest)))
+        }
+        // A section that does not keep its promises is not written.
+        _ => Ok(()),
+    }
+}
+
+/// What a person reads.
+fn human(plan: &Plan) -> String {
+    let ports = &plan.request.ports;
+    let mut text = format!(
+        "{} at {}, {} entries a table\n",
+        ports.arbiter.name(),
+        ports.rate,
+        plan.request.capacity()
+    );
+    let mut table = Columns::numbers();
+    let mut heads = vec![
+        "class", "SL", "VL", "table", "wanted", "given", "entries", "distance", "a turn", "wait",
+    ];
+    let is_long = ports.hops > 1;
+    if is_long {
+        heads.push("on its way");
+    }
+    heads.extend(["deadline", "slack"]);
+    table.line(heads);
+    for class in &plan.classes {
+        let percent = |share: f64| format!("{:.2} %", share * 100.0);
+        let mut line = vec![
+            class.name.clone(),
+            class.sl.0.to_string(),
+            class.vl.0.to_string(),
+            class.table.to_owned(),
+            percent(class.share_wanted),
+            percent(class.share_given),
+            class.entries.to_string(),
+            class.distance.to_string(),
+            netloom_units::Bytes(class.bytes_per_turn).to_string(),
+            maybe(class.worst_wait),
+        ];
+        if is_long {
+            line.push(maybe(class.path_wait));
+        }
+        line.extend([maybe(class.deadline), slack(class)]);
+        table.line(line);
+    }
+    text.push_str(&table.print());
+    text.push('\n');
+    let key = plan.tables.key();
+    for (name, entries) in plan.tables.lists() {
+        let entry = |(at, weight): &(u8, u16)| format!("{key}{at}:{weight}");
+        let list: Vec<String> = entries.iter().map(entry).collect();
+        if !list.is_empty() {
+            let lines = wrapped(&list.join(" "), WIDTH - 12);
+            text.push_str(&indented(name, &lines));
+        }
+    }
+    if let Some(limit) = plan.tables.limit() {
+        let limit = if limit == 255 {
+            "255 (none)".to_owned()
+        } else {
+            format!("{limit} (times 4096 bytes)")
+        };
+        text.push_str(&indented("limit", &limit));
+    }
+    for (word, fact) in &plan.facts {
+        text.push_str(&indented(word, &wrapped(fact, WIDTH - 12)));
+    }
+    for class in &plan.classes {
+        if let Wait::Unbounded(why) = &class.wait {
+            let note = format!("{}: no bound, because {why}", class.name);
+            text.push_str(&indented("note", &wrapped(&note, WIDTH - 12)));
+        }
+    }
+    for note in &plan.notes {
+        text.push_str(&indented("note", &wrapped(note, WIDTH - 12)));
+    }
+    text.push_str(&indented("waits", &wrapped(ASSUMPTION, WIDTH - 12)));
+    if is_long {
+        text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, WIDTH - 12)));
+    }
+    text
+}
+
+fn maybe(time: Option<netloom_units::Time>) -> String {
+    time.map_or_else(|| "-".to_owned(), |time| nanos(time.as_nanos()))
+}
+
+fn slack(class: &PlannedClass) -> String {
+    match (class.slack(), class.deadline) {
+        (Some(slack), _) => nanos(slack.as_nanos()),
+        (None, Some(_)) => "missed".to_owned(),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// Lines behind a word.
+fn indented(word: &str, lines: &str) -> String {
+    let mut text = String::new();
+    for (at, line) in lines.lines().enumerate() {
+        let word = if at == 0 { word } else { "" };
+        text.push_str(&format!("  {word:<9} {line}\n"));
+    }
+    text
+}
+
+fn json<T: Serialize>(document: &T) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(document)?)
+}
+
+/// A plan as JSON; times in nanoseconds.
+#[derive(Serialize)]
+struct PlanDocument<'a> {
+    arbiter: String,
+    rate_bits_per_second: u64,
+    entries: usize,
+    classes: Vec<Class<'a>>,
+    tables: Tables,
+    sl2vl: Vec<u8>,
+    /// The section for an experiment file.
+    qos: String,
+    unmet: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conflict: Option<Conflict<'a>>,
+    notes: &'a [String],
+    facts: std::collections::BTreeMap<&'a str, &'a str>,
+    assumptions: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Class<'a> {
+    name: &'a str,
+    sl: u8,
+    vl: u8,
+    table: &'static str,
+    share_wanted: f64,
+    share_given: f64,
+    entries: usize,
+    distance: usize,
+    bytes_per_turn: u64,
+    /// At an output, in nanoseconds; null where there is no bound.
+    worst_wait: Option<f64>,
+    /// The same as bytes that the link sends meanwhile.
+    worst_wait_bytes: Option<u64>,
+    unbounded_because: Option<&'a str>,
+    /// At all outputs of a way.
+    path_wait: Option<f64>,
+    deadline: Option<f64>,
+    slack: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Tables {
+    #[serde(flatten)]
+    lists: std::collections::BTreeMap<&'static str, Vec<(u8, u16)>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u8>,
+}
+
+#[derive(Serialize)]
+struct Conflict<'a> {
+    classes: Vec<&'a str>,
+    is_smallest: bool,
+    reasons: &'a [String],
+}
+
+impl<'a> Conflict<'a> {
+    fn of(request: &'a Request, refusal: &'a Refusal) -> Conflict<'a> {
+        let name = |&class: &usize| request.classes[class].name.as_str();
+        Conflict {
+            classes: refusal.conflict.classes.iter().map(name).collect(),
+            is_smallest: refusal.conflict.is_smallest,
+            reasons: &refusal.conflict.reasons,
+        }
+    }
+}
+
+/// A request for which there are no tables at all.
+#[derive(Serialize)]
+struct Unmet<'a> {
+    unmet: &'a [String],
+    conflict: Conflict<'a>,
+}
+
+impl<'a> Unmet<'a> {
+    fn of(request: &'a Request, refusal: &'a Refusal) -> Unmet<'a> {
+        Unmet {
+            unmet: &refusal.reasons,
+            conflict: Conflict::of(request, refusal),
+        }
+    }
+}
+
+impl<'a> PlanDocument<'a> {
+    fn of(plan: &'a Plan, refused: Option<(&'a Request, &'a Refusal)>) -> PlanDocument<'a> {
+        let class = |class: &'a PlannedClass| Class {
+            name: &class.name,
+            sl: class.sl.0,
+            vl: class.vl.0,
+            table: class.table,
+            share_wanted: class.share_wanted,
+            share_given: class.share_given,
+            entries: class.entries,
+            distance: class.distance,
+            bytes_per_turn: class.bytes_per_turn,
+            worst_wait: class.worst_wait.map(|time| time.as_nanos()),
+            worst_wait_bytes: class.wait.bytes().map(|bytes| bytes.0),
+            unbounded_because: match &class.wait {
+                Wait::Unbounded(why) => Some(why),
+                Wait::AtMost(_) => None,
+            },
+            path_wait: class.path_wait.map(|time| time.as_nanos()),
+            deadline: class.deadline.map(|time| time.as_nanos()),
+            slack: class.slack().map(|time| time.as_nanos()),
+        };
+        let words = |unmet: &plan::Unmet| unmet.words(&plan.request.classes);
+        let facts = plan
+            .facts
+            .iter()
+            .map(|(word, fact)| (word.as_str(), fact.as_str()));
+        let mut assumptions = vec![ASSUMPTION];
+        if plan.request.ports.hops > 1 {
+            assumptions.push(PATH_ASSUMPTION);
+        }
+        PlanDocument {
+            arbiter: plan.request.ports.arbiter.name(),
+            rate_bits_per_second: plan.request.ports.rate.0,
+            entries: plan.request.capacity(),
+            classes: plan.classes.iter().map(class).collect(),
+            tables: Tables {
+                lists: plan.tables.lists().into_iter().collect(),
+                limit: plan.tables.limit(),
+            },
+            sl2vl: plan.sl2vl(),
+            qos: plan.to_toml(),
+            unmet: plan.unmet.iter().map(words).collect(),
+            conflict: refused.map(|(request, refusal)| Conflict::of(request, refusal)),
+            notes: &plan.notes,
+            facts: facts.collect(),
+            assumptions,
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! What admission gave, as text for people and as JSON for machines.
+
+use netloom_arbitration::{Entry, MAX_ENTRIES, NO_LIMIT};
+use netloom_design::infiniband::csv::Listed;
+use netloom_design::infiniband::slots::N_SLS;
+use netloom_design::infiniband::{Egress, Limit, Network, PortReport, Refusal};
+use netloom_design::qos::wait::ASSUMPTION;
+use netloom_units::{Sl, Time, Vl};
+use serde::Serialize;
+
+use super::super::table::{Columns, nanos, wrapped};
+use super::admit::Outcome;
+
+/// Ports that a person is shown.
+const MOST_PORTS: usize = 10;
+const WIDTH: usize = 100;
+
+pub(super) fn text(outcome: &Outcome, ports: &[Egress]) -> String {
+    let mut text = summary(outcome);
+    if !outcome.refused.is_empty() {
+        text.push_str(&format!("\nrefused\n{}", refusals(outcome)));
+    }
+    text.push_str(&fullest(outcome));
+    text.push_str(&warnings(&outcome.network));
+    if has_deadlines(outcome) {
+        text.push_str(&deadlines(&outcome.network));
+    }
+    for &port in ports {
+        text.push_str(&tables(&outcome.network, port));
+    }
+    text
+}
+
+fn summary(outcome: &Outcome) -> String {
+    let (accepted, refused) = (outcome.accepted.len(), outcome.refused.len());
+    let of = |accepted: &[Listed]| {
+        let bits = accepted
+            .iter()
+            .map(|l| u128::from(l.connection.bandwidth.0));
+        bits.sum::<u128>() as f64 / 1e9
+    };
+    format!(
+        "{accepted} of {} accepted ({} Gbit/s), {refused} refused\n",
+        plural(accepted + refused, "connection"),
+        round(of(&outcome.accepted)),
+    )
+}
+
+/// `1 connection`, `2 connections`.
+fn plural(n: usize, one: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{n} {one}{ending}")
+}
+
+/// At most three places, none where they are zero.
+fn round(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn refusals(outcome: &Outcome) -> String {
+    let topology = outcome.network.topology();
+    let has_deadlines = has_deadlines(outcome);
+    let mut table = Columns::words();
+    let mut head = vec!["line", "from", "to", "bandwidth", "sl"];
+    head.extend(has_deadlines.then_some("deadline"));
+    head.extend(["port", "needed", "free", "why"]);
+    table.line(head);
+    for (listed, refusal) in &outcome.refused {
+        let c = &listed.connection;
+        let mut line = vec![
+            listed.line.to_string(),
+            topology.nic_name(c.source),
+            topology.nic_name(c.destination),
+            c.bandwidth.to_string(),
+            c.sl.0.to_string(),
+        ];
+        let deadline = c
+            .deadline
+            .map_or("-".to_owned(), |time| nanos(time.as_nanos()));
+        line.extend(has_deadlines.then_some(deadline));
+        line.extend([
+            refusal.port.name(topology),
+            refusal.needed.0.to_string(),
+            refusal.free.0.to_string(),
+            why(refusal, outcome.network.settings().lanes.of(c.class())),
+        ]);
+        table.line(line);
+    }
+    table.print()
+}
+
+/// Why a connection was refused that would have been on this lane.
+fn why(refusal: &Refusal, own: Vl) -> String {
+    match &refusal.limit {
+        Limit::Slots => "80 % of a link is the most for connections".to_owned(),
+        Limit::Entries => format!("the table has no more of its {MAX_ENTRIES} entries"),
+        Limit::Deadline(late) => {
+            let (vl, wait) = (late.vl, nanos(late.wait.as_nanos()));
+            let budget = nanos(late.budget.as_nanos());
+            let whose = if vl == own {
+                String::new()
+            } else {
+                " of a connection accepted before".to_owned()
+            };
+            format!("{vl} would wait up to {wait}; the part of the deadline{whose} is {budget}")
+        }
+    }
+}
+
+fn has_deadlines(outcome: &Outcome) -> bool {
+    let refused = outcome.refused.iter().map(|(listed, _)| listed);
+    let mut all = outcome.accepted.iter().chain(refused);
+    all.any(|listed| listed.connection.deadline.is_some())
+}
+
+/// The longest wait of any lane with deadlines at a port.
+fn longest_wait(network: &Network, port: Egress) -> Option<Time> {
+    let levels = (0..N_SLS).map(Sl);
+    levels.filter_map(|sl| network.wait(port, sl)).max()
+}
+
+fn fullest(outcome: &Outcome) -> String {
+    let network = &outcome.network;
+    let reports = network.reports();
+    let n_ports = reports.len();
+    let mut used: Vec<PortReport> = reports
+        .into_iter()
+        .filter(|r| r.n_connections > 0)
+        .collect();
+    // A stable sort: ports of the same share stay in the order of the fabric.
+    used.sort_by_key(|report| std::cmp::Reverse(report.reserved));
+    let shown = used.len().min(MOST_PORTS);
+    let mut text = format!("\n{} of {} in use", used.len(), plural(n_ports, "port"));
+    if used.is_empty() {
+        return text + "\n";
+    }
+    text.push_str(&match shown < used.len() {
+        true => format!("; the {shown} fullest:\n"),
+        false => ":\n".to_owned(),
+    });
+    let has_deadlines = has_deadlines(outcome);
+    let mut table = Columns::numbers();
+    let mut head = vec![
+        "port",
+        "link",
+        "connections",
+        "slots",
+        "share",
+        "low entries",
+    ];
+    if has_deadlines {
+        head.extend(["high entries", "longest wait"]);
+    }
+    table.line(head);
+    for report in &used[..shown] {
+        let mut line = vec![
+            report.port.name(network.topology()),
+            report.rate.to_string(),
+            report.n_connections.to_string(),
+            report.reserved.0.to_string(),
+            format!("{:.1} %", 100.0 * report.utilisation()),
+            report.n_entries.to_string(),
+        ];
+        if has_deadlines {
+            let wait = longest_wait(network, report.port);
+            line.push(report.n_high_entries.to_string());
+            line.push(wait.map_or("-".to_owned(), |wait| nanos(wait.as_nanos())));
+        }
+        table.line(line);
+    }
+    text + &table.print()
+}
+
+/// What the tables will not do for all that was accepted.
+fn warnings(network: &Network) -> String {
+    let packets = network.settings().packets;
+    let surely_high = packets.surely_high();
+    let high = |r: &PortReport| r.with_deadline.iter().map(|slots| slots.0).sum::<u64>();
+    let too_long = ports(network, |r| {
+        r.has_virtual_entries.then_some(r.n_entries as u64)
+    });
+    let too_much = ports(network, |r| {
+        Some(high(r)).filter(|&slots| slots > surely_high.0)
+    });
+    let mut text = String::new();
+    if let Some((n, list)) = too_long {
+        text.push_str(&format!(
+            "\nwarning: the low tables of {n} need more than the {MAX_ENTRIES} entries there are, and cannot be \
+             written to hardware: {list}. With --mode strict-entries such connections are refused.\n"
+        ));
+    }
+    if let Some((n, list)) = too_much {
+        text.push_str(&format!(
+            "\nwarning: with a limit of high priority of {} and packets of {}, the high table is only sure of {} \
+             of a frame, and {n} have reserved more for deadlines: {list}. Write a larger limit, or 255.\n",
+            packets.limit, packets.largest, surely_high
+        ));
+    }
+    wrapped(&text, WIDTH)
+}
+
+/// How many ports have a number worth a warning, and the first of them with it.
+fn ports(
+    network: &Network,
+    number: impl Fn(&PortReport) -> Option<u64>,
+) -> Option<(String, String)> {
+    let reports = network.reports();
+    let named = |r: &PortReport| {
+        Some(format!(
+            "{} ({})",
+            r.port.name(network.topology()),
+            number(r)?
+        ))
+    };
+    let names: Vec<String> = reports.iter().filter_map(named).collect();
+    let rest = names.len().saturating_sub(MOST_PORTS);
+    let mut list = names[..names.len() - rest].join(", ");
+    if rest > 0 {
+        list.push_str(&format!(" and {rest} more"));
+    }
+    (!names.is_empty()).then(|| (plural(names.len(), "port"), list))
+}
+
+fn deadlines(network: &Network) -> String {
+    let packets = network.settings().packets;
+    let limit = match packets.limit {
+        NO_LIMIT => "no limit of high priority".to_owned(),
+        limit => format!("a limit of high priority of {limit} x 4096 bytes"),
+    };
+    wrapped(
+        &format!(
+            "\nDeadlines are divided evenly over the outputs of a path; each part bounds the wait of the lane \
+             there, with packets of up to {} and {limit}. Assumed {ASSUMPTION}. Sending, cables and the insides of \
+             switches come on top.",
+            packets.largest
+        ),
+        WIDTH,
+    )
+}
+
+fn tables(network: &Network, port: Egress) -> String {
+    let table = network.table(port);
+    let limit = network.settings().packets.limit;
+    let name = port.name(network.topology());
+    let mut text = format!("\ntables of {name}, limit of high priority {limit}\n");
+    for (half, entries) in [("high", table.high_entries()), ("low", table.entries())] {
+        let runs = entries.chunk_by(|a, b| a == b).map(run);
+        let runs = runs.collect::<Vec<_>>().join(", ");
+        let runs = if runs.is_empty() {
+            "empty".to_owned()
+        } else {
+            runs
+        };
+        let lines = wrapped(&runs, WIDTH - 8);
+        for (at, line) in lines.lines().enumerate() {
+            let label = if at == 0 { half } else { "" };
+            text.push_str(&format!("  {label:<4}  {line}\n"));
+        }
+    }
+    text
+}
+
+/// Equal entries one after the other: `VL3 255 x7`.
+fn run(entries: &[Option<Entry>]) -> String {
+    let one = match entries[0] {
+        Some(Entry { vl, weight }) => format!("{vl} {weight}"),
+        None => "free".to_owned(),
+    };
+    match entries.len() {
+        1 => one,
+        n => format!("{one} x{n}"),
+    }
+}
+
+/// The document of `--format json`. Rates are in bits per second.
+#[derive(Serialize)]
+struct Document {
+    accepted: Vec<AcceptedLine>,
+    refused: Vec<RefusedLine>,
+    ports: Vec<PortLine>,
+}
+
+#[derive(Serialize)]
+struct Asked {
+    line: u32,
+    source: String,
+    destination: String,
+    bandwidth: u64,
+    sl: u8,
+    vl: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline_ns: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct AcceptedLine {
+    #[serde(flatten)]
+    asked: Asked,
+    /// By output of the path: a faster link needs fewer.
+    slots: Vec<u64>,
+    path: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RefusedLine {
+    #[serde(flatten)]
+    asked: Asked,
+    port: String,
+    needed: u64,
+    free: u64,
+    limit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late: Option<LateLine>,
+}
+
+/// The lane that would wait too long.
+#[derive(Serialize)]
+struct LateLine {
+    vl: u8,
+    wait_ns: f64,
+    budget_ns: f64,
+}
+
+#[derive(Serialize)]
+struct PortLine {
+    port: String,
+    rate: u64,
+    connections: u32,
+    reserved: u64,
+    share: f64,
+    entries: usize,
+    high_entries: usize,
+    /// Whether the low table is too long for hardware.
+    is_virtual: bool,
+    /// Pairs of lane and weight, as `qos.arbiter` takes them.
+    high: Vec<(u8, u8)>,
+    low: Vec<(u8, u8)>,
+    limit: u8,
+    /// The longest wait of each lane with deadlines.
+    waits: Vec<WaitLine>,
+}
+
+#[derive(Serialize)]
+struct WaitLine {
+    vl: u8,
+    wait_ns: f64,
+}
+
+pub(super) fn json(outcome: &Outcome) -> anyhow::Result<String> {
+    let network = &outcome.network;
+    let accepted = outcome.accepted.iter().map(|l| accepted(network, l));
+    let refused = outcome.refused.iter().map(|(l, r)| refused(network, l, r));
+    let ports = network.reports().into_iter().map(|r| port(network, &r));
+    Ok(serde_json::to_string(&Document {
+        accepted: accepted.collect(),
+        refused: refused.collect(),
+        ports: ports.collect(),
+    })?)
+}
+
+fn asked(network: &Network, listed: &Listed) -> Asked {
+    let (topology, c) = (network.topology(), &listed.connection);
+    Asked {
+        line: listed.line,
+        source: topology.nic_name(c.source),
+        destination: topology.nic_name(c.destination),
+        bandwidth: c.bandwidth.0,
+        sl: c.sl.0,
+        vl: network.settings().lanes.of(c.class()).0,
+        deadline_ns: c.deadline.map(Time::as_nanos),
+    }
+}
+
+fn accepted(network: &Network, listed: &Listed) -> AcceptedLine {
+    let c = &listed.connection;
+    let path = network.path(c.source, c.destination);
+    AcceptedLine {
+        asked: asked(network, listed),
+        slots: path
+            .iter()
+            .map(|&port| network.slots(port, c.bandwidth).0)
+            .collect(),
+        path: path
+            .iter()
+            .map(|port| port.name(network.topology()))
+            .collect(),
+    }
+}
+
+fn refused(network: &Network, listed: &Listed, refusal: &Refusal) -> RefusedLine {
+    let (limit, late) = match &refusal.limit {
+        Limit::Slots => ("slots", None),
+        Limit::Entries => ("entries", None),
+        Limit::Deadline(late) => ("deadline", Some(late)),
+    };
+    RefusedLine {
+        asked: asked(network, listed),
+        port: refusal.port.name(network.topology()),
+        needed: refusal.needed.0,
+        free: refusal.free.0,
+        limit,
+        late: late.map(|late| LateLine {
+            vl: late.vl.0,
+            wait_ns: late.wait.as_nanos(),
+            budget_ns: late.budget.as_nanos(),
+        }),
+    }
+}
+
+fn port(network: &Network, report: &PortReport) -> PortLine {
+    let table = network.table(report.port);
+    let lanes = network.settings().lanes;
+    // A free index is an entry of weight 0, which an arbiter skips.
+    let pair = |entry: &Option<Entry>| {
+        entry.map_or((lanes.best_effort.0, 0), |entry| (entry.vl.0, entry.weight))
+    };
+    let wait = |(sl, vl): (Sl, Vl)| {
+        let wait = network.wait(report.port, sl)?;
+        Some(WaitLine {
+            vl: vl.0,
+            wait_ns: wait.as_nanos(),
+        })
+    };
+    PortLine {
+        port: report.port.name(network.topology()),
+        rate: report.rate.0,
+        connections: report.n_connections,
+        reserved: report.reserved.0,
+        share: report.utilisation(),
+        entries: report.n_entries,
+        high_entries: report.n_high_entries,
+        is_virtual: report.has_virtual_entries,
+        high: table.high_entries().iter().map(pair).collect(),
+        low: table.entries().iter().map(pair).collect(),
+        limit: network.settings().packets.limit,
+        waits: (0..)
+            .map(Sl)
+            .zip(lanes.deadlines)
+            .filter_map(wait)
+            .collect(),
+    }
+}

@@ -1,0 +1,222 @@
+//! `netloom reproduce`: run a paper again and see which of its claims hold.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use netloom_experiment::runner::Control;
+use netloom_reproduction::{
+    Failure, PAPERS, Paper, Results, Size, Table, Variation, execute, paper, points_csv, runs_csv,
+};
+use netloom_results::RESULTS_VERSION;
+
+use super::load::at_least_one;
+use super::output::Output;
+use super::progress::{Shown, Style};
+use super::{Exit, Format, interrupt};
+
+/// The file by which a folder is known to be ours; it is written last.
+const LAST: &str = "claims.json";
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom reproduce 000
+  netloom reproduce 000 --size paper -o 000.out
+  netloom reproduce 000 --vary random-dest,uniform-cl")]
+pub(crate) struct Reproduce {
+    /// Number of the paper.
+    #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]
+    paper: String,
+    /// How much is run: tiny (only that it runs), ci (minutes), paper (what the paper ran).
+    #[arg(long, default_value = "ci", value_name = "SIZE")]
+    #[arg(value_parser = PossibleValuesParser::new(Size::ALL.map(Size::word)))]
+    size: String,
+    /// Seeds of each point; otherwise as many as the size has.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    seeds: Option<u32>,
+    /// Judge the claims again under other readings, by name; `all` for every one.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    vary: Vec<String>,
+    /// Where claims and measured points go; nowhere without it.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Replace what the folder holds.
+    #[arg(long)]
+    overwrite: bool,
+    /// Runs at the same time; otherwise as many as there are cores. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    threads: Option<usize>,
+    /// What is printed on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// How progress is shown on stderr.
+    #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
+    progress: Style,
+}
+
+impl Reproduce {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let paper = paper(&self.paper).context("clap knows the papers")?;
+        let known = Size::ALL.into_iter().find(|size| size.word() == self.size);
+        let size = known.context("clap knows the sizes")?;
+        let variations = self.variations(paper)?;
+        if let Some(folder) = &self.output {
+            self.refuse_taken(folder)?;
+        }
+        interrupt::listen()?;
+        interrupt::fabric_runs();
+        let began = Instant::now();
+        let span = (paper.span)(size);
+        let seeds = self.seeds.unwrap_or(span.seeds);
+        output.say(&format!(
+            "paper {}: {}; size {}, {seeds} seeds, {} us after a warm-up of {} us",
+            paper.id, paper.title, self.size, span.measured_us, span.warmup_us
+        ));
+        let results = match self.execute(paper, size, seeds, None, output) {
+            Ok(results) => results,
+            Err(failure) => return Ok(failed(&failure, output)),
+        };
+        let mut table = Table::new(paper, &results);
+        let mut files = vec![
+            ("points.csv".to_owned(), points_csv(&results)),
+            ("runs.csv".to_owned(), runs_csv(&results)),
+        ];
+        for variation in variations {
+            if interrupt::is_asked() {
+                break;
+            }
+            output.say(&format!("under {}: {}", variation.name, variation.words));
+            match self.execute(paper, size, seeds, Some(variation), output) {
+                Ok(results) => {
+                    table.vary(variation, &results);
+                    let name = format!("points-{}.csv", variation.name);
+                    files.push((name, points_csv(&results)));
+                }
+                Err(failure) => return Ok(failed(&failure, output)),
+            }
+        }
+        let text = table.to_text();
+        let seconds = began.elapsed().as_secs_f64();
+        if let Some(folder) = &self.output {
+            let manifest = self.manifest(paper, seeds, results.outcomes.len(), seconds);
+            files.push(("claims.txt".to_owned(), text.clone()));
+            files.push(("manifest.json".to_owned(), manifest));
+            files.push((LAST.to_owned(), table.to_json()));
+            write(folder, &files)?;
+        }
+        match self.format {
+            Format::Human => output.data(&text)?,
+            Format::Json => output.data(&table.to_json())?,
+        }
+        output.say(&format!(
+            "{} runs in {seconds:.0} s",
+            results.outcomes.len()
+        ));
+        if interrupt::is_asked() {
+            output.say("interrupted: what was not run by then is left out");
+            return Ok(Exit::Interrupted);
+        }
+        Ok(Exit::Done)
+    }
+
+    fn execute(
+        &self,
+        paper: &Paper,
+        size: Size,
+        seeds: u32,
+        variation: Option<&'static Variation>,
+        output: &Output,
+    ) -> Result<Results, Failure> {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = self.threads.and_then(NonZeroUsize::new).unwrap_or(cores);
+        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
+        let results = execute((paper.runs)(size, seeds, variation), threads, &|progress| {
+            if let Ok(mut shown) = shown.lock() {
+                shown.update_runs(progress);
+            }
+            if interrupt::is_asked() {
+                Control::Stop
+            } else {
+                Control::Continue
+            }
+        });
+        if let Ok(shown) = shown.lock() {
+            shown.finish();
+        }
+        results
+    }
+
+    fn variations(&self, paper: &Paper) -> anyhow::Result<Vec<&'static Variation>> {
+        if self.vary.iter().any(|name| name == "all") {
+            return Ok(paper.variations.iter().collect());
+        }
+        let known: Vec<&str> = paper.variations.iter().map(|v| v.name).collect();
+        let find = |name: &String| {
+            let found = paper.variations.iter().find(|v| v.name == *name);
+            found.with_context(|| {
+                let known = known.join(", ");
+                format!(
+                    "paper {} has no variation `{name}`; write all, or of {known}",
+                    paper.id
+                )
+            })
+        };
+        self.vary.iter().map(find).collect()
+    }
+
+    /// A folder with something else in it is not written to.
+    fn refuse_taken(&self, folder: &Path) -> anyhow::Result<()> {
+        let is_taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+        if is_taken && !self.overwrite && !folder.join(LAST).exists() {
+            bail!(
+                "{} holds files that are no claims; give another folder with -o DIR, or replace them with \
+                 --overwrite",
+                folder.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Where, how and how fast: what differs between machines.
+    fn manifest(&self, paper: &Paper, seeds: u32, runs: usize, seconds: f64) -> String {
+        let manifest = serde_json::json!({
+            "netloom": env!("CARGO_PKG_VERSION"),
+            "git": option_env!("NETLOOM_GIT"),
+            "results_version": RESULTS_VERSION,
+            "paper": paper.id,
+            "size": self.size,
+            "seeds": seeds,
+            "runs": runs,
+            "command_line": std::env::args().collect::<Vec<_>>(),
+            "wall_seconds": seconds,
+        });
+        format!("{manifest:#}\n")
+    }
+}
+
+/// Says why there are no results.
+fn failed(failure: &Failure, output: &Output) -> Exit {
+    match failure {
+        Failure::Mistakes(messages) => {
+            output.insist(messages);
+            Exit::Invalid
+        }
+        Failure::Deadlock(_) => {
+            output.error(&failure.to_string());
+            Exit::Fault
+        }
+    }
+}
+
+fn write(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write {}", folder.display());
+    std::fs::create_dir_all(folder).with_context(cannot)?;
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).with_context(cannot)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,370 @@
+//! `netloom plan --admit`, as a person uses it: every test runs the binary in a folder of its own.
+
+mod place;
+
+use place::Place;
+use serde_json::{Value, json};
+
+/// Two switches with two NICs each and 2.5 Gbit/s everywhere; no traffic.
+const FABRIC: &str = "netloom = 1\n\
+    [topology]\nkind = \"graph\"\nfile = \"fabric.txt\"\n\
+    [link]\nrate = \"2.5 Gbps\"\nmtu = \"4 KiB\"\n";
+const CABLES: &str = "link a b\nnic n0 a\nnic n1 a\nnic n2 b\nnic n3 b\n";
+
+/// Seven times 300 Mbit/s over the one cable, of which six fit.
+const SEVEN: &str = "source,destination,bandwidth,sl\n\
+    # Both hosts of the left side to both of the right.\n\
+    n0,n2,300 Mbps,\nn1,n3,300 Mbps,\nn0,n3,300 Mbps,\nn1,n2,300 Mbps,\n0,2,300 Mbps,3\n1,3,300 Mbps,3\n\
+    n0,n2,300 Mbps,\nn2,n0,64 kbps,\n";
+
+/// A folder with the fabric.
+struct Folder(Place);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let place = Place::new(&format!("admit-{name}"));
+        place.file("fabric.toml", FABRIC).file("fabric.txt", CABLES);
+        Folder(place)
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        self.0.file(name, text);
+    }
+
+    /// Exit code, data and messages of `netloom plan fabric.toml --admit list.csv` and more.
+    fn plan(&self, list: &str, more: &[&str]) -> (i32, String, String) {
+        self.file("list.csv", list);
+        let admit = ["plan", "fabric.toml", "--admit", "list.csv"];
+        let ended = self.0.run(&[&admit[..], more].concat());
+        (ended.code.unwrap(), ended.stdout, ended.stderr)
+    }
+
+    fn json(&self, list: &str, more: &[&str]) -> Value {
+        let more = [more, &["--format", "json"]].concat();
+        let (code, data, said) = self.plan(list, &more);
+        assert_eq!((code, said.as_str()), (0, ""), "{data}");
+        serde_json::from_str(&data).unwrap()
+    }
+}
+
+#[test]
+fn the_refused_are_told_with_the_port_that_had_no_room() {
+    let folder = Folder::new("refused");
+    let (code, data, said) = folder.plan(SEVEN, &["--port", "a:0", "--port", "N3"]);
+    assert_eq!((code, said.as_str()), (0, ""));
+    insta::assert_snapshot!(data, @"
+    7 of 8 connections accepted (1.8 Gbit/s), 1 refused
+
+    refused
+      line  from  to  bandwidth  sl  port  needed  free  why
+      9     n0    n2  300 Mbps   3   a:0   1959    1302  80 % of a link is the most for connections
+
+    8 of 10 ports in use:
+      port      link  connections  slots   share  low entries
+      a:0   2.5 Gbps            6  11754  72.0 %           61
+      n0    2.5 Gbps            3   5877  36.0 %           38
+      n1    2.5 Gbps            3   5877  36.0 %           38
+      b:1   2.5 Gbps            3   5877  36.0 %           38
+      b:2   2.5 Gbps            3   5877  36.0 %           38
+      n2    2.5 Gbps            1      1   0.0 %           15
+      a:1   2.5 Gbps            1      1   0.0 %           15
+      b:0   2.5 Gbps            1      1   0.0 %           15
+
+    tables of a:0, limit of high priority 255
+      high  empty
+      low   VL8 255 x12, VL8 204, VL9 1, VL3 255 x46, VL3 24
+
+    tables of n3, limit of high priority 255
+      high  empty
+      low   VL8 255 x12, VL8 204, VL9 1
+    ");
+}
+
+#[test]
+fn refusals_are_results_unless_strict() {
+    let folder = Folder::new("strict");
+    assert_eq!(folder.plan(SEVEN, &[]).0, 0);
+    assert_eq!(folder.plan(SEVEN, &["--strict"]).0, 4);
+    let fits = "source,destination,bandwidth\nn0,n2,300 Mbps\n";
+    assert_eq!(folder.plan(fits, &["--strict"]).0, 0);
+}
+
+#[test]
+fn json_has_connections_and_the_tables_of_every_port() {
+    let folder = Folder::new("json");
+    let plan = folder.json(SEVEN, &[]);
+    assert_eq!(plan["accepted"].as_array().unwrap().len(), 7);
+    assert_eq!(
+        plan["accepted"][0],
+        json!({
+            "line": 3, "source": "n0", "destination": "n2", "bandwidth": 300_000_000, "sl": 3, "vl": 3,
+            "slots": [1959, 1959, 1959], "path": ["n0", "a:0", "b:1"],
+        })
+    );
+    assert_eq!(
+        plan["refused"],
+        json!([{
+            "line": 9, "source": "n0", "destination": "n2", "bandwidth": 300_000_000, "sl": 3, "vl": 3,
+            "port": "a:0", "needed": 1959, "free": 1302, "limit": "slots",
+        }])
+    );
+    // Four NICs and three ports of each switch.
+    let ports = plan["ports"].as_array().unwrap();
+    assert_eq!(ports.len(), 10);
+    let cable = ports.iter().find(|port| port["port"] == "a:0").unwrap();
+    assert_eq!(
+        (&cable["reserved"], &cable["connections"], &cable["limit"]),
+        (&json!(6 * 1959), &json!(6), &json!(255))
+    );
+    assert_eq!(cable["share"].as_f64().unwrap(), 6.0 * 1959.0 / 16_320.0);
+    // 13 entries of best effort, one of challenged, 46 full ones and one of 24 for the connections.
+    let low = cable["low"].as_array().unwrap();
+    assert_eq!((low.len(), &cable["entries"]), (61, &json!(61)));
+    assert_eq!((&low[12], &low[60]), (&json!([8, 204]), &json!([3, 24])));
+    assert_eq!(cable["high"], json!([]));
+    let back = ports.iter().find(|port| port["port"] == "b:0").unwrap();
+    assert_eq!(back["low"].as_array().unwrap()[14], json!([0, 1]));
+}
+
+#[test]
+fn every_link_has_slots_of_its_own_rate() {
+    let folder = Folder::new("rates");
+    let slow = FABRIC.replace(
+        "[link]\n",
+        "[link.class.switch]\nrate = \"10 Gbps\"\n[link]\n",
+    );
+    folder.file("fabric.toml", &slow);
+    let plan = folder.json("source,destination,bandwidth\nn0,n2,300 Mbps\n", &[]);
+    assert_eq!(plan["accepted"][0]["slots"], json!([1959, 490, 1959]));
+}
+
+#[test]
+fn entries_limit_only_if_asked_to() {
+    let folder = Folder::new("entries");
+    let all = "source,destination,bandwidth\nn0,n1,2 Gbps\n";
+    let (code, data, _) = folder.plan(all, &[]);
+    assert_eq!(code, 0);
+    assert!(
+        data.contains("warning: the low tables of 2 ports need more than the 64 entries"),
+        "{data}"
+    );
+    assert!(data.contains("n0 (66), a:2 (66)"), "{data}");
+    let plan = folder.json(all, &["--mode", "strict-entries"]);
+    let refused = &plan["refused"][0];
+    assert_eq!(
+        (
+            &refused["limit"],
+            &refused["needed"],
+            &refused["free"],
+            &refused["port"]
+        ),
+        (
+            &json!("entries"),
+            &json!(13_056),
+            &json!(12_750),
+            &json!("n0")
+        )
+    );
+}
+
+#[test]
+fn deadlines_are_kept_or_refused_with_bound_and_budget() {
+    let folder = Folder::new("deadlines");
+    // A packet of 4096 bytes ahead and 256 of management take 13.9264 us at each of three outputs.
+    let list = "source,destination,bandwidth,deadline\nn0,n2,100 Mbps,41 us\nn0,n2,100 Mbps,42 us\n\
+        n1,n3,1 Mbps,1 s\nn1,n3,1 Gbps,\n";
+    let (code, data, said) = folder.plan(list, &["--port", "a:0"]);
+    assert_eq!((code, said.as_str()), (0, ""));
+    insta::assert_snapshot!(data, @"
+    2 of 4 connections accepted (1.1 Gbit/s), 2 refused
+
+    refused
+      line  from  to  bandwidth  sl  deadline  port  needed  free   why
+      2     n0    n2  100 Mbps   3   41 us     n0    653     13056  VL7 would wait up to 13.9 us; the part of the deadline is 13.7 us
+      4     n1    n3  1 Mbps     1   1 s       a:0   7       12403  VL7 would wait up to 28.3 us; the part of the deadline of a connection accepted before is 14 us
+
+    5 of 10 ports in use:
+      port      link  connections  slots   share  low entries  high entries  longest wait
+      a:0   2.5 Gbps            2   7181  44.0 %           40             3       13.9 us
+      n1    2.5 Gbps            1   6528  40.0 %           40             0             -
+      b:2   2.5 Gbps            1   6528  40.0 %           40             0             -
+      n0    2.5 Gbps            1    653   4.0 %           14             3       13.9 us
+      b:1   2.5 Gbps            1    653   4.0 %           14             3       13.9 us
+
+    Deadlines are divided evenly over the outputs of a path; each part bounds the wait of the lane
+    there, with packets of up to 4 KiB and no limit of high priority. Assumed per output, one queue per
+    class: the head is present and keeps the credits for its whole packet; all other classes may always
+    send; at most one management packet meanwhile; no bound along a path, for the tables guarantee no
+    credits downstream. Sending, cables and the insides of switches come on top.
+
+    tables of a:0, limit of high priority 255
+      high  VL7 255 x2, VL7 143
+      low   VL8 255 x12, VL8 204, VL9 1, VL3 255 x25, VL3 153
+    ");
+    let plan = folder.json(list, &[]);
+    let late = &plan["refused"][0]["late"];
+    assert_eq!(
+        (&late["vl"], &late["wait_ns"], &plan["refused"][0]["port"]),
+        (&json!(7), &json!(13_926.4), &json!("n0"))
+    );
+    // Smaller packets wait less.
+    let plan = folder.json(list, &["--packet", "256 B"]);
+    assert_eq!(plan["refused"], json!([]));
+    assert_eq!(plan["accepted"][0]["deadline_ns"], json!(41_000.0));
+}
+
+#[test]
+fn waits_know_the_limit_of_the_file_and_of_the_command() {
+    let folder = Folder::new("limit");
+    let tables = "[qos]\nvls = 10\n[qos.arbiter]\nkind = \"ib-two-table\"\nhigh = [[4, 1]]\nlow = [[0, 1]]\nlimit = 7\n";
+    folder.file("fabric.toml", &format!("{FABRIC}{tables}"));
+    let list = "source,destination,bandwidth,deadline\nn0,n1,100 Mbps,1 ms\n";
+    assert_eq!(folder.json(list, &[])["ports"][0]["limit"], 7);
+    assert_eq!(folder.json(list, &["--limit", "0"])["ports"][0]["limit"], 0);
+    assert_eq!(
+        folder.json(list, &["--set", "qos.arbiter.limit=9"])["ports"][0]["limit"],
+        9
+    );
+}
+
+#[test]
+fn a_limit_that_takes_reserved_bandwidth_is_warned_of() {
+    let folder = Folder::new("surely");
+    // 1.5 Gbit/s are 60 % of the link; with a limit of 1 x 4096 bytes the low table may take half.
+    let list = "source,destination,bandwidth,deadline\nn0,n1,1.5 Gbps,1 s\n";
+    let (_, data, _) = folder.plan(list, &["--limit", "1"]);
+    let said = data.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("2 ports have reserved more for deadlines: n0 (9792), a:2 (9792)"),
+        "{data}"
+    );
+    assert!(!folder.plan(list, &[]).1.contains("warning"));
+}
+
+#[test]
+fn packets_without_a_largest_size_have_no_bound() {
+    let folder = Folder::new("message");
+    folder.file("fabric.toml", &FABRIC.replace("4 KiB", "message"));
+    let list = "source,destination,bandwidth,deadline\nn0,n1,100 Mbps,1 ms\n";
+    let (code, data, said) = folder.plan(list, &[]);
+    assert_eq!((code, data.as_str()), (3, ""));
+    assert!(
+        said.contains("E0808") && said.contains("--packet"),
+        "{said}"
+    );
+    assert_eq!(folder.plan(list, &["--packet", "2 KiB"]).0, 0);
+    assert_eq!(
+        folder
+            .plan("source,destination,bandwidth\nn0,n1,1 Mbps\n", &[])
+            .0,
+        0
+    );
+}
+
+#[test]
+fn all_mistakes_of_a_list_are_told_at_once() {
+    let folder = Folder::new("mistakes");
+    let list =
+        "source,destination,bandwidth\nn0,n9,64 Mbps\nn0,n1,64\nn0,n1,\"1 Mbps\nn0,n1,1 Mbps\n";
+    let (code, data, said) = folder.plan(list, &[]);
+    assert_eq!((code, data.as_str()), (3, ""));
+    insta::assert_snapshot!(said, @r#"
+    error[E0802]: destination: unknown nic `n9`; write a name or a number from 0 to 3
+     --> list.csv:2:1
+      |
+    2 | n0,n9,64 Mbps
+      | ^^^^^^^^^^^^^
+
+    error[E0802]: bandwidth: `64` has no unit; write it like "100 Gbps", "12.5 GB/s" or "NDR x4"
+     --> list.csv:3:1
+      |
+    3 | n0,n1,64
+      | ^^^^^^^^
+
+    error[E0802]: a quotation mark is never closed
+     --> list.csv:4:1
+      |
+    4 | n0,n1,"1 Mbps
+      | ^^^^^^^^^^^^^
+
+    3 errors
+    "#);
+}
+
+#[test]
+fn the_end_of_a_long_list_of_mistakes_is_counted() {
+    let folder = Folder::new("many");
+    let list = format!(
+        "source,destination,bandwidth\n{}",
+        "n0,n1,64\n".repeat(20_000)
+    );
+    let (code, _, said) = folder.plan(&list, &[]);
+    assert_eq!((code, said.matches("has no unit").count()), (3, 100));
+    assert!(said.contains("and 19900 more mistakes"), "{said}");
+}
+
+#[test]
+fn mistakes_of_the_experiment_come_first() {
+    let folder = Folder::new("experiment");
+    folder.file("fabric.toml", &FABRIC.replace("rate", "rat"));
+    let (code, _, said) = folder.plan(SEVEN, &[]);
+    assert!(code == 3 && said.contains("did you mean `rate`"), "{said}");
+    // Traffic may be missing, but not wrong.
+    folder.file(
+        "fabric.toml",
+        &format!("{FABRIC}[[traffic]]\nload = \"much\"\n"),
+    );
+    let (code, _, said) = folder.plan(SEVEN, &[]);
+    assert!(code == 3 && said.contains("load"), "{said}");
+}
+
+#[test]
+fn random_paths_guarantee_nothing() {
+    let folder = Folder::new("random");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n[routing]\nkind = \"random-up\"\n";
+    folder.file("fabric.toml", tree);
+    let (code, data, said) = folder.plan(SEVEN, &[]);
+    assert_eq!((code, data.as_str()), (3, ""));
+    assert!(
+        said.contains("E0804") && said.contains("several paths"),
+        "{said}"
+    );
+}
+
+#[test]
+fn ports_are_named_as_in_topo() {
+    let folder = Folder::new("ports");
+    for (name, problem) in [
+        ("a:7", "a has ports 0 to 2"),
+        ("c:0", "there is no switch c"),
+        ("n7", "there is no such NIC"),
+    ] {
+        let (code, data, said) = folder.plan(SEVEN, &["--port", name]);
+        assert_eq!((code, data.as_str()), (1, ""));
+        assert!(said.contains(problem), "{said}");
+    }
+    let (_, with_colon, _) = folder.plan(SEVEN, &["--port", "b:1"]);
+    let (_, in_words, _) = folder.plan(SEVEN, &["--port", "B P1"]);
+    assert!(with_colon.contains("\ntables of b:1, limit of high priority 255\n"));
+    assert_eq!(with_colon, in_words);
+}
+
+#[test]
+fn a_plan_needs_something_to_plan() {
+    let folder = Folder::new("nothing");
+    let told = folder.0.run(&["plan", "fabric.toml"]).with(3).stderr;
+    assert!(
+        told.contains("E0902") && told.contains("[[plan.class]]"),
+        "{told}"
+    );
+    let toml = [
+        "plan",
+        "fabric.toml",
+        "--admit",
+        "list.csv",
+        "--format",
+        "toml",
+    ];
+    folder.0.run(&toml).with(2);
+    folder.0.run(&["plan", "fabric.toml", "--strict"]).with(2);
+}

@@ -1,0 +1,27 @@
+//! Published results run again: what a paper claims, what we measure, and whether the two agree.
+//!
+//! ```text
+//!  Paper ── runs(size, seeds) ──► execute ──► Results ── judge ──► Finding
+//!    │      a file, values over it, a seed    by series,           holds, misses or not run,
+//!    │                                        load and class       with the numbers
+//!    └── claims: what is printed in the paper, the band, and the readings it depends on
+//! ```
+//!
+//! A paper is data: a list of runs and a list of claims. A band is never widened to let a claim pass; where a
+//! claim misses, the table names the readings (X: contradictions, G: gaps of the paper) that decide it, and a
+//! [`Variation`] runs the claims again under another reading.
+
+mod claim;
+mod execute;
+mod paper;
+mod paper_000;
+mod points;
+mod results;
+mod table;
+
+pub use claim::{Claim, Finding, Tier, Verdict};
+pub use execute::{Failure, Progress, execute};
+pub use paper::{PAPERS, Paper, Reading, Run, Size, Span, Variation, paper};
+pub use points::{points_csv, runs_csv};
+pub use results::{Measured, Outcome, Point, Results, Series};
+pub use table::{Row, Table};

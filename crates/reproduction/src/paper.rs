@@ -1,0 +1,119 @@
+//! A paper as data: its runs, its claims, the readings behind them.
+
+use std::borrow::Cow;
+
+use crate::{Claim, paper_000};
+
+/// A published study that can be run again.
+#[derive(Clone, Copy)]
+pub struct Paper {
+    /// Its number.
+    pub id: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// How long and how often each size runs.
+    pub span: fn(Size) -> Span,
+    /// All runs of a size with that many seeds, under another reading where one is given.
+    pub runs: fn(Size, u32, Option<&'static Variation>) -> Vec<Run>,
+    /// What it claims.
+    pub claims: &'static [Claim],
+    /// How we read it where it is silent or contradicts itself.
+    pub readings: &'static [Reading],
+    /// Other readings that can be tried.
+    pub variations: &'static [Variation],
+}
+
+/// All papers.
+pub const PAPERS: &[&Paper] = &[&paper_000::PAPER];
+
+/// The paper with that number.
+pub fn paper(id: &str) -> Option<&'static Paper> {
+    PAPERS.iter().copied().find(|paper| paper.id == id)
+}
+
+/// How much is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// Only that everything runs; too short to say anything about a claim.
+    Tiny,
+    /// Short runs that keep the orders: minutes at most.
+    Ci,
+    /// What the paper ran.
+    Paper,
+}
+
+impl Size {
+    /// All of them.
+    pub const ALL: [Size; 3] = [Size::Tiny, Size::Ci, Size::Paper];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Size::Tiny => "tiny",
+            Size::Ci => "ci",
+            Size::Paper => "paper",
+        }
+    }
+}
+
+/// How long and how often a size runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// Simulated before anything is measured, in microseconds.
+    pub warmup_us: u32,
+    /// Simulated and measured, in microseconds.
+    pub measured_us: u32,
+    /// Seeds of each point unless asked otherwise.
+    pub seeds: u32,
+}
+
+impl Span {
+    /// What is set over an experiment for it.
+    pub fn sets(self) -> [String; 2] {
+        let length = self.warmup_us + self.measured_us;
+        [
+            format!("measure.warmup=\"{} us\"", self.warmup_us),
+            format!("measure.length=\"{length} us\""),
+        ]
+    }
+}
+
+/// How we read a paper where it is silent (G) or contradicts itself (X), or a part of its model (a section
+/// number of the specification).
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Its id.
+    pub id: &'static str,
+    /// What we do.
+    pub words: &'static str,
+}
+
+/// Another reading, tried to see what depends on it.
+#[derive(Debug)]
+pub struct Variation {
+    /// What to type for it.
+    pub name: &'static str,
+    /// The reading it varies.
+    pub reading: &'static str,
+    /// What it does instead.
+    pub words: &'static str,
+    /// What is set over every run.
+    pub sets: &'static [&'static str],
+}
+
+/// One run: a file, values over it, a seed, and where its results belong.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Scenario and variant, such as `S000-1 1x`.
+    pub series: &'static str,
+    /// Offered load in all, as a fraction of a NIC's link.
+    pub load: f64,
+    /// Its seed.
+    pub seed: u64,
+    /// Name of the experiment file, for messages.
+    pub file: &'static str,
+    /// Text of the experiment.
+    pub text: Cow<'static, str>,
+    /// What is set over it, each `key=value`.
+    pub sets: Vec<String>,
+}

@@ -1,0 +1,213 @@
+//! What the runs gave, by series, load and class.
+
+use netloom_results::Summary;
+
+use crate::Run;
+
+/// One run and its numbers.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was run.
+    pub run: Run,
+    /// What came out.
+    pub result: netloom_results::Run,
+}
+
+/// All outcomes, in the order of the runs.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// The outcomes; fewer than runs if somebody stopped them.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Results {
+    /// The runs of a series, by load.
+    pub fn series(&self, name: &str) -> Series<'_> {
+        let mut points: Vec<Point<'_>> = vec![];
+        for outcome in self.outcomes.iter().filter(|o| o.run.series == name) {
+            match points
+                .iter_mut()
+                .find(|point| point.load == outcome.run.load)
+            {
+                Some(point) => point.runs.push(&outcome.result),
+                None => points.push(Point {
+                    load: outcome.run.load,
+                    runs: vec![&outcome.result],
+                }),
+            }
+        }
+        points.sort_by(|a, b| a.load.total_cmp(&b.load));
+        Series { points }
+    }
+
+    /// The names of all series, in the order of the runs.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names = vec![];
+        for outcome in &self.outcomes {
+            if !names.contains(&outcome.run.series) {
+                names.push(outcome.run.series);
+            }
+        }
+        names
+    }
+}
+
+/// A scenario variant over its loads.
+#[derive(Clone, Debug)]
+pub struct Series<'a> {
+    /// By load, ascending.
+    pub points: Vec<Point<'a>>,
+}
+
+impl<'a> Series<'a> {
+    /// The point at a load.
+    pub fn at(&self, load: f64) -> Option<&Point<'a>> {
+        self.points.iter().find(|point| point.load == load)
+    }
+}
+
+/// One load with its seeds.
+#[derive(Clone, Debug)]
+pub struct Point<'a> {
+    /// Offered load in all.
+    pub load: f64,
+    /// One run per seed.
+    pub runs: Vec<&'a netloom_results::Run>,
+}
+
+impl Point<'_> {
+    /// One value per seed of a class; `None` if a seed has none.
+    pub fn values(&self, class: &str, value: impl Fn(&Summary) -> Option<f64>) -> Option<Vec<f64>> {
+        let of = |run: &&netloom_results::Run| {
+            let class = run.classes.iter().find(|c| c.class == class)?;
+            value(&class.summary)
+        };
+        self.runs.iter().map(of).collect()
+    }
+
+    /// Mean message latency of a class in nanoseconds.
+    pub fn latency(&self, class: &str) -> Option<Measured> {
+        Measured::over(&self.values(class, |summary| summary.latency_mean_ns)?)
+    }
+
+    /// What was delivered of a class over what its workload created in the same time.
+    pub fn share(&self, class: &str) -> Option<Measured> {
+        let share = |summary: &Summary| {
+            (summary.offered_load > 0.0).then(|| summary.delivered_load / summary.offered_load)
+        };
+        Measured::over(&self.values(class, share)?)
+    }
+}
+
+/// A mean over seeds with its 95 % interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Measured {
+    /// The mean.
+    pub mean: f64,
+    /// Half width of the interval; `None` for a single seed.
+    pub half_width: Option<f64>,
+}
+
+impl Measured {
+    /// Of one value per seed; `None` if there are none.
+    pub fn over(values: &[f64]) -> Option<Measured> {
+        match values {
+            [] => None,
+            [one] => Some(Measured {
+                mean: *one,
+                half_width: None,
+            }),
+            _ => netloom_metrics::over_seeds(values).map(|interval| Measured {
+                mean: interval.mean,
+                half_width: Some(interval.half_width),
+            }),
+        }
+    }
+
+    /// Both ends of the interval; both the mean where there is none.
+    pub fn ends(self) -> (f64, f64) {
+        let half_width = self.half_width.unwrap_or(0.0);
+        (self.mean - half_width, self.mean + half_width)
+    }
+
+    /// Whether it is above a factor of another one with the intervals apart.
+    pub fn is_above(self, factor: f64, other: Measured) -> bool {
+        self.ends().0 > factor * other.ends().1
+    }
+
+    /// With a unit and so many decimals: `780.4 ±3.1 ns`.
+    pub fn words(self, decimals: usize, unit: &str) -> String {
+        let mean = format!("{:.decimals$}", self.mean);
+        let width = self
+            .half_width
+            .map_or(String::new(), |width| format!(" ±{width:.decimals$}"));
+        let blank = if unit.is_empty() { "" } else { " " };
+        format!("{mean}{width}{blank}{unit}")
+    }
+}
+
+/// The result of a run that never was, with these classes.
+#[cfg(test)]
+pub(crate) fn made_up(
+    seed: u64,
+    classes: Vec<netloom_results::ClassSummary>,
+) -> netloom_results::Run {
+    use netloom_results::{CountersSummary, LinkGroup, LinksSummary, Status, Window};
+    netloom_results::Run {
+        seed,
+        status: Status::Ok,
+        digest: String::new(),
+        counters: CountersSummary::default(),
+        warmup_ns: 0.0,
+        warmup_found: true,
+        length_ns: 1.0,
+        total: Summary::default(),
+        classes,
+        sls: vec![],
+        latency_order: vec![],
+        rows: vec![],
+        fairness_window: Window::AfterWarmup,
+        links: LinksSummary {
+            window: Window::AfterWarmup,
+            injection: LinkGroup::default(),
+            fabric: LinkGroup::default(),
+            delivery: LinkGroup::default(),
+            input_buffer_mean_flits: 0.0,
+            input_buffer_fullest_mean_flits: 0.0,
+            output_buffer_mean_flits: 0.0,
+            output_buffer_peak_flits: 0,
+            choice_share: None,
+        },
+        connections: None,
+        waits: None,
+        deadlock: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_needs_intervals_apart() {
+        let of = |mean, half_width| Measured {
+            mean,
+            half_width: Some(half_width),
+        };
+        assert!(of(10.0, 1.0).is_above(1.0, of(7.0, 1.9)));
+        assert!(!of(10.0, 1.0).is_above(1.0, of(7.0, 2.1)));
+        assert!(!of(10.0, 1.0).is_above(2.0, of(5.0, 0.1)));
+        assert!(of(10.5, 0.1).is_above(2.0, of(5.0, 0.1)));
+    }
+
+    #[test]
+    fn seeds_give_an_interval_and_one_seed_gives_none() {
+        assert_eq!(Measured::over(&[]), None);
+        assert_eq!(Measured::over(&[3.0]).unwrap().words(1, "ns"), "3.0 ns");
+        // Standard error 1, t for one degree of freedom 12.706.
+        assert_eq!(
+            Measured::over(&[10.0, 12.0]).unwrap().words(1, "ns"),
+            "11.0 ±12.7 ns"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! How long packets waited at outputs, where a run was asked to measure it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Document;
+use crate::csv::Csv;
+use crate::lines::{WaitKey, WaitSummary};
+use crate::table::Table;
+
+/// The longest waits of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Waits {
+    /// At the outputs of switches.
+    pub switches: PlaceWaits,
+    /// At NICs.
+    pub nics: PlaceWaits,
+}
+
+/// The longest waits at the outputs of switches, or at NICs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlaceWaits {
+    /// What the arbiter tells apart.
+    pub by: WaitScope,
+    /// Everything together.
+    pub total: WaitSummary,
+    /// By service level or lane: those that sent or waited.
+    pub classes: Vec<ClassWait>,
+}
+
+/// What an arbiter tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitScope {
+    /// Service levels.
+    Sl,
+    /// Virtual lanes.
+    Vl,
+}
+
+impl WaitScope {
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            WaitScope::Sl => "sl",
+            WaitScope::Vl => "vl",
+        }
+    }
+}
+
+/// The longest wait of a service level or lane.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClassWait {
+    /// Its number.
+    pub number: u8,
+    /// Its numbers.
+    #[serde(flatten)]
+    pub summary: WaitSummary,
+}
+
+impl Waits {
+    /// Both places by their name.
+    pub fn places(&self) -> [(&'static str, &PlaceWaits); 2] {
+        [("switches", &self.switches), ("nics", &self.nics)]
+    }
+}
+
+impl Document {
+    /// The table `waits.csv`, if waits were measured.
+    pub fn waits_csv(&self) -> Option<String> {
+        let measured = |run: &crate::Run| run.waits.is_some();
+        self.runs().any(measured).then(|| {
+            let mut csv = Csv::new(&[WaitKey::COLUMNS, WaitSummary::COLUMNS]);
+            let runs = self
+                .runs()
+                .filter_map(|run| Some((run.seed, run.waits.as_ref()?)));
+            for (seed, waits) in runs {
+                for (place, waits) in waits.places() {
+                    let mut line = |scope: &str, number: Option<u8>, summary: &WaitSummary| {
+                        let key = WaitKey {
+                            seed,
+                            place: place.to_owned(),
+                            scope: scope.to_owned(),
+                            number,
+                        };
+                        csv.line(key.cells().into_iter().chain(summary.cells()));
+                    };
+                    line("total", None, &waits.total);
+                    for class in &waits.classes {
+                        line(waits.by.word(), Some(class.number), &class.summary);
+                    }
+                }
+            }
+            csv.finish()
+        })
+    }
+}
