@@ -10,6 +10,16 @@ use netloom_units::{NicId, Tick};
 use crate::build::rows;
 use crate::plan::FabricPlan;
 
+/// When the delay of a packet begins; it ends when the packet is wholly received.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DelayFrom {
+    /// When the source creates it, so that the wait in its NIC counts (G004-11).
+    #[default]
+    Creation,
+    /// When its first flit leaves the NIC.
+    Injection,
+}
+
 /// One connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionPlan {
@@ -23,6 +33,8 @@ pub struct ConnectionPlan {
     pub flow: u8,
     /// The time between two of its packets, in ticks.
     pub inter_arrival: InterArrival,
+    /// When the delay of its packets begins.
+    pub delay_from: DelayFrom,
 }
 
 /// No meter here.
@@ -35,8 +47,8 @@ pub(crate) struct Meters {
     first_flow: Vec<u32>,
     /// The meter of each flow, or [`NOWHERE`] if it ends in another partition.
     meter_of: Vec<u32>,
-    /// With the number of the connection in the plan.
-    meters: Vec<(u32, PunctualityMeter)>,
+    /// With the number of the connection in the plan, and when its delays begin.
+    meters: Vec<(u32, DelayFrom, PunctualityMeter)>,
 }
 
 impl Meters {
@@ -70,6 +82,7 @@ impl Meters {
                 meter_of[flow as usize] = meters.len() as u32;
                 meters.push((
                     number as u32,
+                    connection.delay_from,
                     PunctualityMeter::new(connection.inter_arrival),
                 ));
             }
@@ -91,13 +104,17 @@ impl Meters {
             return;
         }
         let meter = self.meter_of[flow as usize];
-        let (_, meter) = &mut self.meters[meter as usize];
-        meter.record(now.0, now - packet.generation);
+        let (_, delay_from, meter) = &mut self.meters[meter as usize];
+        let began = match delay_from {
+            DelayFrom::Creation => packet.generation,
+            DelayFrom::Injection => packet.injection,
+        };
+        meter.record(now.0, now - began);
     }
 
     /// Adds what was counted since the last call, by the number of the connection.
     pub(crate) fn take(&mut self, into: &mut [Punctuality]) {
-        for (number, meter) in &mut self.meters {
+        for (number, _, meter) in &mut self.meters {
             into[*number as usize].merge(&meter.take());
         }
     }

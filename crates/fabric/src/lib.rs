@@ -38,7 +38,7 @@ mod wire;
 
 pub use build::rows;
 pub use channels::Channels;
-pub use connections::ConnectionPlan;
+pub use connections::{ConnectionPlan, DelayFrom};
 pub use plan::{
     Allocation, ClassPlan, FabricPlan, LinkTiming, Output, Pipeline, QueueScheme, SwitchPlan,
 };

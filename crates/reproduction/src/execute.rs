@@ -90,8 +90,8 @@ pub fn execute(
     let mut outcomes = vec![];
     for (run, result) in runs.into_iter().zip(results) {
         match result {
-            Some(Ok(result)) if result.status < Status::Interrupted => {
-                outcomes.push(Outcome { run, result });
+            Some(Ok((result, links))) if result.status < Status::Interrupted => {
+                outcomes.push(Outcome { run, result, links });
             }
             Some(Err(failure)) => return Err(failure),
             Some(Ok(_)) | None => {}
@@ -100,8 +100,8 @@ pub fn execute(
     Ok(Results { outcomes })
 }
 
-/// One run on this thread.
-fn one(run: &Run, is_stopped: &AtomicBool) -> Result<netloom_results::Run, Failure> {
+/// One run on this thread, and its links where they matter.
+fn one(run: &Run, is_stopped: &AtomicBool) -> Result<(netloom_results::Run, String), Failure> {
     let loaded = load(&Request {
         sets: &run.sets,
         seed: Some(run.seed),
@@ -112,7 +112,7 @@ fn one(run: &Run, is_stopped: &AtomicBool) -> Result<netloom_results::Run, Failu
         return Err(Failure::Mistakes(messages));
     };
     let options = RunOptions {
-        tables: false,
+        tables: experiment.connections.is_some(),
         ..RunOptions::default()
     };
     let result = runner::run(&experiment, &options, &mut |_| {
@@ -122,13 +122,17 @@ fn one(run: &Run, is_stopped: &AtomicBool) -> Result<netloom_results::Run, Failu
             Control::Continue
         }
     });
+    let links = match options.tables {
+        true => result.links,
+        false => String::new(),
+    };
     let result = result.document.run;
     match &result.deadlock {
         Some(deadlock) => Err(Failure::Deadlock(format!(
             "{} at load {}, seed {}, after {} ns",
             run.series, run.load, run.seed, deadlock.time_ns
         ))),
-        None => Ok(result),
+        None => Ok((result, links)),
     }
 }
 

@@ -15,13 +15,14 @@ mod claim;
 mod execute;
 mod paper;
 mod paper_000;
+mod paper_004;
 mod points;
 mod results;
 mod table;
 
 pub use claim::{Claim, Finding, Tier, Verdict};
 pub use execute::{Failure, Progress, execute};
-pub use paper::{PAPERS, Paper, Reading, Run, Size, Span, Variation, paper};
+pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Span, Variation, paper};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};
 pub use table::{Row, Table};

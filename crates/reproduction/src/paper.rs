@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Claim, paper_000};
+use crate::{Claim, Results, paper_000, paper_004};
 
 /// A published study that can be run again.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct Paper {
     /// What it is about.
     pub title: &'static str,
     /// How long and how often each size runs.
-    pub span: fn(Size) -> Span,
+    pub effort: fn(Size) -> Effort,
     /// All runs of a size with that many seeds, under another reading where one is given.
     pub runs: fn(Size, u32, Option<&'static Variation>) -> Vec<Run>,
     /// What it claims.
@@ -21,10 +21,12 @@ pub struct Paper {
     pub readings: &'static [Reading],
     /// Other readings that can be tried.
     pub variations: &'static [Variation],
+    /// What its figures are drawn from: CSV tables by the names of their files, without ending.
+    pub tables: fn(&Results) -> Vec<(&'static str, String)>,
 }
 
 /// All papers.
-pub const PAPERS: &[&Paper] = &[&paper_000::PAPER];
+pub const PAPERS: &[&Paper] = &[&paper_000::PAPER, &paper_004::PAPER];
 
 /// The paper with that number.
 pub fn paper(id: &str) -> Option<&'static Paper> {
@@ -56,7 +58,16 @@ impl Size {
     }
 }
 
-/// How long and how often a size runs.
+/// How long and how often a size runs, as a person is told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Seeds of each point unless asked otherwise.
+    pub seeds: u32,
+    /// How long a run is.
+    pub length: String,
+}
+
+/// A fixed time for every run of a size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     /// Simulated before anything is measured, in microseconds.
@@ -68,6 +79,17 @@ pub struct Span {
 }
 
 impl Span {
+    /// The same as a person is told.
+    pub fn effort(self) -> Effort {
+        Effort {
+            seeds: self.seeds,
+            length: format!(
+                "{} us after a warm-up of {} us",
+                self.measured_us, self.warmup_us
+            ),
+        }
+    }
+
     /// What is set over an experiment for it.
     pub fn sets(self) -> [String; 2] {
         let length = self.warmup_us + self.measured_us;
@@ -106,7 +128,8 @@ pub struct Variation {
 pub struct Run {
     /// Scenario and variant, such as `S000-1 1x`.
     pub series: &'static str,
-    /// Offered load in all, as a fraction of a NIC's link.
+    /// Where it stands in its series: offered load in all, as a fraction of a NIC's link, or the number of
+    /// connections wanted.
     pub load: f64,
     /// Its seed.
     pub seed: u64,

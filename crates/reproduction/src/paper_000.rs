@@ -16,18 +16,19 @@ use netloom_units::{Ratio, Sl};
 
 use crate::{
     Claim, Finding, Measured, Paper, Point, Reading, Results, Run, Series, Size, Span, Tier,
-    Variation,
+    Variation, points_csv,
 };
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "000",
     title: "IB vs OPA with DTable",
-    span,
+    effort: |size| span(size).effort(),
     runs,
     claims: CLAIMS,
     readings: READINGS,
     variations: VARIATIONS,
+    tables: |results| vec![("points", points_csv(results))],
 };
 
 /// The scenario, as a person can run it.

@@ -11,6 +11,9 @@ pub struct Outcome {
     pub run: Run,
     /// What came out.
     pub result: netloom_results::Run,
+    /// The table `links.csv` where connections were admitted, whose ports a paper looks at one by one;
+    /// otherwise empty.
+    pub links: String,
 }
 
 /// All outcomes, in the order of the runs.

@@ -15,10 +15,10 @@ use netloom_arbitration::{IbTwoTable, NO_LIMIT, Policy};
 use netloom_design::infiniband::csv::Listed;
 use netloom_design::infiniband::slots::slots_for;
 use netloom_design::infiniband::{
-    Connection, Egress, Establishment, Lanes, Mode, Network, PortTable, Refusal, Settings, Tables,
-    establish,
+    Connection, Egress, Establishment, Lanes, Mode, Network, Placement, PortTable, Refusal,
+    Settings, Tables, establish,
 };
-use netloom_fabric::{ConnectionPlan, Output};
+use netloom_fabric::{ConnectionPlan, DelayFrom, Output};
 use netloom_metrics::InterArrival;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
@@ -63,6 +63,8 @@ pub(crate) const CLASS_NAMES: [&str; 4] = ["very-low", "low", "high", "very-high
 pub(crate) struct Admission {
     pub(crate) requests: Requests,
     pub(crate) mode: Mode,
+    pub(crate) placement: Placement,
+    pub(crate) delay_from: DelayFrom,
     pub(crate) lanes: Lanes,
     pub(crate) payload: Bytes,
     /// Rate of all links.
@@ -115,6 +117,7 @@ impl Admission {
         let settings = Settings {
             mode: self.mode,
             lanes: self.lanes,
+            placement: self.placement,
             ..Settings::default()
         };
         let mut network = Network::with_rates(topology, forwarding, rates, settings)
@@ -217,6 +220,7 @@ impl Admission {
                 class: u8::try_from(class).expect("fewer than 256 classes"),
                 flow: (*flow % MOST_FLOWS) as u8,
                 inter_arrival: inter_arrival(ticks),
+                delay_from: self.delay_from,
             });
             infos.push(ConnectionInfo {
                 source: connection.source,

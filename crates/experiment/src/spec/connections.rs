@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use netloom_catalog::{Params, Section, choice, params};
 use netloom_design::infiniband::establish::DRAWS;
-use netloom_design::infiniband::{Mode, csv};
+use netloom_design::infiniband::{Mode, Placement, csv};
+use netloom_fabric::DelayFrom;
 use netloom_packet::SlSegmentation;
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -46,6 +47,44 @@ impl Limit {
 }
 
 choice! {
+    /// Which free index of a table becomes a new entry (G004-13).
+    pub(crate) enum NewEntry {
+        /// The first.
+        FirstFree = "first-free",
+        /// Far from other entries of the lane.
+        Spread = "spread",
+    }
+}
+
+impl NewEntry {
+    fn placement(self) -> Placement {
+        match self {
+            NewEntry::FirstFree => Placement::FirstFree,
+            NewEntry::Spread => Placement::Spread,
+        }
+    }
+}
+
+choice! {
+    /// When the delay of a packet begins (G004-11).
+    pub(crate) enum Clock {
+        /// When it is created.
+        Creation = "creation",
+        /// When its first flit leaves the NIC.
+        Injection = "injection",
+    }
+}
+
+impl Clock {
+    fn delay_from(self) -> DelayFrom {
+        match self {
+            Clock::Creation => DelayFrom::Creation,
+            Clock::Injection => DelayFrom::Injection,
+        }
+    }
+}
+
+choice! {
     /// What becomes of a listed connection that is refused.
     pub(crate) enum Refused {
         /// The file is wrong.
@@ -79,8 +118,14 @@ params! {
         /// What limits admission: "paper" (80 % of the slots of a port) or "strict-entries" (and the 64
         /// entries of its table).
         pub(crate) mode: Limit = Limit::Paper,
+        /// Which free index of a table becomes a new entry: "first-free" or "spread" (far from other entries of
+        /// the lane).
+        pub(crate) placement: NewEntry = NewEntry::FirstFree,
         /// Payload of every packet.
         pub(crate) packet: Bytes = Bytes(256),
+        /// When the delay of a packet begins: "creation" (the wait in its NIC counts) or "injection" (when its
+        /// first flit leaves the NIC).
+        pub(crate) delay_from: Clock = Clock::Creation,
         /// What becomes of a listed connection that is refused: "error" or "skip".
         pub(crate) refused: Refused = Refused::Error,
         /// The lane of best effort in the tables of all ports, which keeps 20 %.
@@ -239,6 +284,8 @@ pub(crate) fn admit(
     let admission = Admission {
         requests,
         mode: spec.mode.mode(),
+        placement: spec.placement.placement(),
+        delay_from: spec.delay_from.delay_from(),
         lanes,
         payload: spec.packet,
         link: around.link.rate,

@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use netloom_experiment::runner::Control;
 use netloom_reproduction::{
-    Failure, PAPERS, Paper, Results, Size, Table, Variation, execute, paper, points_csv, runs_csv,
+    Failure, PAPERS, Paper, Results, Size, Table, Variation, execute, paper, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
 
@@ -26,7 +26,8 @@ const LAST: &str = "claims.json";
 #[command(after_help = "Examples:
   netloom reproduce 000
   netloom reproduce 000 --size paper -o 000.out
-  netloom reproduce 000 --vary random-dest,uniform-cl")]
+  netloom reproduce 000 --vary random-dest,uniform-cl
+  netloom reproduce 004 --vary strict-entries,no-header")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
     #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]
@@ -70,21 +71,20 @@ impl Reproduce {
         interrupt::listen()?;
         interrupt::fabric_runs();
         let began = Instant::now();
-        let span = (paper.span)(size);
-        let seeds = self.seeds.unwrap_or(span.seeds);
+        let effort = (paper.effort)(size);
+        let seeds = self.seeds.unwrap_or(effort.seeds);
         output.say(&format!(
-            "paper {}: {}; size {}, {seeds} seeds, {} us after a warm-up of {} us",
-            paper.id, paper.title, self.size, span.measured_us, span.warmup_us
+            "paper {}: {}; size {}, {seeds} seeds, {}",
+            paper.id, paper.title, self.size, effort.length
         ));
         let results = match self.execute(paper, size, seeds, None, output) {
             Ok(results) => results,
             Err(failure) => return Ok(failed(&failure, output)),
         };
         let mut table = Table::new(paper, &results);
-        let mut files = vec![
-            ("points.csv".to_owned(), points_csv(&results)),
-            ("runs.csv".to_owned(), runs_csv(&results)),
-        ];
+        let mut files = vec![("runs.csv".to_owned(), runs_csv(&results))];
+        let named = |(name, text)| (format!("{name}.csv"), text);
+        files.extend((paper.tables)(&results).into_iter().map(named));
         for variation in variations {
             if interrupt::is_asked() {
                 break;
@@ -93,8 +93,8 @@ impl Reproduce {
             match self.execute(paper, size, seeds, Some(variation), output) {
                 Ok(results) => {
                     table.vary(variation, &results);
-                    let name = format!("points-{}.csv", variation.name);
-                    files.push((name, points_csv(&results)));
+                    let named = |(name, text)| (format!("{name}-{}.csv", variation.name), text);
+                    files.extend((paper.tables)(&results).into_iter().map(named));
                 }
                 Err(failure) => return Ok(failed(&failure, output)),
             }

@@ -1,0 +1,53 @@
+//! Paper 004: F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the InfiniBand arbitration
+//! tables", DIAB-01-02-20, 2001.
+//!
+//! Filled: S004-2 to S004-7, connections of constant rate at 1x on 16 switches; of 4x and 12x (S004-8, S004-9)
+//! the admission only.
+//!
+//! ```text
+//!  scenarios: three fabrics, two packet sizes ──► S004-2  how many connections are admitted   admission.rs
+//!             targets of connections              S004-3  what they deliver, how busy ports are   load.rs
+//!             one file each                       S004-4
+//!                                                 S004-5  delay, jitter, best and worst     punctuality.rs
+//!                                                 to -7
+//! ```
+//!
+//! C004-15 and C004-16 are exact and hold for every admission, not for these runs only: property tests of
+//! `netloom_design::infiniband` prove them.
+
+mod admission;
+mod claims;
+mod fabrics;
+mod load;
+mod punctuality;
+mod readings;
+mod scenarios;
+mod tables;
+
+use crate::{Effort, Paper, Size};
+
+/// The paper.
+pub(crate) const PAPER: Paper = Paper {
+    id: "004",
+    title: "IB arbitration tables (2001)",
+    effort,
+    runs: scenarios::runs,
+    claims: claims::CLAIMS,
+    readings: readings::READINGS,
+    variations: readings::VARIATIONS,
+    tables: tables::tables,
+};
+
+fn effort(size: Size) -> Effort {
+    Effort {
+        seeds: match size {
+            Size::Tiny => 1,
+            Size::Ci => 5,
+            Size::Paper => 3,
+        },
+        length: scenarios::length(size).words(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

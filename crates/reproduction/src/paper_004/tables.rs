@@ -1,0 +1,249 @@
+//! What the figures are drawn from, as CSV.
+
+use netloom_results::{Cell, Column, Csv, PunctualityLine, Table};
+
+use super::admission::all_established;
+use super::load::delivered;
+use super::scenarios::{ONE, SETTINGS};
+use crate::{Measured, Point, Results};
+
+const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column {
+        name,
+        unit,
+        meaning,
+    }
+}
+
+/// All of them.
+pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
+    vec![
+        ("admission", admission(results)),
+        ("throughput", throughput(results)),
+        ("ports", ports(results)),
+        ("punctuality", punctuality(results)),
+    ]
+}
+
+const SERIES: &[Column] = &[
+    column("series", "", "Scenario, fabric and packet size."),
+    column("target", "", "Connections wanted."),
+];
+
+/// The columns of `admission.csv`.
+const ADMISSION: &[Column] = &[
+    column("seeds", "", "How many admissions the numbers are over."),
+    column("established_mean", "", "Connections established."),
+    column("established_least", "", "The fewest of all seeds."),
+    column("established_most", "", "The most of all seeds."),
+    column(
+        "asked_load",
+        "fraction",
+        "What they send on the wire, headers included, of a host's link.",
+    ),
+];
+
+fn is_admission(name: &str) -> bool {
+    let is_own = |own: &str| own == name;
+    SETTINGS.iter().any(|setting| {
+        [
+            setting.admitted,
+            setting.strict,
+            setting.admitted_4x,
+            setting.admitted_12x,
+        ]
+        .into_iter()
+        .any(is_own)
+    })
+}
+
+/// S004-2 and the admission of S004-8 and S004-9.
+fn admission(results: &Results) -> String {
+    let mut csv = Csv::new(&[SERIES, ADMISSION]);
+    for name in results
+        .names()
+        .into_iter()
+        .filter(|name| is_admission(name))
+    {
+        for point in results.series(name).points {
+            let Some(established) = all_established(&point) else {
+                continue;
+            };
+            let asked = |run: &&netloom_results::Run| {
+                run.classes
+                    .iter()
+                    .filter_map(|class| class.asked_load)
+                    .sum()
+            };
+            let asked: Vec<f64> = point.runs.iter().map(asked).collect();
+            let fold = |of: fn(f64, f64) -> f64| established.iter().copied().reduce(of);
+            csv.line([
+                name.to_owned(),
+                point.load.cell(),
+                point.runs.len().to_string(),
+                mean(&established).cell(),
+                fold(f64::min).cell(),
+                fold(f64::max).cell(),
+                mean(&asked).cell(),
+            ]);
+        }
+    }
+    csv.finish()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    Measured::over(values).map(|measured| measured.mean)
+}
+
+/// The columns of `throughput.csv`.
+const THROUGHPUT: &[Column] = &[
+    column("seeds", "", "How many runs the means are over."),
+    column("established", "", "Connections established."),
+    column(
+        "delivered",
+        "bytes/cycle/host",
+        "What was received, headers included.",
+    ),
+    column(
+        "delivered_half_width",
+        "bytes/cycle/host",
+        "Half width of its 95 % interval over seeds.",
+    ),
+    column(
+        "sl2_in_time_3_4",
+        "fraction",
+        "Share of packets of SL2 within 3/4 of the inter-arrival time.",
+    ),
+    column(
+        "sl3_in_time_3_4",
+        "fraction",
+        "Share of packets of SL3 within 3/4 of the inter-arrival time.",
+    ),
+];
+
+/// S004-3.
+fn throughput(results: &Results) -> String {
+    let mut csv = Csv::new(&[SERIES, THROUGHPUT]);
+    for setting in &SETTINGS {
+        for point in results.series(setting.simulated).points {
+            let load = Measured::over(&delivered(&point));
+            csv.line([
+                setting.simulated.to_owned(),
+                point.load.cell(),
+                point.runs.len().to_string(),
+                all_established(&point).and_then(|all| mean(&all)).cell(),
+                load.map(|load| load.mean).cell(),
+                load.and_then(|load| load.half_width).cell(),
+                in_time(&point, 2).cell(),
+                in_time(&point, 3).cell(),
+            ]);
+        }
+    }
+    csv.finish()
+}
+
+fn in_time(point: &Point<'_>, sl: u8) -> Option<f64> {
+    let of = |run: &&netloom_results::Run| {
+        let mut lines = run.connections.as_ref()?.punctuality.iter();
+        lines
+            .find(|line| line.sl == sl && line.scope == "all")?
+            .in_time_3_4
+    };
+    let shares: Option<Vec<f64>> = point.runs.iter().map(of).collect();
+    mean(&shares?)
+}
+
+/// The columns of `ports.csv`.
+const PORTS: &[Column] = &[
+    column("seed", "", "The seed of the run."),
+    column(
+        "kind",
+        "",
+        "`injection` (a host interface), `fabric` or `delivery` (switch ports).",
+    ),
+    column("from", "", "Who sends."),
+    column("from_port", "", "By which port; empty at a host."),
+    column(
+        "rank",
+        "",
+        "Place among the host interfaces or the switch ports of the run, the least used first.",
+    ),
+    column(
+        "utilisation",
+        "fraction",
+        "Share of the time in which flits were sent.",
+    ),
+];
+
+/// A line of `links.csv` that is looked at.
+struct Port<'a> {
+    kind: &'a str,
+    from: &'a str,
+    from_port: &'a str,
+    utilisation: f64,
+}
+
+/// Reads `links.csv` by the names of its columns; names of hosts and switches need no quotes.
+fn read(links: &str) -> Vec<Port<'_>> {
+    let mut lines = links.lines();
+    let head: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
+    let at = |name: &str| head.iter().position(|column| *column == name);
+    let port = |line| {
+        let cells: Vec<&str> = str::split(line, ',').collect();
+        Some(Port {
+            kind: cells.get(at("kind")?)?,
+            from: cells.get(at("from")?)?,
+            from_port: cells.get(at("from_port")?)?,
+            utilisation: cells.get(at("utilisation")?)?.parse().ok()?,
+        })
+    };
+    lines.filter_map(port).collect()
+}
+
+/// S004-4: every port with as many connections as fit, in the order of hosts and switches.
+fn ports(results: &Results) -> String {
+    let mut csv = Csv::new(&[SERIES, PORTS]);
+    let most = f64::from(ONE.most());
+    let is_shown = |name: &str| SETTINGS.iter().any(|setting| setting.simulated == name);
+    for outcome in &results.outcomes {
+        let run = &outcome.run;
+        if run.load != most || !is_shown(run.series) {
+            continue;
+        }
+        let ports = read(&outcome.links);
+        let is_host = |port: &Port<'_>| port.kind == "injection";
+        for (n, port) in ports.iter().enumerate() {
+            let is_before = |(m, other): &(usize, &Port<'_>)| {
+                let order = other.utilisation.total_cmp(&port.utilisation);
+                is_host(other) == is_host(port) && order.then(m.cmp(&n)).is_lt()
+            };
+            csv.line([
+                run.series.to_owned(),
+                run.load.cell(),
+                run.seed.cell(),
+                port.kind.to_owned(),
+                port.from.to_owned(),
+                port.from_port.to_owned(),
+                (ports.iter().enumerate().filter(is_before).count() + 1).to_string(),
+                port.utilisation.cell(),
+            ]);
+        }
+    }
+    csv.finish()
+}
+
+/// S004-5 to S004-7: delays and jitter of every service level, and of its best and worst connection.
+fn punctuality(results: &Results) -> String {
+    let mut csv = Csv::new(&[SERIES, PunctualityLine::COLUMNS]);
+    for setting in &SETTINGS {
+        let Some(point) = setting.at_maximum(results) else {
+            continue;
+        };
+        let summaries = point.runs.iter().filter_map(|run| run.connections.as_ref());
+        for line in summaries.flat_map(|summary| &summary.punctuality) {
+            let own = [setting.simulated.to_owned(), point.load.cell()];
+            csv.line(own.into_iter().chain(line.cells()));
+        }
+    }
+    csv.finish()
+}
