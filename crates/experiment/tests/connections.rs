@@ -161,6 +161,43 @@ fn thresholds_by_hand_on_one_switch() {
     );
 }
 
+#[test]
+fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
+    // Two connections share the link of their NIC, and nothing else.
+    let folder = Folder::new(
+        "clock",
+        "source,destination,bandwidth\n0,1,300 Mbps\n0,2,299 Mbps\n",
+    );
+    let delays = |more: &str| {
+        let text = star(
+            4,
+            &format!("[connections]\nlist = \"connections.csv\"\n{more}"),
+        );
+        let result = finished(&sound(folder.load(&text)));
+        let of = |name| numbers(table(&result, "connections.csv"), name);
+        (of("delay_mean_ns"), of("delay_max_ns"))
+    };
+    // As on one switch alone, above.
+    let alone = 448.0 + 3.2 + 7.0 * 3.2 + 33.0 * 25.6 + 10.0;
+    let (_, longest) = delays("");
+    assert!(longest.iter().all(|ns| *ns > alone + 25.6), "{longest:?}");
+    assert_eq!(longest, delays("delay-from = \"creation\"").1);
+    let (mean, longest) = delays("delay-from = \"injection\"");
+    assert_eq!((mean, longest), (vec![alone; 2], vec![alone; 2]));
+}
+
+#[test]
+fn new_entries_are_where_the_file_says() {
+    // One lane with two entries among others: where they stand decides who waits how long.
+    let digest = |more: &str| {
+        let text = mesh(&format!("target = 200\nretries = 100\n{more}"));
+        finished(&drawn(&text)).document.run.digest
+    };
+    let first = digest("");
+    assert_eq!(first, digest("placement = \"first-free\""));
+    assert_ne!(first, digest("placement = \"spread\""));
+}
+
 /// 264 bytes are charged as 5 units. By 255 an entry sends 51 packets, by 174 (of 1959 slots) 35, by 163
 /// (of 418) 33, and by 204 (of best effort) 41.
 #[test]

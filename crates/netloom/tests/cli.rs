@@ -739,6 +739,58 @@ fn waits_are_shown_and_stored_when_asked_for() {
 }
 
 #[test]
+fn connections_of_a_paper_are_reproduced_in_short_form() {
+    let place = Place::new("reproduce-004");
+    let tiny = ["reproduce", "004", "--size", "tiny", "--progress", "none"];
+    let more = ["--vary", "no-header", "-o", "out", "--format", "json"];
+    let run = place.run(&[&tiny[..], &more].concat()).with(0);
+    assert!(
+        run.stderr
+            .contains("size tiny, 1 seeds, until every connection of SL2 and SL3 has 1 packets"),
+        "{}",
+        run.stderr
+    );
+    let claims = run.json();
+    let number = |id: &str, part: &str, varied: Option<&str>, name: &str| {
+        let is_it = |claim: &&Value| {
+            claim["id"] == id && claim["part"] == part && claim["variation"].as_str() == varied
+        };
+        let claim = claims.as_array().unwrap().iter().find(is_it).unwrap();
+        claim["numbers"][name].as_f64().unwrap()
+    };
+    // Without headers the same connections deliver 256 bytes where 264 were.
+    let ours = number("C004-6", "256 B", None, "delivered_mesh");
+    let varied = number("C004-6", "256 B", Some("no-header"), "delivered_mesh");
+    assert!(
+        (ours / varied - 264.0 / 256.0).abs() < 0.01,
+        "{ours} {varied}"
+    );
+    assert_eq!(
+        number("C004-1", "", None, "established_mesh"),
+        number("C004-1", "", Some("no-header"), "established_mesh")
+    );
+    // Far below what fits, everything is delivered.
+    assert!(number("C004-7", "4096 B", None, "r2_hypercube") > 0.99);
+    for (file, lines) in [
+        // Four kinds of admission at their last target.
+        ("admission.csv", 1 + 6 * 4),
+        ("throughput.csv", 1 + 6 * 3),
+        ("ports.csv", 1 + 2 * (192 + 192 + 176)),
+        ("punctuality.csv", 1 + 6 * 12),
+        ("throughput-no-header.csv", 1 + 6),
+    ] {
+        let text = place.read(&format!("out/{file}"));
+        assert_eq!(text.lines().count(), lines, "{file}");
+    }
+    assert_eq!(run.stdout, place.read("out/claims.json"));
+    let text = place.read("out/claims.txt");
+    assert!(
+        text.contains("under another reading of X004-4: headers are within the 256 and 4096 bytes"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_paper_is_reproduced_in_short_form() {
     let place = Place::new("reproduce");
     let tiny = ["reproduce", "000", "--size", "tiny", "--progress", "none"];
