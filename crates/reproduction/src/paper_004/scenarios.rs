@@ -176,7 +176,7 @@ pub(super) fn length(size: Size) -> Length {
         },
         Size::Ci => Length {
             warmup: 10_000,
-            packets: (10, 5),
+            packets: (10, 2),
             draws: 10_000,
             at_most_us: 150_000,
         },

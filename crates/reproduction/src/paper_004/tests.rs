@@ -236,14 +236,14 @@ fn a_claim_misses_just_beyond_its_band() {
             // 15 % below 2518 are 2140.3.
             "fewer on the mesh",
             only("S004-2 mesh 256 B", |m| {
-                m.established = m.established.min(2140.0)
+                m.established = m.established.min(2140.0);
             }),
             vec!["C004-1".to_owned()],
         ),
         (
             "more strictly on the hypercube",
             only("S004-2 strict-entries hypercube 256 B", |m| {
-                m.established *= 1.151
+                m.established *= 1.151;
             }),
             vec!["C004-1 strict-entries".to_owned()],
         ),
@@ -251,21 +251,21 @@ fn a_claim_misses_just_beyond_its_band() {
             // Within 15 %, but the irregular one has 2631 and the hypercube 2679.
             "fabrics apart",
             only("S004-2 mesh 4096 B", |m| {
-                m.established = m.established.min(2479.0)
+                m.established = m.established.min(2479.0);
             }),
             vec!["C004-2".to_owned()],
         ),
         (
             "4x",
             only("S004-8 mesh 4096 B", |m| {
-                m.established = m.established.min(8850.0)
+                m.established = m.established.min(8850.0);
             }),
             vec!["C004-3 4096 B".to_owned(), "C004-5 4x".to_owned()],
         ),
         (
             "12x",
             only("S004-9 irregular 256 B", |m| {
-                m.established = m.established.min(25_200.0)
+                m.established = m.established.min(25_200.0);
             }),
             vec!["C004-4 256 B".to_owned(), "C004-5 12x".to_owned()],
         ),
