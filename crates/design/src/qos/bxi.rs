@@ -335,6 +335,29 @@ mod tests {
     }
 
     #[test]
+    fn v003_23_generation_against_bandwidth() {
+        let rows = [
+            ([1u16; 5], [20u32; 5], 100u32, ["100.0"; 5]),
+            (
+                [5, 4, 3, 2, 1],
+                [35, 28, 21, 15, 8],
+                107,
+                ["105.0", "105.0", "105.0", "112.5", "120.0"],
+            ),
+            ([16, 8, 4, 2, 1], [64, 32, 16, 8, 4], 124, ["124.0"; 5]),
+        ];
+        for (weights, generation, sum, over_bandwidth) in rows {
+            assert_eq!(generation.iter().sum::<u32>(), sum);
+            let plan = plan(&needs(&weights, 1024, true)).unwrap();
+            let ratios = plan.classes.iter().zip(generation).map(|(class, percent)| {
+                let ratio = Ratio::new(percent.into(), 100) / class.share;
+                format!("{:.1}", ratio.as_f64() * 100.0)
+            });
+            assert_eq!(ratios.collect::<Vec<_>>(), over_bandwidth);
+        }
+    }
+
+    #[test]
     fn ranks_are_strides() {
         assert_eq!(tuned_ranks(3), [0, 1, 0, 2, 0, 1, 0]);
         for (position, rank) in tuned_ranks(5).into_iter().enumerate() {
