@@ -3,6 +3,7 @@
 use netloom_results::{Cell, Column, Csv, PunctualityLine, Table};
 
 use super::admission::all_established;
+use super::fabrics::mean;
 use super::load::delivered;
 use super::scenarios::{ONE, SETTINGS};
 use crate::{Measured, Point, Results};
@@ -89,10 +90,6 @@ fn admission(results: &Results) -> String {
         }
     }
     csv.finish()
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    Measured::over(values).map(|measured| measured.mean)
 }
 
 /// The columns of `throughput.csv`.
