@@ -146,16 +146,14 @@ impl Search<'_> {
         }
         let least = candidates.iter().map(|c| c.error).min_by(f64::total_cmp)?;
         if least > self.tolerance {
-            let near = least
-                * if has_deadlines && !is_hopeless {
-                    1.25
-                } else {
-                    1.0
-                };
-            let near_ones = candidates
-                .iter()
-                .filter(|candidate| candidate.error <= near);
-            for candidate in near_ones {
+            // Entries for deadlines may cost a little more of the shares.
+            let room = if has_deadlines && !is_hopeless {
+                1.25
+            } else {
+                1.0
+            };
+            let near = least * room;
+            for candidate in candidates.iter().filter(|c| c.error <= near) {
                 self.tries(candidate, near, &mut best);
             }
         }
@@ -249,7 +247,8 @@ impl Search<'_> {
             .fold(f64::INFINITY, f64::min);
         let largest = |part: &Part| (part.supply.sent)(part.supply.most) / part.share;
         let most = self.parts.iter().map(largest).fold(0.0, f64::max) * self.capacity as f64;
-        let most = most.min(least * MOST_GROWTH);
+        let all_send = self.parts.iter().map(smallest).fold(0.0, f64::max);
+        let most = most.min(all_send * MOST_GROWTH);
         let mut frames = vec![least];
         for part in self.parts {
             let packet = part.mean / part.share;
@@ -375,9 +374,9 @@ impl Search<'_> {
 /// Frames of one stream, at most.
 const MOST_FRAMES: usize = 20_000;
 
-/// Frames are at most so many times the smallest: by then the rounding of a packet is about a
-/// thousandth.
-const MOST_GROWTH: f64 = 1024.0;
+/// Frames are at most so many times the smallest in which everybody sends: by then the rounding of a packet
+/// is below half a per cent.
+const MOST_GROWTH: f64 = 256.0;
 
 #[cfg(test)]
 mod tests {

@@ -178,6 +178,25 @@ fn every_kind_plans_the_same_needs() {
 }
 
 #[test]
+fn mice_and_elephants_share_a_port() {
+    let classes = [
+        "share = 0.9\npacket = \"64 B\"",
+        "share = 0.09\npacket = \"1 KiB\"",
+        "share = 0.01",
+    ];
+    for arbiter in ["ib-two-table", "dtable", "bxi-table", "bxi-deficit"] {
+        let ports = format!("arbiter = \"{arbiter}\"\nentries = 32");
+        let plan = plan(&request(&ports, &classes)).unwrap();
+        let worst = plan
+            .classes
+            .iter()
+            .map(|c| (c.share_given / c.share_wanted - 1.0).abs());
+        let worst = worst.fold(0.0, f64::max);
+        assert!(worst <= 0.0101, "{arbiter}: {worst} {:?}", plan.tables);
+    }
+}
+
+#[test]
 fn a_long_table_is_packed_into_a_short_one() {
     use crate::qos::predict::SizeLaw;
     let pairs: Vec<(u8, u8)> = (0..64)
