@@ -37,6 +37,14 @@ pub struct FlowList {
     arrivals: Vec<Arrival>,
 }
 
+/// The line of a record. The reader gives the place where it began to look for one, before the blank lines and
+/// comments that it skips.
+fn line_of(text: &str, began: &csv::Position) -> u64 {
+    let rest = text.get(began.byte() as usize..).unwrap_or_default();
+    let is_skipped = |line: &&str| line.is_empty() || line.starts_with('#');
+    began.line() + rest.lines().take_while(is_skipped).count() as u64
+}
+
 impl FlowList {
     /// Reads a list for a fabric of `n_nics`, or tells every mistake in it.
     pub fn parse(
@@ -59,10 +67,10 @@ impl FlowList {
         for record in reader.records() {
             // The text is valid UTF-8 and lines may have any length, so there is nothing left to fail.
             let record = record.map_err(|error| whole_file(error.to_string()))?;
-            let line = record.position().map_or(0, csv::Position::line);
             match columns.read(&record, n_nics) {
                 Ok(flow) => flows.push(flow),
                 Err(messages) => {
+                    let line = record.position().map_or(0, |at| line_of(text, at));
                     mistakes.extend(
                         messages
                             .into_iter()
@@ -347,6 +355,14 @@ mod tests {
     fn columns_come_in_any_order_and_times_may_be_plain() {
         let list = parse("Bytes,Time_ns,destination,source\n100,1.5,1,0\n").unwrap();
         assert_eq!(messages(&list, 0), [(1, 1, 100, None)]);
+    }
+
+    #[test]
+    fn lines_are_counted_with_remarks_and_blank_ones() {
+        let text = "# a list\n\ntime,source,destination,bytes\n\n# first\n1 us,0,0,64\n# last\n\n1 us,9,1,64\n";
+        let told = parse(text).unwrap_err();
+        let lines: Vec<&str> = told.iter().map(|m| m.split(':').next().unwrap()).collect();
+        assert_eq!(lines, ["6", "9"], "{told:?}");
     }
 
     #[test]

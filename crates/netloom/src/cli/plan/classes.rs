@@ -14,6 +14,8 @@ use super::super::table::{Columns, nanos, wrapped};
 use super::PlanFormat;
 
 const WIDTH: usize = 100;
+/// Columns of the words before facts.
+const WORD: usize = 11;
 
 pub(super) fn run(
     file: &Path,
@@ -143,7 +145,7 @@ fn human(plan: &Plan) -> String {
         let entry = |(at, weight): &(u8, u16)| format!("{key}{at}:{weight}");
         let list: Vec<String> = entries.iter().map(entry).collect();
         if !list.is_empty() {
-            let lines = wrapped(&list.join(" "), WIDTH - 12);
+            let lines = wrapped(&list.join(" "), WIDTH - WORD - 3);
             text.push_str(&indented(name, &lines));
         }
     }
@@ -156,20 +158,20 @@ fn human(plan: &Plan) -> String {
         text.push_str(&indented("limit", &limit));
     }
     for (word, fact) in &plan.facts {
-        text.push_str(&indented(word, &wrapped(fact, WIDTH - 12)));
+        text.push_str(&indented(word, &wrapped(fact, WIDTH - WORD - 3)));
     }
     for class in &plan.classes {
         if let Wait::Unbounded(why) = &class.wait {
             let note = format!("{}: no bound, because {why}", class.name);
-            text.push_str(&indented("note", &wrapped(&note, WIDTH - 12)));
+            text.push_str(&indented("note", &wrapped(&note, WIDTH - WORD - 3)));
         }
     }
     for note in &plan.notes {
-        text.push_str(&indented("note", &wrapped(note, WIDTH - 12)));
+        text.push_str(&indented("note", &wrapped(note, WIDTH - WORD - 3)));
     }
-    text.push_str(&indented("waits", &wrapped(ASSUMPTION, WIDTH - 12)));
+    text.push_str(&indented("waits", &wrapped(ASSUMPTION, WIDTH - WORD - 3)));
     if is_long {
-        text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, WIDTH - 12)));
+        text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, WIDTH - WORD - 3)));
     }
     text
 }
@@ -191,7 +193,7 @@ fn indented(word: &str, lines: &str) -> String {
     let mut text = String::new();
     for (at, line) in lines.lines().enumerate() {
         let word = if at == 0 { word } else { "" };
-        text.push_str(&format!("  {word:<9} {line}\n"));
+        text.push_str(&format!("  {word:<WORD$} {line}\n"));
     }
     text
 }
