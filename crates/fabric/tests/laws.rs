@@ -165,7 +165,7 @@ fn loads_are_what_was_asked_for_and_delivered() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(32))]
 
     #[test]
     fn everything_drains(

@@ -188,7 +188,7 @@ twins! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(48))]
 
     /// Anything a plan may say, drawn at random.
     #[test]

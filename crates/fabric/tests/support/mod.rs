@@ -304,3 +304,13 @@ pub(crate) fn ending(plan: &mut FabricPlan, messages: u32) {
         });
     }
 }
+
+/// So many random cases, or as many as PROPTEST_CASES says (a number written in a test would go before it).
+pub(crate) fn cases(usual: u32) -> proptest::test_runner::Config {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    proptest::test_runner::Config {
+        cases: asked.and_then(|n| n.parse().ok()).unwrap_or(usual),
+        failure_persistence: None,
+        ..proptest::test_runner::Config::default()
+    }
+}
