@@ -150,10 +150,10 @@ fn human(plan: &Plan) -> String {
         }
     }
     if let Some(limit) = plan.tables.limit() {
-        let limit = if limit == 255 {
-            "255 (none)".to_owned()
-        } else {
-            format!("{limit} (times 4096 bytes)")
+        let limit = match limit {
+            0 => "0 (one low packet after every high one)".to_owned(),
+            255 => "255 (none)".to_owned(),
+            n => format!("{n} (one low packet after {n} times 4096 bytes)"),
         };
         text.push_str(&indented("limit", &limit));
     }
