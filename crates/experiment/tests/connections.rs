@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
 use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_experiment::{Experiment, render};
-use netloom_fabric::Output;
 use netloom_results::{PunctualityLine, Status, Window};
+use netloom_topology::Egress;
 use netloom_units::{NicId, Port, SwitchId};
 
 /// The switch and links of paper 004 at 1x, around one switch with `ports` NICs.
@@ -237,12 +237,12 @@ fn admission_tables_are_at_the_ports() {
         3,
         "two NICs and the port to the third"
     );
-    let port = Output::Switch(SwitchId(0), Port(3));
+    let port = Egress::Switch(SwitchId(0), Port(3));
     for (output, vls) in [
         (port, [0, 1, 1, 1]),
-        (Output::Nic(NicId(0)), [0, 0, 1, 1]),
-        (Output::Nic(NicId(1)), [0, 1, 0, 1]),
-        (Output::Nic(NicId(2)), [0, 0, 0, 1]),
+        (Egress::Nic(NicId(0)), [0, 0, 1, 1]),
+        (Egress::Nic(NicId(1)), [0, 1, 0, 1]),
+        (Egress::Nic(NicId(2)), [0, 0, 0, 1]),
     ] {
         let sendable = plan.policy_of(output).sendable_vls();
         let bits = [1, 2, 3, 8].map(|vl| sendable >> vl & 1);

@@ -2,7 +2,7 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_packet::{Cursor, N_SCS, Slab};
-use netloom_topology::Peer as Wired;
+use netloom_topology::{Egress, Peer as Wired};
 use netloom_units::{NicId, Port as PortNumber, Sc, Sl, SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::fabric::{Buffer, Fabric};
 use crate::mask::Mask;
 use crate::nic::{Nic, NicQueue};
-use crate::plan::{FabricPlan, Output, QueueScheme};
+use crate::plan::{FabricPlan, QueueScheme};
 use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
 use crate::recorder::{Counters, Row};
 use crate::room::{Limits, Room};
@@ -20,7 +20,7 @@ use crate::trace::Watch;
 use crate::wire::{Stages, Wire};
 
 /// Makes the arbiter of an output.
-pub(crate) type MakeArbiter<'a, A> = dyn Fn(Output) -> A + 'a;
+pub(crate) type MakeArbiter<'a, A> = dyn Fn(Egress) -> A + 'a;
 
 /// Where everything of the fabric is: partition and index inside it.
 pub(crate) struct Atlas {
@@ -173,7 +173,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 ring_out: ring(plan.forwarding.ring_of_output(id, port)),
                 ring_in: ring(plan.forwarding.ring_of_input(id, port)),
             };
-            ports.push(Port::new(place, arbiter(Output::Switch(id, port))));
+            ports.push(Port::new(place, arbiter(Egress::Switch(id, port))));
         }
     }
 
@@ -203,7 +203,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 present: 0,
                 link_until: Tick::ZERO,
                 credit: Room::default(),
-                arbiter: arbiter(Output::Nic(id)),
+                arbiter: arbiter(Egress::Nic(id)),
                 link_wake: Tick::NEVER,
                 last_header: Tick::ZERO,
                 sequence: 0,

@@ -39,9 +39,7 @@ mod wire;
 pub use build::rows;
 pub use channels::Channels;
 pub use connections::{ConnectionPlan, DelayFrom};
-pub use plan::{
-    Allocation, ClassPlan, FabricPlan, LinkTiming, Output, Pipeline, QueueScheme, SwitchPlan,
-};
+pub use plan::{Allocation, ClassPlan, FabricPlan, LinkTiming, Pipeline, QueueScheme, SwitchPlan};
 pub use port::PortUse;
 pub use ramp::Pace;
 pub use recorder::{Counters, Row};

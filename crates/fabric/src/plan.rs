@@ -7,8 +7,8 @@ use std::sync::Arc;
 use netloom_arbitration::Policy;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
-use netloom_topology::Topology;
-use netloom_units::{NicId, Port, Sl, SwitchId};
+use netloom_topology::{Egress, Topology};
+use netloom_units::{NicId, Sl};
 
 use crate::channels::Channels;
 use crate::connections::ConnectionPlan;
@@ -106,15 +106,6 @@ pub struct ClassPlan {
     pub source: Arc<dyn Source>,
 }
 
-/// Who sends on a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Output {
-    /// A NIC.
-    Nic(NicId),
-    /// An output port of a switch.
-    Switch(SwitchId, Port),
-}
-
 /// Everything a fabric is built from.
 #[derive(Clone)]
 pub struct FabricPlan {
@@ -139,7 +130,7 @@ pub struct FabricPlan {
     /// Who is next on a NIC's link, where the NIC has no policy of its own.
     pub nic_policy: Arc<dyn Policy>,
     /// Policies of single outputs.
-    pub own_policies: BTreeMap<Output, Arc<dyn Policy>>,
+    pub own_policies: BTreeMap<Egress, Arc<dyn Policy>>,
     /// The traffic classes.
     pub classes: Vec<ClassPlan>,
     /// The flows whose punctuality is counted one by one; usually none.
@@ -166,10 +157,10 @@ impl FabricPlan {
     }
 
     /// Who is next on the link of an output.
-    pub fn policy_of(&self, output: Output) -> &Arc<dyn Policy> {
+    pub fn policy_of(&self, output: Egress) -> &Arc<dyn Policy> {
         let usual = match output {
-            Output::Nic(_) => &self.nic_policy,
-            Output::Switch(..) => &self.switch_policy,
+            Egress::Nic(_) => &self.nic_policy,
+            Egress::Switch(..) => &self.switch_policy,
         };
         self.own_policies.get(&output).unwrap_or(usual)
     }

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use netloom_arbitration::{Arbiter, TwoTable};
 use netloom_engine::{Engine, EventQueue, Heap, Wheel, find_cycle};
 use netloom_metrics::Punctuality;
+use netloom_topology::Egress;
 use netloom_units::{NicId, Port, SwitchId, Tick};
 
 use crate::build::{self, Atlas, MakeArbiter};
 use crate::event::Event;
 use crate::fabric::Fabric;
-use crate::plan::{FabricPlan, Output, QueueScheme};
+use crate::plan::{FabricPlan, QueueScheme};
 use crate::port::PortUse;
 use crate::recorder::{Counters, Row};
 use crate::stall::Waiting;
@@ -116,7 +117,7 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
 struct Tables {
     switch: Option<TwoTable>,
     nic: Option<TwoTable>,
-    own: BTreeMap<Output, Option<TwoTable>>,
+    own: BTreeMap<Egress, Option<TwoTable>>,
 }
 
 impl Tables {
@@ -134,10 +135,10 @@ impl Tables {
         self.switch.is_some() && self.nic.is_some() && own
     }
 
-    fn find(&self, output: Output) -> Option<&TwoTable> {
+    fn find(&self, output: Egress) -> Option<&TwoTable> {
         let usual = match output {
-            Output::Nic(_) => &self.nic,
-            Output::Switch(..) => &self.switch,
+            Egress::Nic(_) => &self.nic,
+            Egress::Switch(..) => &self.switch,
         };
         self.own.get(&output).unwrap_or(usual).as_ref()
     }

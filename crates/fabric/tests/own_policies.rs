@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netloom_arbitration::{IbTwoTable, NO_LIMIT, Policy, VlArbitrationTable};
-use netloom_fabric::{Options, Output, Row};
+use netloom_fabric::{Options, Row};
+use netloom_topology::Egress;
 use netloom_topology::Peer;
 use netloom_traffic::Pairs;
 use netloom_units::{NicId, Port, SwitchId};
@@ -37,14 +38,14 @@ fn all_different() -> Case {
             let w = |vl: u32| (1 + (7 * switch.0 + 3 * u32::from(port.0) + 11 * vl) % 40) as u8;
             let table: Vec<(u8, u8)> = (0..4).map(|vl| (vl as u8, w(vl))).collect();
             if topology.peer(switch, port) != Peer::Unused && port.0 % 3 != 0 {
-                own.insert(Output::Switch(switch, port), weights(&table));
+                own.insert(Egress::Switch(switch, port), weights(&table));
             }
         }
     }
     for nic in topology.nics().filter(|nic| nic.0 % 2 == 0) {
         let w = |vl: u32| (1 + (5 * nic.0 + 13 * vl) % 50) as u8;
         let table: Vec<(u8, u8)> = (0..4).map(|vl| (vl as u8, w(vl))).collect();
-        own.insert(Output::Nic(nic), weights(&table));
+        own.insert(Egress::Nic(nic), weights(&table));
     }
     Case {
         own_policies: own,
@@ -105,7 +106,7 @@ fn a_backlogged_port_gives_the_shares_of_its_own_table() {
         rows[0].delivered_flits as f64 / (rows[0].delivered_flits + rows[1].delivered_flits) as f64
     };
     assert!((shares(&case) - 0.25).abs() < 0.01, "{}", shares(&case));
-    let port = Output::Switch(SwitchId(0), Port(2));
+    let port = Egress::Switch(SwitchId(0), Port(2));
     assert_eq!(
         case.plan().topology.attachment(NicId(2)),
         (SwitchId(0), Port(2))

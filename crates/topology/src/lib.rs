@@ -15,6 +15,7 @@
 //! ```
 
 mod blueprint;
+mod egress;
 pub mod graph;
 mod grid;
 mod hypercube;
@@ -28,6 +29,7 @@ mod topology;
 mod tree;
 
 pub use blueprint::{Blueprint, KINDS};
+pub use egress::Egress;
 pub use graph::Graph;
 pub use grid::{Mesh, Torus};
 pub use hypercube::Hypercube;

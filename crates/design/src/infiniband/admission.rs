@@ -23,8 +23,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use netloom_routing::{Forwarding, paths};
-use netloom_topology::{Peer, Topology};
-use netloom_units::{NicId, Port, Rate, Sl, SwitchId, Time};
+use netloom_topology::{Egress, Peer, Topology};
+use netloom_units::{NicId, Rate, Sl, Time};
 
 use super::entries::Placement;
 use super::slots::{N_SLS, Slots, classify, slots_for};
@@ -93,34 +93,6 @@ impl Connection {
 /// The name of an accepted connection; none is ever given twice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
-
-/// An output with an arbitration table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Egress {
-    /// The output of a NIC (G004-10).
-    Nic(NicId),
-    /// An output port of a switch, to another switch or to a NIC.
-    Switch(SwitchId, Port),
-}
-
-impl Egress {
-    /// What a fabric calls it: `n3`, or `s1:4` for a port of a switch.
-    pub fn name(&self, topology: &Topology) -> String {
-        match *self {
-            Egress::Nic(nic) => topology.nic_name(nic),
-            Egress::Switch(switch, port) => format!("{}:{}", topology.switch_name(switch), port.0),
-        }
-    }
-}
-
-impl fmt::Display for Egress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Egress::Nic(nic) => write!(f, "{nic}"),
-            Egress::Switch(switch, port) => write!(f, "{switch} {port}"),
-        }
-    }
-}
 
 /// Why a connection was not accepted: the first output on its way without room.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use netloom_routing::{Deadlock, DimensionOrder, RandomUp, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, FatTree, Mesh, graph};
-use netloom_units::{Bytes, Vl};
+use netloom_units::{Bytes, SwitchId, Vl};
 use proptest::prelude::*;
 
 use super::super::slots::RESERVABLE;

@@ -6,9 +6,10 @@
 //! link. Redrawing favours short paths and low bandwidths.
 
 use netloom_random::{Purpose, Stream};
+use netloom_topology::Egress;
 use netloom_units::{Bytes, NicId, Rate, Sl};
 
-use super::admission::{Connection, ConnectionId, Egress, Network};
+use super::admission::{Connection, ConnectionId, Network};
 use super::slots::{LARGEST, N_SLS};
 
 /// What a packet carries besides its payload (X004-4).

@@ -23,9 +23,9 @@ pub mod slots;
 pub mod table;
 pub mod waits;
 
-pub use admission::{
-    Connection, ConnectionId, Egress, Mode, Network, PortReport, Refusal, Settings,
-};
+pub use netloom_topology::Egress;
+
+pub use admission::{Connection, ConnectionId, Mode, Network, PortReport, Refusal, Settings};
 pub use entries::Placement;
 pub use establish::{Established, Establishment, establish};
 pub use slots::{Slots, classify, frame_time, slots_for};

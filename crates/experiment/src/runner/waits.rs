@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use netloom_arbitration::{WaitRecord, WaitsBy, Witnessed};
-use netloom_fabric::{FabricPlan, Output};
+use netloom_fabric::FabricPlan;
 use netloom_results::{ClassWait, PlaceWaits, WaitScope, WaitSummary, Waits};
+use netloom_topology::Egress;
 
 use crate::Experiment;
 
@@ -29,8 +30,8 @@ impl Witnesses {
         };
         for (output, policy) in &mut plan.own_policies {
             let record = match output {
-                Output::Nic(_) => &witnesses.nics,
-                Output::Switch(..) => &witnesses.switches,
+                Egress::Nic(_) => &witnesses.nics,
+                Egress::Switch(..) => &witnesses.switches,
             };
             *policy = Arc::new(Witnessed::sharing(policy.clone(), record.clone()));
         }

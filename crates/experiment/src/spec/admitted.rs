@@ -18,7 +18,7 @@ use netloom_design::infiniband::{
     Connection, Egress, Establishment, Lanes, Mode, Network, Placement, PortTable, Refusal,
     Settings, Tables, establish,
 };
-use netloom_fabric::{ConnectionPlan, DelayFrom, Output};
+use netloom_fabric::{ConnectionPlan, DelayFrom};
 use netloom_metrics::InterArrival;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
@@ -96,7 +96,7 @@ pub(crate) struct Admitted {
     pub(crate) plans: Vec<ConnectionPlan>,
     /// One for each class.
     pub(crate) sources: Vec<Arc<dyn Source>>,
-    pub(crate) policies: BTreeMap<Output, Arc<dyn Policy>>,
+    pub(crate) policies: BTreeMap<Egress, Arc<dyn Policy>>,
 }
 
 impl Admission {
@@ -240,17 +240,16 @@ impl Admission {
     }
 
     /// The tables at the outputs where they arbitrate; those without connections have the usual one.
-    fn policies(&self, network: &Network) -> BTreeMap<Output, Arc<dyn Policy>> {
-        let place = |port| match port {
-            Egress::Nic(nic) => self.at_nics.then_some(Output::Nic(nic)),
-            Egress::Switch(switch, port) => {
-                self.at_switches.then_some(Output::Switch(switch, port))
-            }
+    fn policies(&self, network: &Network) -> BTreeMap<Egress, Arc<dyn Policy>> {
+        let is_ours = |port: &Egress| match port {
+            Egress::Nic(_) => self.at_nics,
+            Egress::Switch(..) => self.at_switches,
         };
         let own = network
             .ports()
             .filter(|&port| network.report(port).n_connections > 0);
-        own.filter_map(|port| Some((place(port)?, policy(network.table(port)))))
+        own.filter(is_ours)
+            .map(|port| (port, policy(network.table(port))))
             .collect()
     }
 }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Channels, ClassPlan, FabricPlan, LinkTiming, Options, Output, Pipeline,
-    QueueScheme, Simulation, Sizes, SwitchPlan, build,
+    Allocation, Channels, ClassPlan, FabricPlan, LinkTiming, Options, Pipeline, QueueScheme,
+    Simulation, Sizes, SwitchPlan, build,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
-use netloom_topology::{Blueprint, FatTree, SingleSwitch, Torus};
+use netloom_topology::{Blueprint, Egress, FatTree, SingleSwitch, Torus};
 use netloom_traffic::{
     ArrivalProcess, Bernoulli, Class, Fixed, Law, Mix, NicSet, Pattern, Setting, Slot, Uniform,
     Workload,
@@ -39,7 +39,7 @@ pub(crate) struct Case {
     pub(crate) pooled: bool,
     pub(crate) vls: u8,
     pub(crate) policy: Arc<dyn Policy>,
-    pub(crate) own_policies: BTreeMap<Output, Arc<dyn Policy>>,
+    pub(crate) own_policies: BTreeMap<Egress, Arc<dyn Policy>>,
     pub(crate) pattern: Arc<dyn Pattern>,
     pub(crate) arrival: Arc<dyn ArrivalProcess>,
     /// Message sizes in flits, all equally likely.

@@ -9,10 +9,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use netloom_arbitration::{Arbiter, Head, View};
-use netloom_fabric::{Allocation, FabricPlan, Output, QueueScheme, Sizes};
+use netloom_fabric::{Allocation, FabricPlan, QueueScheme, Sizes};
 use netloom_metrics::{Delivery, Digest};
 use netloom_packet::Cursor;
 use netloom_routing::Occasion;
+use netloom_topology::Egress;
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 
@@ -148,7 +149,7 @@ impl<'a> Twin<'a> {
                 .collect(),
             arbiters: (0..t.n_switches())
                 .map(|s| {
-                    let output = |port| Output::Switch(SwitchId(s), Port(port as u16));
+                    let output = |port| Egress::Switch(SwitchId(s), Port(port as u16));
                     (0..of_switch(s))
                         .map(|port| plan.policy_of(output(port)).build())
                         .collect()
@@ -165,7 +166,7 @@ impl<'a> Twin<'a> {
                 })
                 .collect(),
             nic_arbiters: (0..t.n_nics())
-                .map(|nic| plan.policy_of(Output::Nic(NicId(nic))).build())
+                .map(|nic| plan.policy_of(Egress::Nic(NicId(nic))).build())
                 .collect(),
             digest: Digest::default(),
             delivered: 0,
