@@ -3,8 +3,10 @@
 use netloom_arbitration::WEIGHT_UNIT;
 use netloom_units::Bytes;
 
+use super::lanes::Grouping;
 use super::request::{Kind, Request};
 use super::tables::Tables;
+use crate::cost::buffers::credit_buffer;
 use crate::cost::registers::{Device, dtable_counters, words};
 
 /// Bits of an entry of an InfiniBand table: a lane (4) and a weight (8).
@@ -19,7 +21,7 @@ pub(super) fn unit(request: &Request) -> Bytes {
 }
 
 /// A word and a sentence each.
-pub(super) fn facts(request: &Request, tables: &Tables) -> Vec<(String, String)> {
+pub(super) fn facts(request: &Request, lanes: &Grouping, tables: &Tables) -> Vec<(String, String)> {
     let unit = unit(request);
     let used: usize = tables
         .lists()
@@ -37,7 +39,29 @@ pub(super) fn facts(request: &Request, tables: &Tables) -> Vec<(String, String)>
         ),
         fact("turn", format!("{} or {turn} a turn", Bytes(frame))),
         fact("cost", cost(request, tables)),
+        fact("buffers", buffers(request, lanes)),
     ]
+}
+
+/// What the lanes of an input need to keep the link busy.
+fn buffers(request: &Request, lanes: &Grouping) -> String {
+    let ports = &request.ports;
+    let lane = |group: &Vec<usize>| {
+        let sizes = group
+            .iter()
+            .map(|&class| request.classes[class].sizes.largest());
+        credit_buffer(ports.delay, ports.rate, sizes.max().unwrap_or(Bytes(0))).0
+    };
+    let port: u64 = lanes.groups.iter().map(lane).sum();
+    format!(
+        "at least {} an input for its {} lanes ({} in {} ports): for each what is sent while a credit comes \
+         back over {}, and a packet",
+        Bytes(port),
+        lanes.groups.len(),
+        Bytes(port * u64::from(ports.ports)),
+        ports.ports,
+        super::rounded(ports.delay)
+    )
 }
 
 fn cost(request: &Request, tables: &Tables) -> String {

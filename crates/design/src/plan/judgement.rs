@@ -21,7 +21,7 @@ pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
     }
     let unmet = unmet(case, &classes);
     let notes = notes(case, &tables);
-    let facts = cost::facts(request, &tables);
+    let facts = cost::facts(request, &case.lanes, &tables);
     Plan {
         request: request.clone(),
         lanes: case.lanes.clone(),

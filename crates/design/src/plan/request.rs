@@ -103,6 +103,8 @@ params! {
         pub tolerance: f64 = 0.01,
         /// Bytes of a flit, by which BXI counts.
         pub flit: Bytes = Bytes(64),
+        /// One way over the longest cable (5 ns a metre), for the buffers that lanes need.
+        pub delay: Time = Time::from_nanos(25),
         /// Ports of a device, for its cost.
         pub ports: u32 = 64,
     }
