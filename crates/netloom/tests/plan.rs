@@ -156,6 +156,35 @@ fn the_section_loads_into_an_experiment_unchanged_and_the_run_keeps_it() {
     }
 }
 
+/// A file's own arbiter goes before the plan, which then promises nothing; a resolved file keeps both.
+#[test]
+fn a_plan_is_shown_only_where_it_is_in_force() {
+    let place = Place::new("plan-force");
+    place.run(&["init", "--template", "plan"]).with(0);
+    let own = "qos.arbiter=round-robin";
+    let facts = place
+        .run(&["check", "plan.toml", "--set", own])
+        .with(0)
+        .stdout;
+    assert!(facts.contains("not in force"), "{facts}");
+    let short = [
+        "--until",
+        "60 us",
+        "--progress",
+        "none",
+        "--set",
+        "measure.interval=0.9",
+    ];
+    let run = |file: &str, more: &[&str]| {
+        let run = [&["run", file, "--overwrite"], &short[..], more].concat();
+        place.run(&run).with(0).stdout
+    };
+    assert!(!run("plan.toml", &["--set", own]).contains("wanted"));
+    assert!(run("plan.toml", &[]).contains("wanted"));
+    place.file("again.toml", &place.read("plan.out/resolved.toml"));
+    assert!(run("again.toml", &["-o", "again.out"]).contains("wanted"));
+}
+
 #[test]
 fn an_experiment_whose_plan_cannot_be_met_is_refused() {
     let place = Place::new("plan-refused");

@@ -4,7 +4,7 @@
 //! into `[qos]` as if the file had them, and simulated. A file with both keeps its own arbiter, and the plan
 //! is only read: so a resolved file, which has both, runs the same.
 
-use netloom_catalog::{Document, FromToml, Notes, Section};
+use netloom_catalog::{Document, FromToml, Notes, Section, Value, ValueShape};
 use netloom_design::plan::{self, Plan, Refusal, Request};
 
 use super::plan::Desk;
@@ -88,6 +88,11 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
             return None;
         }
     };
+    if !is_in_force(&plan, desk) {
+        let sentence = "not in force: qos.arbiter is the file's own";
+        desk.fact("plan", sentence.to_owned());
+        return None;
+    }
     for unmet in &plan.unmet {
         let place = desk.places.of(&format!("plan.class.{}", unmet.class()));
         let words = unmet.words(&request.classes);
@@ -102,4 +107,32 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
     let classes: Vec<String> = classes.collect();
     desk.fact("plan", classes.join(", "));
     Some(plan)
+}
+
+/// Whether the arbiter of the file is the planned one: it was put there, or stands in a resolved file.
+fn is_in_force(plan: &Plan, desk: &Desk<'_>) -> bool {
+    let text = format!("arbiter = {}", plan.tables.to_toml(plan.request.ports.flit));
+    let planned = Document::parse("plan", &text, &mut Notes::new());
+    let qos = desk.places.root.get("qos");
+    match (
+        planned.root.get("arbiter"),
+        qos.and_then(|qos| qos.get("arbiter")),
+    ) {
+        (Some(planned), Some(written)) => says(planned, written),
+        _ => false,
+    }
+}
+
+/// Whether a value says what another one does, and perhaps more.
+fn says(wanted: &Value, value: &Value) -> bool {
+    match (&wanted.shape, &value.shape) {
+        (ValueShape::Table(wanted), ValueShape::Table(_)) => wanted
+            .iter()
+            .all(|(key, _, wanted)| value.get(key).is_some_and(|value| says(wanted, value))),
+        (ValueShape::List(wanted), ValueShape::List(values)) => {
+            let pairs = || wanted.iter().zip(values);
+            wanted.len() == values.len() && pairs().all(|(wanted, value)| says(wanted, value))
+        }
+        (wanted, value) => wanted == value,
+    }
 }
