@@ -199,7 +199,7 @@ fn exit_codes_are_those_that_are_explained() {
     ]);
     assert_eq!(full.with(0).json()["status"], "saturated");
     let explained = place.run(&["explain", "exit-codes"]).with(0).stdout;
-    for code in ["0", "1", "2", "3", "4", "5", "130"] {
+    for code in ["0", "1", "2", "3", "4", "5", "6", "130"] {
         assert!(
             explained
                 .lines()

@@ -22,6 +22,7 @@ How every netloom command ends:
        of the simulation broken, which is a fault of netloom.
     5  Finished and stored, but less exact than asked: no steady state was found, or an interval is
        wider than `measure.interval`. Run longer.
+    6  Compared, and B is beyond a limit of `compare --fail-if`; which one is on stderr.
   130  Stopped by Ctrl-C or SIGTERM at the end of an epoch; what there is has been stored.
 ";
 

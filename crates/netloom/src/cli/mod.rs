@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod completions;
 mod explain;
 mod init;
@@ -80,6 +81,8 @@ enum Command {
     Run(run::RunCommand),
     /// Run a paper again and see which of its claims hold.
     Reproduce(reproduce::Reproduce),
+    /// Compare two folders of results over their common seeds; fail if a limit is broken.
+    Compare(compare::Compare),
     /// List what can be named in an experiment.
     List(list::List),
     /// Explain a kind, a key, a column of results, an error code, or `exit-codes`.
@@ -119,6 +122,8 @@ pub(crate) enum Exit {
     Fault = 4,
     /// Finished and stored, but less exact than asked.
     NotConverged = 5,
+    /// What is compared is beyond a limit that was given.
+    BeyondLimit = 6,
     /// Stopped by the user.
     Interrupted = 130,
 }
@@ -133,6 +138,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Check(command) => command.run(&output),
         Command::Run(command) => command.run(&output),
         Command::Reproduce(command) => command.run(&output),
+        Command::Compare(command) => command.run(&output),
         Command::List(command) => command.run(&output),
         Command::Explain(command) => command.run(&output),
         Command::Topo(command) => command.run(&output),

@@ -1,0 +1,196 @@
+//! `--fail-if`: how far B may be from A.
+
+use netloom_catalog::nearest;
+
+use super::pairs::{Line, Metric, TOTAL};
+use super::verdict::Difference;
+
+/// `CLASS:METRIC OP LIMIT`.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Limit {
+    /// As it was written.
+    pub(super) text: String,
+    /// The class or [`TOTAL`]; without it, every class and the total.
+    pub(super) scope: Option<String>,
+    pub(super) metric: Metric,
+    side: Side,
+    bound: Bound,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// On B minus A.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Bound {
+    /// In the unit of the metric.
+    Absolute(f64),
+    /// As part of A.
+    Relative(f64),
+}
+
+impl Limit {
+    /// Reads `latency_p99_ns > +5%`, `delivered_load < -0.01`, `bulk:latency_mean_ns > 200`.
+    ///
+    /// # Errors
+    /// Says what is wrong and what to write instead.
+    pub(super) fn parse(text: &str) -> Result<Limit, String> {
+        let wrong = |what: &str| {
+            format!(
+                "--fail-if \"{text}\": {what}; write \"METRIC > LIMIT\" or \"CLASS:METRIC < LIMIT\" with a limit \
+                 like +5% or -0.01"
+            )
+        };
+        let at = text
+            .rfind(['<', '>'])
+            .ok_or_else(|| wrong("neither < nor >"))?;
+        let (left, right) = (text[..at].trim(), text[at + 1..].trim());
+        let (scope, name) = match left.rsplit_once(':') {
+            Some((scope, name)) => (Some(scope.trim().to_owned()), name.trim()),
+            None => (None, left),
+        };
+        let (number, is_relative) = match right.strip_suffix('%') {
+            Some(number) => (number.trim_end(), true),
+            None => (right, false),
+        };
+        let number = number.parse::<f64>().ok().filter(|n| n.is_finite());
+        let number = number.ok_or_else(|| wrong(&format!("\"{right}\" is no limit")))?;
+        Ok(Limit {
+            text: text.trim().to_owned(),
+            scope,
+            metric: metric(name).map_err(|error| format!("--fail-if \"{text}\": {error}"))?,
+            side: match text.as_bytes()[at] {
+                b'>' => Side::Above,
+                _ => Side::Below,
+            },
+            bound: match is_relative {
+                true => Bound::Relative(number / 100.0),
+                false => Bound::Absolute(number),
+            },
+        })
+    }
+
+    /// Whether it is about this line.
+    pub(super) fn covers(&self, line: &Line) -> bool {
+        let is_in_scope = self
+            .scope
+            .as_deref()
+            .is_none_or(|scope| scope == line.scope());
+        is_in_scope && self.metric == line.metric
+    }
+
+    /// Whether the whole interval lies beyond it.
+    pub(super) fn is_broken_by(&self, difference: &Difference) -> bool {
+        let bound = match self.bound {
+            Bound::Absolute(bound) => bound,
+            Bound::Relative(part) => part * difference.mean_a.abs(),
+        };
+        match self.side {
+            Side::Above => difference.low() > bound,
+            Side::Below => difference.high() < bound,
+        }
+    }
+
+    /// What is wrong if its class is none of these.
+    pub(super) fn unknown_class(&self, classes: &[&str]) -> Option<String> {
+        let scope = self.scope.as_deref()?;
+        let known = || classes.iter().copied().chain([TOTAL]);
+        if known().any(|class| class == scope) {
+            return None;
+        }
+        let instead = match nearest(scope, known()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+        };
+        Some(format!(
+            "--fail-if \"{}\": no class of both is called \"{scope}\"; {instead}",
+            self.text
+        ))
+    }
+}
+
+/// The metric of this name.
+///
+/// # Errors
+/// Tells the nearest one.
+pub(super) fn metric(name: &str) -> Result<Metric, String> {
+    Metric::named(name).ok_or_else(|| {
+        let all = Metric::all();
+        let known = || all.iter().map(|metric| metric.column.name);
+        let instead = match nearest(name, known()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+        };
+        format!("no metric is called \"{name}\"; {instead}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_broken(limit: &str, pairs: &[(f64, f64)]) -> bool {
+        let difference = Difference::over(pairs).unwrap();
+        Limit::parse(limit).unwrap().is_broken_by(&difference)
+    }
+
+    /// Mean of A 100, differences 12 ± 4.968.
+    const HIGHER: [(f64, f64); 3] = [(90.0, 100.0), (100.0, 112.0), (110.0, 124.0)];
+
+    #[test]
+    fn the_whole_interval_lies_beyond_a_broken_limit() {
+        for (limit, broken) in [
+            ("latency_p99_ns > +5%", true),
+            ("latency_p99_ns>7.03 %", true),
+            ("latency_p99_ns > 7.04%", false),
+            ("latency_p99_ns > 12%", false),
+            ("latency_p99_ns > 7.03", true),
+            ("latency_p99_ns > 7.04", false),
+            ("latency_p99_ns < 16.97", true),
+            ("latency_p99_ns < 16.96", false),
+            ("latency_p99_ns < -5%", false),
+        ] {
+            assert_eq!(is_broken(limit, &HIGHER), broken, "{limit}");
+        }
+        let lower = HIGHER.map(|(a, b)| (a, 2.0 * a - b));
+        assert!(is_broken("delivered_load < -7.03", &lower));
+        assert!(!is_broken("delivered_load < -7.04", &lower));
+    }
+
+    #[test]
+    fn a_single_seed_is_judged_by_its_difference() {
+        assert!(is_broken("latency_p99_ns > +5%", &[(100.0, 106.0)]));
+        assert!(!is_broken("latency_p99_ns > +5%", &[(100.0, 105.0)]));
+    }
+
+    #[test]
+    fn whatever_comes_from_nothing_is_beyond_any_part_of_it() {
+        assert!(is_broken("reordered_packets > +5%", &[(0.0, 1.0)]));
+        assert!(!is_broken("reordered_packets > +5%", &[(0.0, 0.0)]));
+    }
+
+    #[test]
+    fn a_class_may_have_colons() {
+        let limit = Limit::parse("a:b:latency_p99_ns > 1").unwrap();
+        assert_eq!(limit.scope.as_deref(), Some("a:b"));
+        assert_eq!(limit.metric.column.name, "latency_p99_ns");
+    }
+
+    #[test]
+    fn mistakes_tell_what_to_write() {
+        for (text, part) in [
+            ("latency_p99_ns", "neither < nor >"),
+            ("latency_p99_ns > much", "\"much\" is no limit"),
+            ("latency_p99_ns >= 5", "\"= 5\" is no limit"),
+            ("latency_p99_ns > inf", "\"inf\" is no limit"),
+            ("latency_p9_ns > 5", "did you mean \"latency_p90_ns\"?"),
+            ("speed > 5", "there are offered_load, "),
+        ] {
+            let error = Limit::parse(text).unwrap_err();
+            assert!(error.contains(part) && error.contains(text), "{error}");
+        }
+    }
+}

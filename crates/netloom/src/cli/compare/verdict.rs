@@ -1,0 +1,200 @@
+//! How B differs from A over the same seeds, and what that allows to say.
+//!
+//! The differences of pairs, not the difference of means: the same seed offers both the same traffic, so much
+//! of what varies between seeds cancels. Relative changes are parts of the mean of A, taken as exact.
+
+use netloom_metrics::over_seeds;
+
+use super::pairs::Metric;
+use crate::cli::table::{count, nanos};
+
+/// B against A, over pairs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Difference {
+    /// How many pairs.
+    pub(super) seeds: usize,
+    pub(super) mean_a: f64,
+    pub(super) mean_b: f64,
+    /// Mean of B minus A.
+    pub(super) mean: f64,
+    /// Half width of its 95 % interval by Student's t; a single pair has none.
+    pub(super) half_width: Option<f64>,
+    /// No pair differs at all.
+    is_none: bool,
+}
+
+impl Difference {
+    /// `None` without pairs.
+    pub(super) fn over(pairs: &[(f64, f64)]) -> Option<Difference> {
+        let n = pairs.len() as f64;
+        let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+        let interval = over_seeds(&differences);
+        Some(Difference {
+            seeds: pairs.len(),
+            mean_a: pairs.iter().map(|(a, _)| a).sum::<f64>() / n,
+            mean_b: pairs.iter().map(|(_, b)| b).sum::<f64>() / n,
+            mean: interval.map_or(*differences.first()?, |interval| interval.mean),
+            half_width: interval.map(|interval| interval.half_width),
+            is_none: differences.iter().all(|difference| *difference == 0.0),
+        })
+    }
+
+    /// The lower end of the interval; of a single pair, its difference.
+    pub(super) fn low(&self) -> f64 {
+        self.mean - self.half_width.unwrap_or(0.0)
+    }
+
+    /// The upper end.
+    pub(super) fn high(&self) -> f64 {
+        self.mean + self.half_width.unwrap_or(0.0)
+    }
+
+    /// A difference as part of A; `None` where A is zero.
+    pub(super) fn relative(&self, difference: f64) -> Option<f64> {
+        (self.mean_a != 0.0).then(|| difference / self.mean_a.abs())
+    }
+
+    /// What may be said, in a sentence.
+    pub(super) fn verdict(&self, metric: Metric) -> String {
+        if self.is_none {
+            return match self.seeds {
+                1 => "the same with the only common seed".to_owned(),
+                n => format!("the same with all {n} seeds"),
+            };
+        }
+        let (word, sign) = match self {
+            _ if self.low() > 0.0 => ("higher", 1.0),
+            _ if self.high() < 0.0 => ("lower", -1.0),
+            _ => return format!("no difference that {} seeds could show", self.seeds),
+        };
+        let shown = |difference: f64| match self.relative(sign * difference) {
+            Some(part) => percent(part),
+            None => value(metric, sign * difference),
+        };
+        // The end nearer to zero comes first.
+        let (near, far) = if sign > 0.0 {
+            (self.low(), self.high())
+        } else {
+            (self.high(), self.low())
+        };
+        let range = match self.half_width {
+            Some(_) => format!("{} to {}", shown(near), shown(far)),
+            None => "one seed, no interval".to_owned(),
+        };
+        format!("B is {word} by {} ({range})", shown(self.mean))
+    }
+}
+
+/// A value of a metric with its unit.
+pub(super) fn value(metric: Metric, value: f64) -> String {
+    match metric.column.unit {
+        "ns" => nanos(value),
+        "fraction" => format!("{value:.4}"),
+        _ if value < 0.0 => format!("-{}", count(-value)),
+        _ => count(value),
+    }
+}
+
+/// A part as per cent, with at least two digits that say something.
+pub(super) fn percent(part: f64) -> String {
+    let percent = 100.0 * part;
+    let decimals = match percent.abs() {
+        0.0 => 1,
+        n if n >= 100.0 => 0,
+        n if n >= 1.0 => 1,
+        n if n >= 0.1 => 2,
+        n if n >= 0.01 => 3,
+        _ => 4,
+    };
+    format!("{percent:.decimals$} %")
+}
+
+/// The same with its sign.
+pub(super) fn signed_percent(part: f64) -> String {
+    let sign = if part > 0.0 { "+" } else { "" };
+    format!("{sign}{}", percent(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load() -> Metric {
+        Metric::named("delivered_load").unwrap()
+    }
+
+    fn verdict(pairs: &[(f64, f64)]) -> String {
+        Difference::over(pairs).unwrap().verdict(load())
+    }
+
+    #[test]
+    fn three_pairs_by_hand() {
+        // Differences -10, -12, -14: mean -12, squared deviations 4 + 0 + 4, variance 4, standard error
+        // sqrt(4/3), t = 4.302653 with two degrees of freedom: half width 4.968276.
+        let pairs = [(90.0, 80.0), (100.0, 88.0), (110.0, 96.0)];
+        let difference = Difference::over(&pairs).unwrap();
+        assert_eq!(
+            (difference.mean_a, difference.mean_b, difference.mean),
+            (100.0, 88.0, -12.0)
+        );
+        assert!((difference.half_width.unwrap() - 4.968_276).abs() < 1e-5);
+        assert!((difference.low() + 16.968_276).abs() < 1e-5);
+        assert!((difference.high() + 7.031_724).abs() < 1e-5);
+        assert_eq!(verdict(&pairs), "B is lower by 12.0 % (7.0 % to 17.0 %)");
+        let turned = pairs.map(|(a, b)| (b, a));
+        // The same differences upwards, as parts of 88: 13.636 %, 7.991 % to 19.282 %.
+        assert_eq!(verdict(&turned), "B is higher by 13.6 % (8.0 % to 19.3 %)");
+    }
+
+    #[test]
+    fn pairs_show_what_the_means_alone_would_hide() {
+        // A varies by hundreds between seeds; B is always one or two higher.
+        let pairs = [(100.0, 101.0), (500.0, 502.0), (900.0, 901.5)];
+        assert!(verdict(&pairs).starts_with("B is higher by 0.30 % ("));
+    }
+
+    #[test]
+    fn an_interval_with_zero_in_it_shows_nothing() {
+        // Differences -1, 0, 2.
+        let pairs = [(10.0, 9.0), (10.0, 10.0), (10.0, 12.0)];
+        assert_eq!(verdict(&pairs), "no difference that 3 seeds could show");
+    }
+
+    #[test]
+    fn one_pair_has_a_difference_and_no_interval() {
+        let one = Difference::over(&[(8.0, 9.0)]).unwrap();
+        assert_eq!((one.mean, one.half_width), (1.0, None));
+        assert_eq!((one.low(), one.high()), (1.0, 1.0));
+        assert_eq!(
+            verdict(&[(8.0, 9.0)]),
+            "B is higher by 12.5 % (one seed, no interval)"
+        );
+        assert_eq!(verdict(&[(8.0, 8.0)]), "the same with the only common seed");
+        assert_eq!(Difference::over(&[]), None);
+    }
+
+    #[test]
+    fn what_does_not_differ_is_the_same() {
+        assert_eq!(
+            verdict(&[(0.1, 0.1), (0.7, 0.7)]),
+            "the same with all 2 seeds"
+        );
+    }
+
+    #[test]
+    fn nothing_is_a_part_of_zero() {
+        let pairs = [(0.0, 0.25), (0.0, 0.25)];
+        assert_eq!(Difference::over(&pairs).unwrap().relative(0.25), None);
+        assert_eq!(verdict(&pairs), "B is higher by 0.2500 (0.2500 to 0.2500)");
+    }
+
+    #[test]
+    fn small_parts_keep_their_digits() {
+        assert_eq!(percent(0.123), "12.3 %");
+        assert_eq!(percent(0.000_123), "0.012 %");
+        assert_eq!(percent(2.5), "250 %");
+        assert_eq!(signed_percent(-0.05), "-5.0 %");
+        assert_eq!(signed_percent(0.05), "+5.0 %");
+        assert_eq!(signed_percent(0.0), "0.0 %");
+    }
+}
