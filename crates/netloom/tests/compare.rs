@@ -126,17 +126,27 @@ fn what_cannot_be_compared_is_said_at_once() {
     run(
         &place,
         "late",
-        &["measure.seed=3", "traffic.1.name=\"control\""],
+        &[
+            "measure.seed=3",
+            "traffic.1.name=\"control\"",
+            "traffic.0.load=0.3",
+        ],
     );
     let one = compare(&place, &["a", "late"]).with(0);
-    for part in ["one common seed", "one seed, no interval", "total"] {
-        // The common seed offers the same to both, except that draws are keyed by class number.
-        assert!(
-            one.stdout.contains(part) || one.stdout.contains("the same with the only common seed"),
-            "{part}: {}",
-            one.stdout
-        );
+    for part in [
+        "one common seed, so no intervals",
+        "B is higher by ",
+        " (one seed, no interval)",
+    ] {
+        assert!(one.stdout.contains(part), "{part}: {}", one.stdout);
     }
+    assert!(!one.stdout.contains("probe") && !one.stdout.contains("control"));
+    let json = compare(&place, &["a", "late", "--format", "json"]).json();
+    let total = line(&json, None, "delivered_load");
+    assert_eq!(
+        (&total["seeds"], &total["half_width"]),
+        (&1.into(), &Value::Null)
+    );
     for part in [
         "only A (a) has the classes probe: not compared",
         "only B (late) has the classes control: not compared",
@@ -178,13 +188,35 @@ fn saturated_and_rough_runs_are_marked() {
     run(&place, "rough", &["measure.length=\"5 us\""]);
     let error = compare(&place, &["full", "rough"]).with(0).stderr;
     for part in [
-        "warning: A (full) is saturated with seed 1, 2, 3: ",
-        "warning: B (rough) is not-converged with seed 1, 2, 3: ",
+        "warning: A (full) is saturated with the seeds 1, 2, 3: ",
+        "warning: B (rough) is not-converged with the seeds 1, 2, 3: ",
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }
     let markdown = compare(&place, &["full", "rough", "--format", "markdown"]);
     assert!(markdown.stdout.contains("- warning: A (full) is saturated"));
+}
+
+#[test]
+fn a_limit_without_values_does_not_pass_for_kept() {
+    let place = with_a("compare-silent");
+    run(&place, "silent", &["traffic.1.load=0.0000001"]);
+    let limit = ["a", "silent", "--fail-if", "probe:latency_p99_ns > +5%"];
+    let ended = compare(&place, &limit).with(1);
+    assert!(
+        ended.stderr.contains("cannot be judged"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.contains("no seed with a value in both"));
+    // Where others have values, those are judged.
+    let limit = ["a", "silent", "--fail-if", "latency_p99_ns > +500%"];
+    let ended = compare(&place, &limit).with(0);
+    assert!(
+        ended.stdout.contains("kept; no values for probe"),
+        "{}",
+        ended.stdout
+    );
 }
 
 #[test]

@@ -32,7 +32,9 @@ const USUAL: [&str; 3] = ["delivered_load", "latency_mean_ns", "latency_p99_ns"]
 
 A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken (exit code 6) if
 the whole 95 % interval lies beyond it, for any class or the total unless one is named (CLASS:METRIC,
-total:METRIC). With a single common seed the difference itself is judged."
+total:METRIC). With a single common seed the difference itself is judged.
+
+Of twenty lines where nothing differs, one shows a difference by chance: such is a 95 % interval."
 )]
 pub(crate) struct Compare {
     /// The folder of results to compare with, written by `netloom run -o A`.
@@ -222,7 +224,9 @@ impl Compare {
                     .collect();
                 if !marked.is_empty() {
                     let (word, marked) = (status.word(), words(marked));
-                    warnings.push(format!("{name} is {word} with seed {marked}: {meaning}"));
+                    warnings.push(format!(
+                        "{name} is {word} with the seeds {marked}: {meaning}"
+                    ));
                 }
             }
         }
