@@ -147,6 +147,16 @@ fn what_cannot_be_compared_is_said_at_once() {
         (&total["seeds"], &total["half_width"]),
         (&1.into(), &Value::Null)
     );
+    // Seed 3 is the last of A and the first of B.
+    let stored = |file: &str| serde_json::from_str::<Value>(&place.read(file)).unwrap();
+    let last = &stored("a/results.json")["repeats"][1];
+    assert_eq!(
+        (&last["seed"], &json["seeds"]),
+        (&3.into(), &serde_json::json!([3]))
+    );
+    assert_eq!(total["mean_a"], last["total"]["delivered_load"]);
+    let first = &stored("late/results.json");
+    assert_eq!(total["mean_b"], first["total"]["delivered_load"]);
     for part in [
         "only A (a) has the classes probe: not compared",
         "only B (late) has the classes control: not compared",

@@ -158,6 +158,8 @@ mod tests {
         // Differences -1, 0, 2.
         let pairs = [(10.0, 9.0), (10.0, 10.0), (10.0, 12.0)];
         assert_eq!(verdict(&pairs), "no difference that 3 seeds could show");
+        let turned = pairs.map(|(a, b)| (b, a));
+        assert_eq!(verdict(&turned), "no difference that 3 seeds could show");
     }
 
     #[test]
