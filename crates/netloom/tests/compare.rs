@@ -158,8 +158,8 @@ fn what_cannot_be_compared_is_said_at_once() {
     let first = &stored("late/results.json");
     assert_eq!(total["mean_b"], first["total"]["delivered_load"]);
     for part in [
-        "only A (a) has the classes probe: not compared",
-        "only B (late) has the classes control: not compared",
+        "only A (a) has the class probe: not compared",
+        "only B (late) has the class control: not compared",
         "only A (a) has the seeds 1, 2: left out",
         "only B (late) has the seeds 4, 5: left out",
     ] {
@@ -198,8 +198,8 @@ fn saturated_and_rough_runs_are_marked() {
     run(&place, "rough", &["measure.length=\"5 us\""]);
     let error = compare(&place, &["full", "rough"]).with(0).stderr;
     for part in [
-        "warning: A (full) is saturated with the seeds 1, 2, 3: ",
-        "warning: B (rough) is not-converged with the seeds 1, 2, 3: ",
+        "warning: A (full) is saturated with seeds 1, 2, 3: ",
+        "warning: B (rough) is not-converged with seeds 1, 2, 3: ",
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }

@@ -27,12 +27,13 @@ const USUAL: [&str; 3] = ["delivered_load", "latency_mean_ns", "latency_p99_ns"]
   netloom run changed.toml --set measure.repeat=5 -o after
   netloom compare before after
   netloom compare before after --metric latency_p999_ns --metric fairness_jain
-  netloom compare before after --fail-if \"latency_p99_ns > +5%\" --fail-if \"bulk:delivered_load < -0.01\"
+  netloom compare before after --fail-if \"latency_p99_ns > +5%\"
+  netloom compare before after --fail-if \"bulk:delivered_load < -0.01\"
   netloom compare before after --format markdown
 
-A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken (exit code 6) if
-the whole 95 % interval lies beyond it, for any class or the total unless one is named (CLASS:METRIC,
-total:METRIC). With a single common seed the difference itself is judged.
+A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken
+(exit code 6) if the whole 95 % interval lies beyond it, for any class or the total unless one
+is named (CLASS:METRIC, total:METRIC). With a single common seed the difference itself is judged.
 
 Of twenty lines where nothing differs, one shows a difference by chance: such is a 95 % interval."
 )]
@@ -207,14 +208,14 @@ impl Compare {
             let name = format!("{side} ({})", path.display());
             let only = pairs::classes_only_in(own, other);
             if !only.is_empty() {
-                let only = words(only);
-                warnings.push(format!("only {name} has the classes {only}: not compared"));
+                let only = named("class", "classes", &only);
+                warnings.push(format!("only {name} has the {only}: not compared"));
             }
             let unpaired = own.runs().map(|run| run.seed);
             let unpaired: Vec<u64> = unpaired.filter(|seed| !seeds.contains(seed)).collect();
             if !unpaired.is_empty() {
-                let unpaired = words(unpaired);
-                warnings.push(format!("only {name} has the seeds {unpaired}: left out"));
+                let unpaired = named("seed", "seeds", &unpaired);
+                warnings.push(format!("only {name} has the {unpaired}: left out"));
             }
             for (status, meaning) in DOUBTFUL {
                 let runs = own.runs().filter(|run| run.status == status);
@@ -223,10 +224,8 @@ impl Compare {
                     .filter(|seed| seeds.contains(seed))
                     .collect();
                 if !marked.is_empty() {
-                    let (word, marked) = (status.word(), words(marked));
-                    warnings.push(format!(
-                        "{name} is {word} with the seeds {marked}: {meaning}"
-                    ));
+                    let (word, marked) = (status.word(), named("seed", "seeds", &marked));
+                    warnings.push(format!("{name} is {word} with {marked}: {meaning}"));
                 }
             }
         }
@@ -299,6 +298,12 @@ fn judge(limit: &Limit, lines: &[Line], differences: &[Option<Difference>]) -> J
         without_values: scopes(&|d| d.is_none()),
         judged: covered().filter(|(_, d)| d.is_some()).count(),
     }
+}
+
+/// `seed 1`, or `seeds 1, 2`.
+fn named<T: ToString>(one: &str, many: &str, things: &[T]) -> String {
+    let noun = if things.len() == 1 { one } else { many };
+    format!("{noun} {}", words(things.iter().map(T::to_string)))
 }
 
 fn words<T: ToString>(words: impl IntoIterator<Item = T>) -> String {
