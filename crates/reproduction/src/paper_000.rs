@@ -9,10 +9,8 @@
 
 use std::borrow::Cow;
 
-use netloom_design::qos::dtable::{self, Class, Needs};
-use netloom_design::qos::placement::Spacing;
+use netloom_design::qos::dtable::{self, Needs};
 use netloom_results::LinksSummary;
-use netloom_units::{Ratio, Sl};
 
 use crate::{
     Claim, Finding, Measured, Paper, Point, Reading, Results, Run, Series, Size, Span, Tier,
@@ -39,17 +37,6 @@ const ONE: &str = "S000-1 1x";
 /// A crossbar of twice its speed.
 const TWO: &str = "S000-1 2x";
 
-/// The seven classes in the order of the file, with slot distance, credits of a message and share in
-/// thousandths (Tables 2 and 4).
-const CLASSES: [(&str, usize, u32, u128); 7] = [
-    ("NC", 2, 3, 94),
-    ("VO", 4, 2, 164),
-    ("VI", 8, 32, 300),
-    ("CL", 16, 32, 350),
-    ("EE", 32, 16, 40),
-    ("BE", 64, 16, 36),
-    ("BK", 64, 16, 16),
-];
 /// Those with a guarantee.
 const QOS: [&str; 4] = ["NC", "VO", "VI", "CL"];
 /// Fixed connections.
@@ -123,21 +110,6 @@ fn runs(size: Size, seeds: u32, variation: Option<&'static Variation>) -> Vec<Ru
         }
     }
     runs
-}
-
-/// Table 4 with the total that gives the printed weights (V000-8).
-fn table_4() -> Needs {
-    let class = |(sl, &(name, distance, mtu, share)): (u8, &(&str, usize, u32, u128))| Class {
-        name: name.to_owned(),
-        sl: Sl(sl),
-        spacing: Spacing::Distance(distance),
-        mtu,
-        share: Ratio::new(share, 1000),
-    };
-    Needs {
-        total: Some(1072),
-        ..Needs::new((0..).zip(&CLASSES).map(class).collect())
-    }
 }
 
 const READINGS: &[Reading] = &[
@@ -618,7 +590,7 @@ fn best_effort_rise(results: &Results) -> Finding {
 }
 
 fn registers(_: &Results) -> Finding {
-    match dtable::plan(&table_4()) {
+    match dtable::plan(&Needs::table_4_as_printed()) {
         Ok(plan) => {
             let most = plan.largest_accumulator;
             Finding::checked(most <= 255, most.to_string())

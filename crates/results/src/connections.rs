@@ -91,41 +91,51 @@ table! {
     }
 }
 
+/// The columns of a line that belong together, in order.
+macro_rules! columns_of {
+    (in_time, $line:expr) => {
+        [
+            &mut $line.in_time_1_32,
+            &mut $line.in_time_1_16,
+            &mut $line.in_time_1_8,
+            &mut $line.in_time_1_4,
+            &mut $line.in_time_1_2,
+            &mut $line.in_time_3_4,
+            &mut $line.in_time_1,
+        ]
+    };
+    (jitter, $line:expr) => {
+        [
+            &mut $line.jitter_m8,
+            &mut $line.jitter_m7,
+            &mut $line.jitter_m6,
+            &mut $line.jitter_m5,
+            &mut $line.jitter_m4,
+            &mut $line.jitter_m3,
+            &mut $line.jitter_m2,
+            &mut $line.jitter_m1,
+            &mut $line.jitter_p0,
+            &mut $line.jitter_p1,
+            &mut $line.jitter_p2,
+            &mut $line.jitter_p3,
+            &mut $line.jitter_p4,
+            &mut $line.jitter_p5,
+            &mut $line.jitter_p6,
+            &mut $line.jitter_p7,
+            &mut $line.jitter_above,
+        ]
+    };
+}
+
 impl ConnectionLine {
     /// The columns of delays in order: up to each deadline.
     pub fn in_time_mut(&mut self) -> [&mut u64; 7] {
-        [
-            &mut self.in_time_1_32,
-            &mut self.in_time_1_16,
-            &mut self.in_time_1_8,
-            &mut self.in_time_1_4,
-            &mut self.in_time_1_2,
-            &mut self.in_time_3_4,
-            &mut self.in_time_1,
-        ]
+        columns_of!(in_time, self)
     }
 
     /// The columns of jitter in order; the last is what is above.
     pub fn jitter_mut(&mut self) -> [&mut u64; 17] {
-        [
-            &mut self.jitter_m8,
-            &mut self.jitter_m7,
-            &mut self.jitter_m6,
-            &mut self.jitter_m5,
-            &mut self.jitter_m4,
-            &mut self.jitter_m3,
-            &mut self.jitter_m2,
-            &mut self.jitter_m1,
-            &mut self.jitter_p0,
-            &mut self.jitter_p1,
-            &mut self.jitter_p2,
-            &mut self.jitter_p3,
-            &mut self.jitter_p4,
-            &mut self.jitter_p5,
-            &mut self.jitter_p6,
-            &mut self.jitter_p7,
-            &mut self.jitter_above,
-        ]
+        columns_of!(jitter, self)
     }
 }
 
@@ -207,38 +217,12 @@ table! {
 impl PunctualityLine {
     /// The columns of delays in order: up to each deadline.
     pub fn in_time_mut(&mut self) -> [&mut Option<f64>; 7] {
-        [
-            &mut self.in_time_1_32,
-            &mut self.in_time_1_16,
-            &mut self.in_time_1_8,
-            &mut self.in_time_1_4,
-            &mut self.in_time_1_2,
-            &mut self.in_time_3_4,
-            &mut self.in_time_1,
-        ]
+        columns_of!(in_time, self)
     }
 
     /// The columns of jitter in order; the last is what is above.
     pub fn jitter_mut(&mut self) -> [&mut Option<f64>; 17] {
-        [
-            &mut self.jitter_m8,
-            &mut self.jitter_m7,
-            &mut self.jitter_m6,
-            &mut self.jitter_m5,
-            &mut self.jitter_m4,
-            &mut self.jitter_m3,
-            &mut self.jitter_m2,
-            &mut self.jitter_m1,
-            &mut self.jitter_p0,
-            &mut self.jitter_p1,
-            &mut self.jitter_p2,
-            &mut self.jitter_p3,
-            &mut self.jitter_p4,
-            &mut self.jitter_p5,
-            &mut self.jitter_p6,
-            &mut self.jitter_p7,
-            &mut self.jitter_above,
-        ]
+        columns_of!(jitter, self)
     }
 }
 

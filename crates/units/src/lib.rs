@@ -18,4 +18,4 @@ pub use parse::UnitError;
 pub use rate::Rate;
 pub use ratio::Ratio;
 pub use tick::{Clock, Tick};
-pub use time::{Time, Timebase};
+pub use time::{Time, Timebase, short_time};

@@ -79,6 +79,20 @@ impl fmt::Display for Time {
     }
 }
 
+/// Nanoseconds for people: three digits and the unit that suits them.
+pub fn short_time(nanos: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
+    let suits = units.into_iter().find(|(size, _)| nanos >= *size);
+    let (size, unit) = suits.unwrap_or((1.0, "ns"));
+    let value = nanos / size;
+    let digits = match value {
+        v if v < 10.0 => 2,
+        v if v < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
 /// The length of one tick of a run, and how times turn into ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timebase {

@@ -83,6 +83,12 @@ impl Case<'_> {
     }
 }
 
+/// Bytes that the link may send while a stream waits under some tables; infinite without a bound.
+fn wait_bytes(case: &Case<'_>, sizes: &PacketSizes, tables: &Tables, stream: usize) -> f64 {
+    let wait = tables.wait(sizes, case.request.ports.flit, case.streams[stream].key);
+    wait.bytes().map_or(f64::INFINITY, |bytes| bytes.0 as f64)
+}
+
 /// Tries to plan.
 pub(super) fn attempt(request: &Request) -> Result<Plan, Failure> {
     let sum = request
@@ -248,7 +254,7 @@ fn compose(
     tables: &dyn Fn(&[Slot]) -> Option<Tables>,
 ) -> Result<Vec<Slot>, Failure> {
     let request = case.request;
-    let (sizes, flit) = (case.largest(), request.ports.flit);
+    let sizes = case.largest();
     let named = |slots: &[Slot]| -> Vec<Slot> {
         let name = |slot: &Slot| Slot {
             stream: streams[slot.stream],
@@ -261,10 +267,7 @@ fn compose(
         let wait = |(&stream, part): (&usize, &Part)| match (&tables, part.budget) {
             (_, None) => 0.0,
             (None, _) => f64::INFINITY,
-            (Some(tables), _) => tables
-                .wait(&sizes, flit, case.streams[stream].key)
-                .bytes()
-                .map_or(f64::INFINITY, |bytes| bytes.0 as f64),
+            (Some(tables), _) => wait_bytes(case, &sizes, tables, stream),
         };
         streams.iter().zip(parts).map(wait).collect()
     };
@@ -389,9 +392,8 @@ fn in_both_tables(case: &Case<'_>) -> Result<Plan, Failure> {
             .iter()
             .zip(&high_parts.1)
             .all(|(&stream, part)| {
-                let wait = tables.wait(&sizes, flit, case.streams[stream].key).bytes();
-                let budget = part.budget.unwrap_or(f64::INFINITY);
-                wait.is_some_and(|wait| wait.0 as f64 <= budget)
+                let wait = wait_bytes(case, &sizes, &tables, stream);
+                part.budget.is_none_or(|budget| wait <= budget)
             })
     };
     let is_enough = |limit: u8| {

@@ -24,7 +24,7 @@ mod writing;
 
 use std::fmt;
 
-use netloom_units::{Bytes, Sl, Time, Vl};
+use netloom_units::{Bytes, Sl, Time, Vl, short_time};
 
 pub use conflict::Conflict;
 pub use lanes::Grouping;
@@ -158,19 +158,7 @@ impl Unmet {
 
 /// A time with three digits, for people.
 pub fn rounded(time: Time) -> String {
-    let nanos = time.as_nanos();
-    let (value, unit) = match nanos {
-        n if n < 1e3 => (n, "ns"),
-        n if n < 1e6 => (n / 1e3, "us"),
-        n if n < 1e9 => (n / 1e6, "ms"),
-        n => (n / 1e9, "s"),
-    };
-    let digits = match value {
-        v if v < 10.0 => 2,
-        v if v < 100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$} {unit}")
+    short_time(time.as_nanos())
 }
 
 /// Why there is no plan.

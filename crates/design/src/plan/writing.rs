@@ -38,8 +38,6 @@ impl Plan {
         let harmless = self
             .classes
             .iter()
-            .filter(|class| class.deadline.is_none())
-            .chain(&self.classes)
             .max_by(|a, b| {
                 let key = |c: &super::PlannedClass| (c.deadline.is_none(), c.share_wanted);
                 key(a)

@@ -77,6 +77,34 @@ impl Needs {
         }
     }
 
+    /// What Table 4 of 000 asks for: NC, VO, VI, CL, EE, BE and BK on service levels 0 to 6.
+    pub fn table_4() -> Needs {
+        let class = |sl: u8, name: &str, distance, mtu, thousandths| Class {
+            name: name.to_owned(),
+            sl: Sl(sl),
+            spacing: Spacing::Distance(distance),
+            mtu,
+            share: Ratio::new(thousandths, 1000),
+        };
+        Needs::new(vec![
+            class(0, "NC", 2, 3, 94),
+            class(1, "VO", 4, 2, 164),
+            class(2, "VI", 8, 32, 300),
+            class(3, "CL", 16, 32, 350),
+            class(4, "EE", 32, 16, 40),
+            class(5, "BE", 64, 16, 36),
+            class(6, "BK", 64, 16, 16),
+        ])
+    }
+
+    /// The same with the total that gives the printed weights.
+    pub fn table_4_as_printed() -> Needs {
+        Needs {
+            total: Some(1072),
+            ..Needs::table_4()
+        }
+    }
+
     /// The largest value of a register.
     fn register_max(&self) -> u32 {
         (1 << self.register_bits) - 1

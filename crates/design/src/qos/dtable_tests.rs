@@ -16,32 +16,11 @@ fn class(name: &str, sl: u8, distance: usize, mtu: u32, thousandths: u128) -> Cl
     }
 }
 
-/// Table 4: NC, VO, VI, CL, EE, BE, BK.
-fn table_4() -> Needs {
-    Needs::new(vec![
-        class("NC", 0, 2, 3, 94),
-        class("VO", 1, 4, 2, 164),
-        class("VI", 2, 8, 32, 300),
-        class("CL", 3, 16, 32, 350),
-        class("EE", 4, 32, 16, 40),
-        class("BE", 5, 64, 16, 36),
-        class("BK", 6, 64, 16, 16),
-    ])
-}
-
-/// The same with the total that gives the printed weights.
-fn as_printed() -> Needs {
-    Needs {
-        total: Some(1072),
-        ..table_4()
-    }
-}
-
 const N_ENTRIES: [u32; 7] = [32, 16, 8, 4, 2, 1, 1];
 
 #[test]
 fn v000_3_pool_and_largest_entry() {
-    let needs = as_printed();
+    let needs = Needs::table_4_as_printed();
     let plan = plan(&needs).unwrap();
     assert_eq!((plan.k, plan.w), (r(1, 2), r(3, 1)));
     assert_eq!(plan.pool, r(1024, 1));
@@ -50,7 +29,7 @@ fn v000_3_pool_and_largest_entry() {
 
 #[test]
 fn v000_4_min_shares() {
-    let plan = plan(&as_printed()).unwrap();
+    let plan = plan(&Needs::table_4_as_printed()).unwrap();
     let shares: Vec<f64> = plan.classes.iter().map(|c| c.min_share.as_f64()).collect();
     // VO and BK are not as printed (X000-4, X000-5).
     let expected = [0.09375, 0.03125, 0.25, 0.125, 0.03125, 0.015625, 0.015625];
@@ -60,7 +39,7 @@ fn v000_4_min_shares() {
 
 #[test]
 fn v000_5_max_shares() {
-    let plan = plan(&as_printed()).unwrap();
+    let plan = plan(&Needs::table_4_as_printed()).unwrap();
     let shares: Vec<f64> = plan.classes.iter().map(|c| c.max_share.as_f64()).collect();
     assert_eq!(shares, [3.0, 1.5, 0.75, 0.375, 0.1875, 0.09375, 0.09375]);
     assert_eq!(shares.iter().sum::<f64>(), 6.0);
@@ -68,7 +47,7 @@ fn v000_5_max_shares() {
 
 #[test]
 fn v000_6_k_search() {
-    let needs = table_4();
+    let needs = Needs::table_4();
     let shares = scaled_shares(&needs);
     let needed = needed_k(&needs, &shares, &N_ENTRIES);
     assert_eq!(format!("{:.4}", needed[0].as_f64()), "0.4987");
@@ -78,7 +57,7 @@ fn v000_6_k_search() {
 
 #[test]
 fn x000_7_one_percent_for_nc_would_need_a_large_k() {
-    let mut needs = table_4();
+    let mut needs = Needs::table_4();
     needs.classes[0].share = r(10, 1000);
     needs.classes[1].share = r(248, 1000);
     let shares = scaled_shares(&needs);
@@ -93,19 +72,19 @@ fn x000_7_one_percent_for_nc_would_need_a_large_k() {
 
 #[test]
 fn v000_7_w_search_in_exact_tenths() {
-    let needs = table_4();
+    let needs = Needs::table_4();
     let shares = scaled_shares(&needs);
     let needed = needed_w(&needs, &shares, &N_ENTRIES, r(1, 2));
     assert_eq!(needed[3], r(28, 10));
     assert_eq!(search_w(&needs, &shares, &N_ENTRIES, r(1, 2)), r(28, 10));
     // An entry of 94 needs 2.9375, so 3 is the first tenth that holds the printed weights.
-    let plan = plan(&as_printed()).unwrap();
+    let plan = plan(&Needs::table_4_as_printed()).unwrap();
     assert_eq!((plan.searched_w, plan.w), (r(28, 10), r(3, 1)));
 }
 
 #[test]
 fn v000_8_total_weights_and_splits() {
-    let plan = plan(&as_printed()).unwrap();
+    let plan = plan(&Needs::table_4_as_printed()).unwrap();
     let totals: Vec<u64> = plan.classes.iter().map(|c| c.total).collect();
     assert_eq!(totals, [101, 176, 322, 375, 43, 39, 17]);
     assert_eq!(plan.sum, 1073);
@@ -125,19 +104,19 @@ fn v000_8_total_weights_and_splits() {
 
 #[test]
 fn the_search_stops_at_1052() {
-    let plan = plan(&table_4()).unwrap();
+    let plan = plan(&Needs::table_4()).unwrap();
     assert_eq!((plan.total, plan.sum), (1052, 1053));
     let totals: Vec<u64> = plan.classes.iter().map(|c| c.total).collect();
     assert_eq!(totals, [99, 173, 316, 368, 42, 38, 17]);
     assert!(plan.error < r(1, 100) && plan.error > r(9, 1000));
     assert_eq!(plan.w, r(29, 10));
     // The printed total qualifies as well.
-    assert!(super::plan(&as_printed()).unwrap().error < r(1, 100));
+    assert!(super::plan(&Needs::table_4_as_printed()).unwrap().error < r(1, 100));
 }
 
 #[test]
 fn v000_9_the_table_has_every_slot() {
-    let plan = plan(&as_printed()).unwrap();
+    let plan = plan(&Needs::table_4_as_printed()).unwrap();
     let sls: Vec<u8> = plan.table.entries().iter().map(|e| e.sl.0).collect();
     let expected = |slot: usize| match slot {
         s if s % 2 == 0 => 0,
@@ -176,14 +155,14 @@ fn v000_2_equal_totals_are_equal_shares() {
 
 #[test]
 fn c000_12_registers_of_eight_bits_never_overflow() {
-    let plan = plan(&as_printed()).unwrap();
+    let plan = plan(&Needs::table_4_as_printed()).unwrap();
     assert_eq!(plan.largest_accumulator, 125);
     assert_eq!(plan.classes[3].largest_accumulator, 94 + 31);
     // With seven bits 94 + 31 still fits, with six CL and VI do not.
     let narrow = |bits| {
         super::plan(&Needs {
             register_bits: bits,
-            ..as_printed()
+            ..Needs::table_4_as_printed()
         })
     };
     assert!(narrow(7).is_ok());
@@ -199,7 +178,7 @@ fn c000_12_registers_of_eight_bits_never_overflow() {
 
 #[test]
 fn all_mistakes_come_at_once() {
-    let mut needs = table_4();
+    let mut needs = Needs::table_4();
     needs.classes[1].sl = Sl(0);
     needs.classes[2].mtu = 33;
     needs.classes[3].share = Ratio::ZERO;
@@ -220,7 +199,7 @@ fn pinned_numbers_are_checked() {
     let pinned = |total| {
         super::plan(&Needs {
             total: Some(total),
-            ..table_4()
+            ..Needs::table_4()
         })
     };
     // At 1000 NC has 94 over 32 entries: two credits for messages of three.
@@ -228,7 +207,7 @@ fn pinned_numbers_are_checked() {
     let w = |w| {
         super::plan(&Needs {
             w: Some(w),
-            ..as_printed()
+            ..Needs::table_4_as_printed()
         })
     };
     assert_eq!(
@@ -238,25 +217,25 @@ fn pinned_numbers_are_checked() {
     assert!(w(r(47, 16)).is_ok());
     let no_k = Needs {
         k: Some(Ratio::ZERO),
-        ..table_4()
+        ..Needs::table_4()
     };
     assert_eq!(plan(&no_k), Err(vec![Refusal::NoPool]));
     // Seven bits end before 1500, where these shares would be exact.
     let shapeless = Needs {
         tolerance: r(1, 10_000),
         register_bits: 7,
-        ..table_4()
+        ..Needs::table_4()
     };
     assert!(matches!(plan(&shapeless), Err(e) if matches!(e[..], [Refusal::Shapeless(..)])));
 }
 
 #[test]
 fn shares_below_one_are_scaled_up() {
-    let mut needs = table_4();
+    let mut needs = Needs::table_4();
     for class in &mut needs.classes {
         class.share = class.share / Ratio::whole(2);
     }
-    let (half, whole) = (plan(&needs).unwrap(), plan(&table_4()).unwrap());
+    let (half, whole) = (plan(&needs).unwrap(), plan(&Needs::table_4()).unwrap());
     assert_eq!(half.table, whole.table);
     assert_eq!(half.classes[3].wanted, r(175, 1000));
     assert_eq!(half.error, whole.error);
@@ -266,7 +245,7 @@ fn shares_below_one_are_scaled_up() {
 #[test]
 fn v000_10_shares_of_the_planned_table() {
     use netloom_arbitration::{DTable, Head, N_QUEUES, Policy, View};
-    let needs = as_printed();
+    let needs = Needs::table_4_as_printed();
     let plan = plan(&needs).unwrap();
     let mut arbiter = DTable {
         table: plan.table.clone(),

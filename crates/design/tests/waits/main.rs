@@ -4,10 +4,9 @@ mod harness;
 
 use harness::{Arbitration, Case, Draws, Load, UNIT, hold, longest_waits, sizes};
 use netloom_arbitration::{DeficitTable, QuantumTable, SlEntry, VlArbitrationTable};
-use netloom_design::qos::dtable;
-use netloom_design::qos::placement::Spacing;
+use netloom_design::qos::dtable::{self, Needs};
 use netloom_design::qos::wait::{PacketSizes, dtable_gap};
-use netloom_units::{Ratio, Sl};
+use netloom_units::Sl;
 
 /// Packets of 1 to 64 units for 2 to 8 classes; some are not a whole number of units, or below one.
 fn packets(draws: &mut Draws) -> PacketSizes {
@@ -101,27 +100,13 @@ fn nobody_waits_longer_under_a_bxi_table_with_deficits() {
 
 /// The table of V000-8 and the message sizes of its classes.
 fn table_4() -> (DeficitTable, PacketSizes) {
-    let class = |(sl, (distance, mtu, share)): (usize, (usize, u32, u128))| dtable::Class {
-        name: format!("SL{sl}"),
-        sl: Sl(sl as u8),
-        spacing: Spacing::Distance(distance),
-        mtu,
-        share: Ratio::new(share, 1000),
-    };
-    let rows = [
-        (2, 3, 94),
-        (4, 2, 164),
-        (8, 32, 300),
-        (16, 32, 350),
-        (32, 16, 40),
-        (64, 16, 36),
-        (64, 16, 16),
-    ];
-    let mut needs = dtable::Needs::new(rows.into_iter().enumerate().map(class).collect());
-    needs.total = Some(1072);
-    let table = dtable::plan(&needs).unwrap().table;
-    let largest = rows.map(|(_, mtu, _)| u64::from(mtu) * UNIT);
-    (table, sizes(&largest, 0))
+    let needs = Needs::table_4_as_printed();
+    let largest: Vec<u64> = needs
+        .classes
+        .iter()
+        .map(|c| u64::from(c.mtu) * UNIT)
+        .collect();
+    (dtable::plan(&needs).unwrap().table, sizes(&largest, 0))
 }
 
 /// The longest wait of a class over several seeds: all others always have a packet, or come and go as well.

@@ -3,7 +3,7 @@
 use netloom_design::infiniband::{Connection, Egress, Lanes, PortReport, Refusal};
 use netloom_packet::SlSegmentation;
 use netloom_topology::Topology;
-use netloom_units::Sl;
+use netloom_units::{Sl, short_time};
 
 use crate::spec::admitted::{Admitted, CLASS_NAMES, Obstacle, Requests};
 use crate::spec::connections::{ConnectionsSpec, Refused};
@@ -271,9 +271,9 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
     if let (Some(least), Some(most)) = (times().min(), times().max()) {
         sentence.push_str(&format!(
             ", inter-arrival time {} to {}, mean {}",
-            short(least.as_nanos()),
-            short(most.as_nanos()),
-            short(mean)
+            short_time(least.as_nanos()),
+            short_time(most.as_nanos()),
+            short_time(mean)
         ));
     }
     desk.fact("connections", sentence);
@@ -311,20 +311,4 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
             )
             .help("they are simulated with virtual entries; mode = \"strict-entries\" admits what a port can hold");
     }
-}
-
-/// A time in nanoseconds for people, with three digits.
-fn short(nanos: f64) -> String {
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
-    let (size, unit) = units
-        .into_iter()
-        .find(|(size, _)| nanos >= *size)
-        .unwrap_or((1.0, "ns"));
-    let value = nanos / size;
-    let digits = if value < 10.0 {
-        2
-    } else {
-        usize::from(value < 100.0)
-    };
-    format!("{value:.digits$} {unit}")
 }

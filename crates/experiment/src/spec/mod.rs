@@ -122,10 +122,14 @@ pub(crate) struct Sections {
 /// Loads a file: reads it, checks it, and plans the experiment.
 pub fn load(request: &Request<'_>) -> Loaded {
     let mut notes = Notes::new();
-    let (document, is_toml) = open(request, &mut notes);
+    let Opened {
+        document,
+        is_toml,
+        planned,
+    } = open(request, &mut notes);
     let mut facts = vec![];
     let sections = is_toml
-        .then(|| read(&document, request, Traffic::Needed, &mut notes))
+        .then(|| read(&document, request, planned, Traffic::Needed, &mut notes))
         .flatten();
     let experiment = sections.and_then(|(sections, resolved)| {
         plan::build(
@@ -141,12 +145,23 @@ pub fn load(request: &Request<'_>) -> Loaded {
     }
 }
 
+/// A file with what the command line says about it and with the tables that it plans.
+struct Opened {
+    document: Document,
+    is_toml: bool,
+    planned: Option<planned::Outcome>,
+}
+
 /// The file with what the command line says about it, and whether it is TOML at all: one that is not has
 /// holes, and every message about a hole would be wrong.
-fn open(request: &Request<'_>, notes: &mut Notes) -> (Document, bool) {
+fn open(request: &Request<'_>, notes: &mut Notes) -> Opened {
     let mut document = Document::parse(request.name, request.text, notes);
     if notes.has_errors() {
-        return (document, false);
+        return Opened {
+            document,
+            is_toml: false,
+            planned: None,
+        };
     }
     for set in request.sets {
         document.set(set, notes);
@@ -157,8 +172,12 @@ fn open(request: &Request<'_>, notes: &mut Notes) -> (Document, bool) {
     if let Some(length) = request.length {
         document.set(&format!("measure.length=\"{length}\""), notes);
     }
-    planned::put(&mut document);
-    (document, true)
+    let planned = planned::put(&mut document);
+    Opened {
+        document,
+        is_toml: true,
+        planned,
+    }
 }
 
 /// Whether a file without traffic is a mistake.
@@ -172,6 +191,7 @@ enum Traffic {
 fn read(
     document: &Document,
     request: &Request<'_>,
+    planned: Option<planned::Outcome>,
     need: Traffic,
     notes: &mut Notes,
 ) -> Option<(Sections, Resolved)> {
@@ -185,7 +205,7 @@ fn read(
     let routing = routing::read(&mut root, &document.root);
     let arbiters: Vec<_> = ARBITERS.iter().chain(request.arbiters).copied().collect();
     let qos = qos::read_from(&mut root, &arbiters);
-    let planned = planned::read(&mut root);
+    let planned = planned::read(&mut root, planned);
     let connections = connections::read(&mut root);
     let may_be_missing = need == Traffic::MayBeMissing || connections.is_some();
     let mut traffic = traffic::read(&mut root, may_be_missing);

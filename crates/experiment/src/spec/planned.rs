@@ -9,14 +9,13 @@ use netloom_design::plan::{self, Plan, Refusal, Request};
 
 use super::plan::Desk;
 
+/// What came of planning.
+pub(super) type Outcome = Result<Plan, Refusal>;
+
 /// What became of `[plan]`.
 pub(crate) struct Planned {
     request: Request,
-    outcome: Result<Plan, Refusal>,
-}
-
-fn has_plan(document: &Document) -> bool {
-    document.root.get("plan").is_some()
+    outcome: Outcome,
 }
 
 fn has_arbiter(document: &Document) -> bool {
@@ -24,19 +23,24 @@ fn has_arbiter(document: &Document) -> bool {
     qos.is_some_and(|qos| qos.get("arbiter").is_some())
 }
 
-/// Puts the planned tables into the document, as `--set` would. What is wrong with the section is told when
-/// it is read with the others.
-pub(super) fn put(document: &mut Document) {
-    if !has_plan(document) || has_arbiter(document) {
-        return;
-    }
+/// Plans, and puts the tables into the document, as `--set` would, unless it has an arbiter of its own. What is
+/// wrong with the section is told when it is read with the others.
+pub(super) fn put(document: &mut Document) -> Option<Outcome> {
+    document.root.get("plan")?;
     let mut unheard = Notes::new();
     let request = Section::open(&document.root, &mut unheard)
         .and_then(|mut root| Request::read(&mut root))
-        .filter(|_| !unheard.has_errors());
-    let Some(Ok(plan)) = request.map(|request| plan::plan(&request)) else {
-        return;
-    };
+        .filter(|_| !unheard.has_errors())?;
+    let outcome = plan::plan(&request);
+    if let Ok(plan) = &outcome
+        && !has_arbiter(document)
+    {
+        set(plan, document);
+    }
+    Some(outcome)
+}
+
+fn set(plan: &Plan, document: &mut Document) {
     let values = [
         ("vls", plan.lanes.groups.len().to_string()),
         ("sl2vl", plan.sl2vl().write()),
@@ -55,11 +59,11 @@ pub(super) fn put(document: &mut Document) {
     debug_assert!(notes.is_empty(), "planned tables are TOML");
 }
 
-/// Reads the section, if the file has it.
-pub(super) fn read(root: &mut Section<'_>) -> Option<Planned> {
+/// Reads the section, if the file has it, for what is wrong with it and for the resolved file.
+pub(super) fn read(root: &mut Section<'_>, outcome: Option<Outcome>) -> Option<Planned> {
     root.raw("plan")?;
     let request = Request::read(root)?;
-    let outcome = plan::plan(&request);
+    let outcome = outcome?;
     Some(Planned { request, outcome })
 }
 

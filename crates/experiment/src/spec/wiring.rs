@@ -10,7 +10,7 @@ use netloom_topology::Topology;
 use netloom_units::Rate;
 
 use super::reading::Places;
-use super::{Desk, Request, Sections, Traffic, open, plan, read};
+use super::{Desk, Opened, Request, Sections, Traffic, open, plan, read};
 
 /// A fabric without its switches' insides and without its traffic.
 pub struct Wiring {
@@ -42,9 +42,21 @@ pub struct LoadedWiring {
 /// several sections mean together is left to [`super::load`], but for topology, links and routing.
 pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
     let mut notes = Notes::new();
-    let (document, is_toml) = open(request, &mut notes);
+    let Opened {
+        document,
+        is_toml,
+        planned,
+    } = open(request, &mut notes);
     let sections = is_toml
-        .then(|| read(&document, request, Traffic::MayBeMissing, &mut notes))
+        .then(|| {
+            read(
+                &document,
+                request,
+                planned,
+                Traffic::MayBeMissing,
+                &mut notes,
+            )
+        })
         .flatten();
     let wiring =
         sections.and_then(|(sections, _)| wire(sections, &document, request.force, &mut notes));

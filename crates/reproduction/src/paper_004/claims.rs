@@ -129,60 +129,60 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         part: "",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Small,
                 rate: &ONE,
                 series: |setting| setting.admitted,
                 printed: [2623.0, 2598.0, 2518.0],
                 tolerance: 0.15,
                 spread: None,
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_1
     },
     Claim {
         part: "strict-entries",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Small,
                 rate: &ONE,
                 series: |setting| setting.strict,
                 printed: [2623.0, 2598.0, 2518.0],
                 tolerance: 0.15,
                 spread: None,
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_1
     },
     Claim {
         part: "",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Large,
                 rate: &ONE,
                 series: |setting| setting.admitted,
                 printed: [2631.0, 2679.0, 2598.0],
                 tolerance: 0.15,
                 spread: Some(0.08),
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_2
     },
     Claim {
         part: "strict-entries",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Large,
                 rate: &ONE,
                 series: |setting| setting.strict,
                 printed: [2631.0, 2679.0, 2598.0],
                 tolerance: 0.15,
                 spread: Some(0.08),
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_2
     },
@@ -190,15 +190,15 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "256 B",
         paper: "11005 / 11024 / 10968",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Small,
                 rate: &FOUR,
                 series: |setting| setting.admitted_4x,
                 printed: [11_005.0, 11_024.0, 10_968.0],
                 tolerance: 0.2,
                 spread: None,
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_3
     },
@@ -206,15 +206,15 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "4096 B",
         paper: "11103 / 11134 / 11064",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Large,
                 rate: &FOUR,
                 series: |setting| setting.admitted_4x,
                 printed: [11_103.0, 11_134.0, 11_064.0],
                 tolerance: 0.2,
                 spread: None,
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_3
     },
@@ -222,15 +222,15 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "256 B",
         paper: "31567 / 32371 / 31347",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Small,
                 rate: &TWELVE,
                 series: |setting| setting.admitted_12x,
                 printed: [31_567.0, 32_371.0, 31_347.0],
                 tolerance: 0.2,
                 spread: None,
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_4
     },
@@ -238,15 +238,15 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "4096 B",
         paper: "31664 / 32476 / 31694",
         judge: |results| {
-            let accepted = Accepted {
+            Accepted {
                 packet: Large,
                 rate: &TWELVE,
                 series: |setting| setting.admitted_12x,
                 printed: [31_664.0, 32_476.0, 31_694.0],
                 tolerance: 0.2,
                 spread: None,
-            };
-            accepted.judge(results)
+            }
+            .judge(results)
         },
         ..C004_4
     },

@@ -4,35 +4,17 @@ use netloom_arbitration::{DeficitTable, QuantumTable, VlArbitrationTable};
 use netloom_units::{Sl, Vl};
 
 use super::*;
-use crate::qos::dtable;
-use crate::qos::placement::Spacing;
-use netloom_units::Ratio;
+use crate::qos::dtable::{self, Needs};
 
 /// The table of V000-8 and the message sizes of its classes.
 fn table_4() -> (DeficitTable, PacketSizes) {
-    let class = |(sl, (distance, mtu, share)): (usize, (usize, u32, u128))| dtable::Class {
-        name: format!("SL{sl}"),
-        sl: Sl(sl as u8),
-        spacing: Spacing::Distance(distance),
-        mtu,
-        share: Ratio::new(share, 1000),
-    };
-    let rows = [
-        (2, 3, 94),
-        (4, 2, 164),
-        (8, 32, 300),
-        (16, 32, 350),
-        (32, 16, 40),
-        (64, 16, 36),
-        (64, 16, 16),
-    ];
-    let mut needs = dtable::Needs::new(rows.into_iter().enumerate().map(class).collect());
-    needs.total = Some(1072);
-    let table = dtable::plan(&needs).unwrap().table;
-    (
-        table,
-        sizes(&rows.map(|(_, mtu, _)| u64::from(mtu) * 64), 0),
-    )
+    let needs = Needs::table_4_as_printed();
+    let largest: Vec<u64> = needs
+        .classes
+        .iter()
+        .map(|c| u64::from(c.mtu) * 64)
+        .collect();
+    (dtable::plan(&needs).unwrap().table, sizes(&largest, 0))
 }
 
 fn sizes(largest: &[u64], management: u64) -> PacketSizes {
