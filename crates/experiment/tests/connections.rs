@@ -96,9 +96,9 @@ fn numbers(table: &str, name: &str) -> Vec<f64> {
         .collect()
 }
 
-fn table<'a>(result: &'a RunResult, name: &str) -> &'a str {
-    let found = result.connections.iter().find(|(file, _)| *file == name);
-    &found.unwrap_or_else(|| panic!("{name}")).1
+fn table(result: &RunResult, name: &str) -> String {
+    let found = result.table(name);
+    found.unwrap_or_else(|| panic!("{name}")).to_csv()
 }
 
 fn all(result: &RunResult, sl: u8) -> PunctualityLine {
@@ -126,7 +126,7 @@ fn thresholds_by_hand_on_one_switch() {
         .collect();
     assert_eq!(names, ["very-low", "very-high"]);
     let result = finished(&experiment);
-    let connections = table(&result, "connections.csv");
+    let connections = &table(&result, "connections");
     let delay = numbers(connections, "delay_max_ns");
     // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. A crossbar of twice the
     // rate lets half of the packet come before it starts, so that the last flit, received at 854.8 ns, is
@@ -174,7 +174,7 @@ fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
             &format!("[connections]\nlist = \"connections.csv\"\n{more}"),
         );
         let result = finished(&sound(folder.load(&text)));
-        let of = |name| numbers(table(&result, "connections.csv"), name);
+        let of = |name| numbers(&table(&result, "connections"), name);
         (of("delay_mean_ns"), of("delay_max_ns"))
     };
     // As on one switch alone, above.
@@ -284,7 +284,7 @@ fn every_connection_receives_what_it_asked_for() {
     let run = &result.document.run;
     assert!(run.warmup_found && run.warmup_ns < 1e6, "{}", run.warmup_ns);
     let measured = run.length_ns - run.warmup_ns;
-    let table = table(&result, "connections.csv");
+    let table = &table(&result, "connections");
     let (packets, gaps) = (
         numbers(table, "packets"),
         numbers(table, "inter_arrival_ns"),
@@ -339,7 +339,7 @@ fn partitions_and_threads_change_no_byte() {
         let mut result = run(&experiment, &options, &mut |_| Control::Continue);
         // Events are counted by partition.
         result.document.run.counters.events = 0;
-        let bytes = (result.document.to_json(), result.connections, result.links);
+        let bytes = (result.document.to_json(), result.tables);
         assert_eq!(reference.get_or_insert_with(|| bytes.clone()), &bytes);
     }
 }
@@ -349,7 +349,7 @@ fn every_seed_draws_its_own_connections() {
     let text =
         mesh("target = 60\nretries = 10").replace("[measure]", "[measure]\nrepeat = 2\nseed = 5");
     let result = finished(&drawn(&text));
-    let both = table(&result, "connections.csv");
+    let both = &table(&result, "connections");
     let of = |table: &str, seed: &str| -> Vec<String> {
         let lines = table.lines().skip(1);
         lines
@@ -362,11 +362,11 @@ fn every_seed_draws_its_own_connections() {
     let alone = finished(&drawn(
         &mesh("target = 60\nretries = 10").replace("[measure]", "[measure]\nseed = 6"),
     ));
-    assert_eq!(of(both, "6,"), of(table(&alone, "connections.csv"), "6,"));
+    assert_eq!(of(both, "6,"), of(&table(&alone, "connections"), "6,"));
     assert_eq!(result.document.repeats[0].digest, alone.document.run.digest);
     assert_ne!(
         column(both, "bandwidth_bps")[0],
-        column(table(&alone, "connections.csv"), "bandwidth_bps")[0]
+        column(&table(&alone, "connections"), "bandwidth_bps")[0]
     );
 }
 
@@ -383,7 +383,7 @@ fn a_run_ends_when_the_slowest_has_enough() {
         (
             result.document.run.length_ns / 1e6,
             summary.enough_packets,
-            numbers(table(&result, "connections.csv"), "packets"),
+            numbers(&table(&result, "connections"), "packets"),
         )
     };
     let (length, enough, packets) = ended("until-packets = 3");

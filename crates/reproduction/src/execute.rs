@@ -122,10 +122,8 @@ fn one(run: &Run, is_stopped: &AtomicBool) -> Result<(netloom_results::Run, Stri
             Control::Continue
         }
     });
-    let links = match options.tables {
-        true => result.links,
-        false => String::new(),
-    };
+    let links = result.table("links").map(|links| links.to_csv());
+    let links = links.unwrap_or_default();
     let result = result.document.run;
     match &result.deadlock {
         Some(deadlock) => Err(Failure::Deadlock(format!(

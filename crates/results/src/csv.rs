@@ -11,12 +11,13 @@ pub struct Csv {
 impl Csv {
     /// A table with the columns of these parts, side by side.
     pub fn new(parts: &[&[Column]]) -> Csv {
-        let names: Vec<String> = parts
-            .iter()
-            .copied()
-            .flatten()
-            .map(|column| column.name.to_owned())
-            .collect();
+        let columns = parts.iter().copied().flatten();
+        Csv::named(columns.map(|column| column.name.to_owned()))
+    }
+
+    /// A table with columns of these names.
+    pub fn named(names: impl Iterator<Item = String>) -> Csv {
+        let names: Vec<String> = names.collect();
         let mut csv = Csv {
             text: String::new(),
             width: names.len(),

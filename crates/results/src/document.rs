@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::connections::ConnectionsSummary;
-use crate::csv::Csv;
+use crate::frame::Frame;
 use crate::lines::{Key, Summary};
 use crate::table::Table;
 use crate::waits::Waits;
@@ -325,9 +325,9 @@ impl Document {
         }
     }
 
-    /// The table `results.csv`.
-    pub fn to_csv(&self) -> String {
-        let mut csv = Csv::new(&[Key::COLUMNS, Summary::COLUMNS]);
+    /// The table of summaries: a line per seed and scope.
+    pub fn results(&self) -> Frame {
+        let mut frame = Frame::of::<Key>().beside::<Summary>();
         for run in self.runs() {
             let mut line = |scope: &str, class: &str, sl: Option<u8>, summary: &Summary| {
                 let key = Key {
@@ -337,7 +337,7 @@ impl Document {
                     class: class.to_owned(),
                     sl,
                 };
-                csv.line(key.cells().into_iter().chain(summary.cells()));
+                frame.push(key.data().into_iter().chain(summary.data()));
             };
             line("total", "", None, &run.total);
             run.classes
@@ -350,6 +350,6 @@ impl Document {
                 .iter()
                 .for_each(|r| line("row", &r.class, Some(r.sl), &r.summary));
         }
-        csv.finish()
+        frame
     }
 }

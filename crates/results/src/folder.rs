@@ -100,7 +100,11 @@ impl Folder {
     ///
     /// # Errors
     /// If the system refuses, or if an interrupted run would replace a finished one.
-    pub fn write(&self, document: &Document, files: &[(&str, String)]) -> Result<(), FolderError> {
+    pub fn write(
+        &self,
+        document: &Document,
+        files: &[(String, Vec<u8>)],
+    ) -> Result<(), FolderError> {
         if self.holds_finished && document.status() == Status::Interrupted {
             return Err(FolderError::Finished {
                 path: self.path.display().to_string(),
@@ -113,7 +117,10 @@ impl Folder {
         fs::create_dir_all(&self.path).map_err(at(&self.path))?;
         // What this run does not write would pass for its result.
         let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
-        for (name, _) in TABLES.iter().filter(|(name, _)| !is_written(name)) {
+        let names = TABLES
+            .iter()
+            .flat_map(|(table, _)| ["csv", "parquet"].map(|ending| format!("{table}.{ending}")));
+        for name in names.filter(|name| !is_written(name)) {
             let stale = self.path.join(name);
             match fs::remove_file(&stale) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -122,11 +129,11 @@ impl Folder {
                 _ => {}
             }
         }
-        let last = (LAST, document.to_json());
-        for (name, text) in files.iter().chain(std::iter::once(&last)) {
+        let last = (LAST.to_owned(), document.to_json().into_bytes());
+        for (name, bytes) in files.iter().chain(std::iter::once(&last)) {
             let (temporary, target) =
                 (self.path.join(format!(".{name}.tmp")), self.path.join(name));
-            fs::write(&temporary, text).map_err(at(&temporary))?;
+            fs::write(&temporary, bytes).map_err(at(&temporary))?;
             fs::rename(&temporary, &target).map_err(at(&target))?;
         }
         Ok(())
@@ -195,15 +202,9 @@ mod tests {
     fn a_document_reads_back() {
         let stored = document(Status::Saturated, 3);
         assert_eq!(Document::from_json(&stored.to_json()), Ok(stored.clone()));
-        assert_eq!(stored.to_csv().lines().count(), 2);
-        assert!(
-            stored
-                .to_csv()
-                .lines()
-                .nth(1)
-                .unwrap()
-                .contains(",3,total,,,")
-        );
+        let csv = stored.results().to_csv();
+        assert_eq!(csv.lines().count(), 2);
+        assert!(csv.lines().nth(1).unwrap().contains(",3,total,,,"));
     }
 
     #[test]
@@ -212,7 +213,10 @@ mod tests {
         let (own, other) = (document(Status::Ok, 1), document(Status::Ok, 2));
         let folder = Folder::open(&path, &own.run_id, false).unwrap();
         folder
-            .write(&own, &[("results.csv", own.to_csv())])
+            .write(
+                &own,
+                &[("results.csv".into(), own.results().to_csv().into())],
+            )
             .unwrap();
         assert!(Folder::open(&path, &own.run_id, false).is_ok());
         let refused = Folder::open(&path, &other.run_id, false).unwrap_err();

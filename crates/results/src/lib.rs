@@ -23,6 +23,7 @@ mod connections;
 mod csv;
 mod document;
 mod folder;
+mod frame;
 mod identity;
 mod lines;
 mod manifest;
@@ -36,10 +37,13 @@ pub use document::{
     OverSeeds, RowSummary, Run, SeedsEstimate, SlSummary, Status, Timing, Wait, Window,
 };
 pub use folder::{Folder, FolderError};
+pub use frame::{Frame, FrameColumn, Values, Words};
 pub use identity::{RunId, sha256};
-pub use lines::{Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary};
+pub use lines::{
+    HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
+};
 pub use manifest::Manifest;
-pub use table::{Cell, Column, Table};
+pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 
 /// Raised only by a change that moves results; such a change is named in the changelog.

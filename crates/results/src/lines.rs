@@ -151,6 +151,42 @@ table! {
 }
 
 table! {
+    /// One bucket of a latency histogram of one row: `histograms.csv`. A bucket is at most 1/64 wide.
+    pub struct HistogramLine {
+        /// The seed of the run.
+        seed: u64 => "",
+        /// The traffic class.
+        class: String => "",
+        /// The service level.
+        sl: u8 => "",
+        /// Which latency: of a `message`, of a `packet` since the creation of its message, or of a packet in the `network`.
+        latency: String => "",
+        /// The shortest latency that the bucket takes.
+        from_ns: f64 => "ns",
+        /// The longest latency that the bucket takes.
+        to_ns: f64 => "ns",
+        /// How many fell into it.
+        count: u64 => "",
+    }
+}
+
+table! {
+    /// One NIC and one row: `hosts.csv`.
+    pub struct HostLine {
+        /// The seed of the run.
+        seed: u64 => "",
+        /// The NIC.
+        host: String => "",
+        /// The traffic class.
+        class: String => "",
+        /// The service level.
+        sl: u8 => "",
+        /// What the NIC injected, as a fraction of its own link.
+        injected_load: f64 => "fraction",
+    }
+}
+
+table! {
     /// What a line of `waits.csv` is about.
     pub struct WaitKey {
         /// The seed of the run.
@@ -184,15 +220,17 @@ table! {
     }
 }
 
-/// Every table by the name of its file; `results.csv` has the columns of [`Key`], then of [`Summary`], and
-/// `waits.csv` those of [`WaitKey`], then of [`WaitSummary`].
+/// Every table by its name, which is that of its files without ending; `results` has the columns of
+/// [`Key`], then of [`Summary`], and `waits` those of [`WaitKey`], then of [`WaitSummary`].
 pub const TABLES: &[(&str, &[&[Column]])] = &[
-    ("results.csv", &[Key::COLUMNS, Summary::COLUMNS]),
-    ("series.csv", &[SeriesLine::COLUMNS]),
-    ("links.csv", &[LinkLine::COLUMNS]),
-    ("connections.csv", &[ConnectionLine::COLUMNS]),
-    ("punctuality.csv", &[PunctualityLine::COLUMNS]),
-    ("waits.csv", &[WaitKey::COLUMNS, WaitSummary::COLUMNS]),
+    ("results", &[Key::COLUMNS, Summary::COLUMNS]),
+    ("series", &[SeriesLine::COLUMNS]),
+    ("links", &[LinkLine::COLUMNS]),
+    ("histograms", &[HistogramLine::COLUMNS]),
+    ("hosts", &[HostLine::COLUMNS]),
+    ("connections", &[ConnectionLine::COLUMNS]),
+    ("punctuality", &[PunctualityLine::COLUMNS]),
+    ("waits", &[WaitKey::COLUMNS, WaitSummary::COLUMNS]),
 ];
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! A line of a result table, declared once: struct, columns, units and meanings.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 /// One column of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
@@ -11,35 +15,100 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
+/// What the values of a column are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Names.
+    Text,
+    /// Whole numbers from zero: counts, seeds, ports.
+    Whole,
+    /// Numbers with a point.
+    Number,
+    /// Yes or no.
+    Flag,
+}
+
+/// One value of a table.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Datum {
+    /// None.
+    Nothing,
+    /// A name.
+    Text(String),
+    /// A whole number.
+    Whole(u64),
+    /// A number with a point.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// As CSV has it: a number is the shortest text that reads back to the same bits.
+impl fmt::Display for Datum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Datum::Nothing => Ok(()),
+            Datum::Text(text) => f.write_str(text),
+            Datum::Whole(n) => n.fmt(f),
+            Datum::Number(x) => x.fmt(f),
+            Datum::Flag(is_so) => is_so.fmt(f),
+        }
+    }
+}
+
 /// A line of a table.
 pub trait Table {
     /// Its columns, in order.
     const COLUMNS: &'static [Column];
-    /// Its values as text, in the order of the columns; empty where there is none.
-    fn cells(&self) -> Vec<String>;
+    /// What their values are.
+    const KINDS: &'static [Kind];
+    /// Its values, in the order of the columns.
+    fn data(&self) -> Vec<Datum>;
+    /// The same as text; empty where there is no value.
+    fn cells(&self) -> Vec<String> {
+        self.data().iter().map(Datum::to_string).collect()
+    }
 }
 
 /// A value as it stands in a table.
 pub trait Cell {
-    /// The text; a number is the shortest that reads back to the same bits.
-    fn cell(&self) -> String;
+    /// What it is.
+    const KIND: Kind;
+    /// The value.
+    fn datum(&self) -> Datum;
+    /// Its text.
+    fn cell(&self) -> String {
+        self.datum().to_string()
+    }
 }
 
-macro_rules! displayed {
-    ($($type:ty),*) => {
+macro_rules! cells {
+    ($($type:ty => $kind:ident $from:expr),* $(,)?) => {
         $(impl Cell for $type {
-            fn cell(&self) -> String {
-                self.to_string()
+            const KIND: Kind = Kind::$kind;
+            fn datum(&self) -> Datum {
+                let from: fn(&$type) -> _ = $from;
+                Datum::$kind(from(self))
             }
         })*
     };
 }
 
-displayed!(u8, u16, u32, u64, f64, bool, String);
+cells! {
+    u8 => Whole |n| u64::from(*n),
+    u16 => Whole |n| u64::from(*n),
+    u32 => Whole |n| u64::from(*n),
+    u64 => Whole |n| *n,
+    f64 => Number |x| *x,
+    bool => Flag |is_so| *is_so,
+    String => Text |text| text.clone(),
+}
 
 impl<T: Cell> Cell for Option<T> {
-    fn cell(&self) -> String {
-        self.as_ref().map(T::cell).unwrap_or_default()
+    const KIND: Kind = T::KIND;
+    fn datum(&self) -> Datum {
+        self.as_ref().map_or(Datum::Nothing, T::datum)
     }
 }
 
@@ -61,8 +130,9 @@ macro_rules! table {
                     meaning: concat!($($meaning),+).trim_ascii(),
                 }),*
             ];
-            fn cells(&self) -> Vec<String> {
-                vec![$($crate::Cell::cell(&self.$field)),*]
+            const KINDS: &'static [$crate::Kind] = &[$(<$type as $crate::Cell>::KIND),*];
+            fn data(&self) -> Vec<$crate::Datum> {
+                vec![$($crate::Cell::datum(&self.$field)),*]
             }
         }
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Document;
-use crate::csv::Csv;
+use crate::frame::Frame;
 use crate::lines::{WaitKey, WaitSummary};
 use crate::table::Table;
 
@@ -65,11 +65,11 @@ impl Waits {
 }
 
 impl Document {
-    /// The table `waits.csv`, if waits were measured.
-    pub fn waits_csv(&self) -> Option<String> {
+    /// The table of waits, if they were measured.
+    pub fn waits(&self) -> Option<Frame> {
         let measured = |run: &crate::Run| run.waits.is_some();
         self.runs().any(measured).then(|| {
-            let mut csv = Csv::new(&[WaitKey::COLUMNS, WaitSummary::COLUMNS]);
+            let mut frame = Frame::of::<WaitKey>().beside::<WaitSummary>();
             let runs = self
                 .runs()
                 .filter_map(|run| Some((run.seed, run.waits.as_ref()?)));
@@ -82,7 +82,7 @@ impl Document {
                             scope: scope.to_owned(),
                             number,
                         };
-                        csv.line(key.cells().into_iter().chain(summary.cells()));
+                        frame.push(key.data().into_iter().chain(summary.data()));
                     };
                     line("total", None, &waits.total);
                     for class in &waits.classes {
@@ -90,7 +90,7 @@ impl Document {
                     }
                 }
             }
-            csv.finish()
+            frame
         })
     }
 }

@@ -2,35 +2,14 @@
 
 use netloom_fabric::Simulation;
 use netloom_metrics::{DEADLINES, InterArrival, Punctuality};
-use netloom_results::{ConnectionLine, ConnectionsSummary, Csv, PunctualityLine, Table, Window};
+use netloom_results::{ConnectionLine, ConnectionsSummary, PunctualityLine, Table, Window};
 use netloom_units::Sl;
 
+use super::tables::Tables;
 use crate::{Experiment, UntilPackets};
 
 /// Where the deadline stands at which connections are compared: half the inter-arrival time (S004-7).
 const COMPARED_AT: usize = 4;
-
-/// The tables of all runs.
-pub(super) struct Tables {
-    connections: Csv,
-    punctuality: Csv,
-}
-
-impl Tables {
-    pub(super) fn new() -> Tables {
-        Tables {
-            connections: Csv::new(&[ConnectionLine::COLUMNS]),
-            punctuality: Csv::new(&[PunctualityLine::COLUMNS]),
-        }
-    }
-
-    pub(super) fn finish(self) -> Vec<(&'static str, String)> {
-        vec![
-            ("connections.csv", self.connections.finish()),
-            ("punctuality.csv", self.punctuality.finish()),
-        ]
-    }
-}
 
 /// What was counted for every connection in the measured part of a run.
 pub(super) struct Recorded {
@@ -180,7 +159,7 @@ impl Recorded {
         line
     }
 
-    /// Every connection as a line of `connections.csv`, and the summary as lines of `punctuality.csv`.
+    /// Every connection as a line of its table, and the summary as lines of `punctuality`.
     pub(super) fn write(
         &self,
         experiment: &Experiment,
@@ -220,10 +199,10 @@ impl Recorded {
             for (cell, n) in line.jitter_mut().into_iter().zip(counted.jitter) {
                 *cell = n;
             }
-            tables.connections.line(line.cells());
+            tables.connections.push(line.data());
         }
         let lines = summary.punctuality.iter();
-        lines.for_each(|line| tables.punctuality.line(line.cells()));
+        lines.for_each(|line| tables.punctuality.push(line.data()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! How busy links and buffers were.
 
 use netloom_fabric::{FabricPlan, PortUse};
-use netloom_results::{Csv, LinkGroup, LinkLine, LinksSummary, Table, Window};
+use netloom_results::{Frame, LinkGroup, LinkLine, LinksSummary, Table, Window};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -158,8 +158,8 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Every link as a line of `links.csv`.
-    pub(super) fn write(&self, seed: u64, csv: &mut Csv) {
+    /// Every link as a line of its table.
+    pub(super) fn write(&self, seed: u64, links: &mut Frame) {
         let topology = &self.plan.topology;
         for sender in self.senders() {
             let (flits, utilisation) = self.sent(sender);
@@ -205,7 +205,7 @@ impl<'a> Usage<'a> {
                 line.to_port = Some(port.0);
                 line.input_buffer_mean_flits = Some(self.per_tick(residence));
             }
-            csv.line(line.cells());
+            links.push(line.data());
         }
     }
 }

@@ -15,6 +15,7 @@ mod links;
 mod recording;
 mod seeds;
 mod summary;
+mod tables;
 mod waits;
 mod warmup;
 
@@ -22,14 +23,14 @@ use std::time::{Duration, Instant};
 
 use netloom_fabric::{Counters, Options, PortUse, Simulation, Waiting};
 use netloom_results::{
-    CountersSummary, Csv, Deadlock, Document, LinkLine, RESULTS_VERSION, Run, RunId, SeriesLine,
-    Status, Table, Wait, Window,
+    CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };
 use netloom_topology::Structure;
 use netloom_units::Tick;
 
 use crate::{Experiment, WarmupRule};
 use recording::Recording;
+use tables::Tables;
 
 /// How to run; no choice here changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -118,12 +119,25 @@ pub enum Control {
 pub struct RunResult {
     /// Summaries and verdicts.
     pub document: Document,
-    /// The table `series.csv`; only its header if tables were not asked for.
-    pub series: String,
-    /// The table `links.csv`; only its header if tables were not asked for.
-    pub links: String,
-    /// The tables of connections by the names of their files; none if the experiment has no connections.
-    pub connections: Vec<(&'static str, String)>,
+    /// The tables by their names, beside those that follow from the document: series, links, histograms
+    /// and hosts, and those of connections where there are any. None if tables were not asked for.
+    pub tables: Vec<(&'static str, Frame)>,
+}
+
+impl RunResult {
+    /// Every table by its name.
+    pub fn all_tables(&self) -> Vec<(&'static str, Frame)> {
+        let mut all = vec![("results", self.document.results())];
+        all.extend(self.tables.iter().cloned());
+        all.extend(self.document.waits().map(|waits| ("waits", waits)));
+        all
+    }
+
+    /// The table of that name.
+    pub fn table(&self, name: &str) -> Option<&Frame> {
+        let found = self.tables.iter().find(|(own, _)| *own == name);
+        found.map(|(_, frame)| frame)
+    }
 }
 
 /// Runs an experiment with all its seeds.
@@ -136,9 +150,7 @@ pub fn run(
     options: &RunOptions,
     control: &mut dyn FnMut(&Progress) -> Control,
 ) -> RunResult {
-    let mut series = Csv::new(&[SeriesLine::COLUMNS]);
-    let mut links = Csv::new(&[LinkLine::COLUMNS]);
-    let mut connections = connections::Tables::new();
+    let mut tables = Tables::new();
     let of = experiment.measure.repeat.max(1);
     let mut runs: Vec<Run> = Vec::new();
     for number in 0..of {
@@ -151,7 +163,7 @@ pub fn run(
             of,
             seed,
         };
-        let done = one.run(control, &mut series, &mut links, &mut connections);
+        let done = one.run(control, &mut tables);
         let ends_here = done.status >= Status::Interrupted;
         runs.push(done);
         if ends_here {
@@ -172,11 +184,9 @@ pub fn run(
     };
     RunResult {
         document,
-        series: series.finish(),
-        links: links.finish(),
-        connections: match experiment.connections {
-            Some(_) => connections.finish(),
-            None => vec![],
+        tables: match options.tables {
+            true => tables.finish(experiment.connections.is_some()),
+            false => vec![],
         },
     }
 }
@@ -272,13 +282,7 @@ struct OneRun<'a> {
 }
 
 impl OneRun<'_> {
-    fn run(
-        &mut self,
-        control: &mut dyn FnMut(&Progress) -> Control,
-        series: &mut Csv,
-        links: &mut Csv,
-        tables: &mut connections::Tables,
-    ) -> Run {
+    fn run(&mut self, control: &mut dyn FnMut(&Progress) -> Control, tables: &mut Tables) -> Run {
         let experiment = self.experiment;
         let measure = &experiment.measure;
         let mut given = match measure.warmup {
@@ -324,20 +328,18 @@ impl OneRun<'_> {
             Window::WholeRun
         };
         let start = at_warmup.filter(|_| window == Window::AfterWarmup);
-        if self.options.tables {
-            summaries.series(self.seed, series);
-        }
         let from = if start.is_some() { cut.epochs } else { 0 };
         let ticks = recording.now().0 - recording.start_of(from).0;
         let usage = links::Usage::new(&experiment.fabric, start.as_ref(), &at_end, ticks);
-        if self.options.tables {
-            usage.write(self.seed, links);
-        }
         let connections = punctuality.summary(experiment, self.seed, window);
+        let fairness = summary::Fairness::new(start.as_ref(), &at_end);
         if self.options.tables {
+            summaries.series(self.seed, &mut tables.series);
+            summaries.histograms(self.seed, &mut tables.histograms);
+            summaries.hosts(self.seed, &fairness, ticks, &mut tables.hosts);
+            usage.write(self.seed, &mut tables.links);
             punctuality.write(experiment, self.seed, connections.as_ref(), tables);
         }
-        let fairness = summary::Fairness::new(start.as_ref(), &at_end);
         let (total, classes) = (summaries.total(&fairness), summaries.classes(&fairness));
         let is_saturated = total.saturated || classes.iter().any(|c| c.summary.saturated);
         let is_converged = total.converged && classes.iter().all(|c| c.summary.converged);

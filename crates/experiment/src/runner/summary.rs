@@ -2,7 +2,9 @@
 
 use netloom_fabric::Row;
 use netloom_metrics::{Histogram, Interval, Saturation, batch_means, jain};
-use netloom_results::{ClassSummary, Csv, RowSummary, SeriesLine, SlSummary, Summary, Table};
+use netloom_results::{
+    ClassSummary, Frame, HistogramLine, HostLine, RowSummary, SeriesLine, SlSummary, Summary, Table,
+};
 use netloom_units::Sl;
 
 use super::Snapshot;
@@ -82,8 +84,8 @@ impl<'a> Summaries<'a> {
         self.keys.iter().map(summary).collect()
     }
 
-    /// Every epoch of every row, as lines of `series.csv`.
-    pub(super) fn series(&self, seed: u64, csv: &mut Csv) {
+    /// Every epoch of every row.
+    pub(super) fn series(&self, seed: u64, series: &mut Frame) {
         for epoch in 0..self.recording.n_epochs() {
             let end = self.recording.start_of(epoch + 1);
             let ticks = (end.0 - self.recording.start_of(epoch).0) as f64;
@@ -100,7 +102,49 @@ impl<'a> Summaries<'a> {
                     delivered_load: load(sums.delivered_flits),
                     latency_mean_ns: (sums.messages > 0).then(|| self.nanos(mean())),
                 };
-                csv.line(line.cells());
+                series.push(line.data());
+            }
+        }
+    }
+
+    /// Every bucket of every latency histogram of every row.
+    pub(super) fn histograms(&self, seed: u64, histograms: &mut Frame) {
+        for (row, &(class, sl)) in self.rows.iter().zip(&self.keys) {
+            for (latency, histogram) in [
+                ("message", &row.message_latency),
+                ("packet", &row.packet_latency),
+                ("network", &row.network_latency),
+            ] {
+                for (low, high, count) in histogram.buckets() {
+                    let line = HistogramLine {
+                        seed,
+                        class: self.experiment.classes[class].name.clone(),
+                        sl: sl.0,
+                        latency: latency.to_owned(),
+                        from_ns: self.nanos(low as f64),
+                        to_ns: self.nanos(high as f64),
+                        count,
+                    };
+                    histograms.push(line.data());
+                }
+            }
+        }
+    }
+
+    /// What every NIC injected of every row, between two moments so many ticks apart.
+    pub(super) fn hosts(&self, seed: u64, fairness: &Fairness<'_>, ticks: u64, hosts: &mut Frame) {
+        let plan = &self.experiment.fabric;
+        for nic in plan.topology.nics() {
+            let capacity = ticks as f64 / plan.nic_link(nic).flit as f64;
+            for (row, &(class, sl)) in self.keys.iter().enumerate() {
+                let line = HostLine {
+                    seed,
+                    host: plan.topology.nic_name(nic),
+                    class: self.experiment.classes[class].name.clone(),
+                    sl: sl.0,
+                    injected_load: over(fairness.flits(nic.index(), row) as f64, capacity),
+                };
+                hosts.push(line.data());
             }
         }
     }
@@ -238,6 +282,12 @@ pub(super) struct Fairness<'a> {
 impl<'a> Fairness<'a> {
     pub(super) fn new(start: Option<&'a Snapshot>, end: &'a Snapshot) -> Self {
         Fairness { start, end }
+    }
+
+    /// What a NIC injected of a row.
+    fn flits(&self, nic: usize, row: usize) -> u64 {
+        let before = self.start.map_or(0, |start| start.nic_flits[nic][row]);
+        self.end.nic_flits[nic][row] - before
     }
 
     /// Jain's index over the NICs that ever injected something of these rows.

@@ -100,7 +100,7 @@ fn a_run_is_its_classes() {
         (Window::AfterWarmup, Window::AfterWarmup)
     );
     // total + 2 classes + 2 levels + 2 rows, and the header.
-    assert_eq!(document.to_csv().lines().count(), 8);
+    assert_eq!(document.results().to_csv().lines().count(), 8);
 }
 
 #[test]
@@ -116,25 +116,47 @@ fn more_than_a_link_carries_saturates_and_is_no_failure() {
 
 #[test]
 fn tables_have_a_line_for_every_epoch_and_link() {
-    let experiment = experiment(&text("load = 0.2", "length = \"100 us\"\nepochs = 50"));
+    let experiment = experiment(&text(
+        "load = 0.2",
+        "length = \"100 us\"\nepochs = 50\nwarmup = \"10 us\"",
+    ));
     let result = finished(&experiment);
     let n_epochs = experiment
         .measure
         .length
         .0
         .div_ceil(experiment.measure.epoch) as usize;
-    assert_eq!(result.series.lines().count(), 1 + n_epochs);
-    assert_eq!(result.links.lines().count(), 1 + 8);
+    let table = |name: &str| result.table(name).unwrap();
+    assert_eq!((table("series").len(), table("links").len()), (n_epochs, 8));
+    assert_eq!(table("hosts").len(), 4);
+    // What histograms and hosts say together is what the summary says.
+    let total = &result.document.run.total;
+    let sum = |name: &str, column: &str, belongs: &dyn Fn(usize) -> bool| -> f64 {
+        let table = table(name);
+        let lines = (0..table.len()).filter(|&line| belongs(line));
+        let column = table.column(column).unwrap();
+        lines.filter_map(|line| column.number(line)).sum()
+    };
+    let latency = table("histograms").column("latency").unwrap();
+    for (kind, wanted) in [
+        ("message", total.delivered_messages),
+        ("packet", total.delivered_packets),
+        ("network", total.delivered_packets),
+    ] {
+        let is_of = |line| latency.text(line) == Some(kind);
+        assert_eq!(sum("histograms", "count", &is_of), wanted as f64, "{kind}");
+    }
+    let injected = sum("hosts", "injected_load", &|_| true) / 4.0;
+    assert!(injected > 0.15, "{injected}");
+    assert_eq!(result.document.run.fairness_window, Window::AfterWarmup);
+    assert!((injected - total.injected_load).abs() < 1e-9, "{injected}");
     let none = RunOptions {
         tables: false,
         ..RunOptions::default()
     };
     let bare = run(&experiment, &none, &mut |_| Control::Continue);
     assert_eq!(bare.document, result.document);
-    assert_eq!(
-        (bare.series.lines().count(), bare.links.lines().count()),
-        (1, 1)
-    );
+    assert!(bare.tables.is_empty());
 }
 
 #[test]
@@ -148,8 +170,7 @@ fn the_twins_agree_on_every_byte() {
     let slow = run(&experiment, &twin, &mut |_| Control::Continue);
     let fast = finished(&experiment);
     assert_eq!(fast.document, slow.document);
-    assert_eq!(fast.series, slow.series);
-    assert_eq!(fast.links, slow.links);
+    assert_eq!(fast.tables, slow.tables);
 }
 
 #[test]
@@ -396,11 +417,8 @@ fn a_witness_changes_nothing() {
         same.run_id = without.document.run_id.clone();
         same.run.waits = None;
         assert_eq!(same, without.document, "{arbiter}");
-        assert_eq!(
-            (&with.series, &with.links),
-            (&without.series, &without.links)
-        );
-        assert_eq!(without.document.waits_csv(), None);
+        assert_eq!(with.tables, without.tables);
+        assert_eq!(without.document.waits(), None);
         // The same for any partitions, threads and event queue.
         let text = tree(arbiter, true);
         let parted = load(&Request {
@@ -417,6 +435,6 @@ fn a_witness_changes_nothing() {
         };
         let parted = run(&parted, &options, &mut |_| Control::Continue);
         assert_eq!(parted.document.run.waits, waits, "{arbiter}");
-        assert_eq!(parted.document.waits_csv(), with.document.waits_csv());
+        assert_eq!(parted.document.waits(), with.document.waits());
     }
 }

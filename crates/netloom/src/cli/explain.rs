@@ -216,7 +216,7 @@ fn columns(name: &str) -> Vec<String> {
                 format!(" [{}]", column.unit)
             };
             found.push(format!(
-                "{name}{unit}, a column of {file}\n\n  {}\n",
+                "{name}{unit}, a column of {file}.csv\n\n  {}\n",
                 column.meaning
             ));
         }

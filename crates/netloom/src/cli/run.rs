@@ -91,14 +91,12 @@ impl RunCommand {
         let resolved = experiment.resolved.to_toml(true);
         let manifest = self.manifest(&experiment, &result.document, &resolved, timing);
         let mut files = vec![
-            ("results.csv", result.document.to_csv()),
-            ("series.csv", std::mem::take(&mut result.series)),
-            ("links.csv", std::mem::take(&mut result.links)),
-            ("resolved.toml", resolved),
-            ("manifest.json", manifest.to_json()),
+            ("resolved.toml".to_owned(), resolved.into_bytes()),
+            ("manifest.json".to_owned(), manifest.to_json().into_bytes()),
         ];
-        files.append(&mut result.connections);
-        files.extend(result.document.waits_csv().map(|csv| ("waits.csv", csv)));
+        for (name, frame) in result.all_tables() {
+            files.push((format!("{name}.csv"), frame.to_csv().into_bytes()));
+        }
         let stored = folder.write(&result.document, &files);
 
         result.document.timing = Some(timing);

@@ -1,0 +1,43 @@
+//! The tables of all runs, while they are filled.
+
+use netloom_results::{
+    ConnectionLine, Frame, HistogramLine, HostLine, LinkLine, PunctualityLine, SeriesLine,
+};
+
+/// The tables that do not follow from the document.
+pub(super) struct Tables {
+    pub(super) series: Frame,
+    pub(super) links: Frame,
+    pub(super) histograms: Frame,
+    pub(super) hosts: Frame,
+    pub(super) connections: Frame,
+    pub(super) punctuality: Frame,
+}
+
+impl Tables {
+    pub(super) fn new() -> Tables {
+        Tables {
+            series: Frame::of::<SeriesLine>(),
+            links: Frame::of::<LinkLine>(),
+            histograms: Frame::of::<HistogramLine>(),
+            hosts: Frame::of::<HostLine>(),
+            connections: Frame::of::<ConnectionLine>(),
+            punctuality: Frame::of::<PunctualityLine>(),
+        }
+    }
+
+    /// All of them by their names.
+    pub(super) fn finish(self, has_connections: bool) -> Vec<(&'static str, Frame)> {
+        let mut all = vec![
+            ("series", self.series),
+            ("links", self.links),
+            ("histograms", self.histograms),
+            ("hosts", self.hosts),
+        ];
+        if has_connections {
+            all.push(("connections", self.connections));
+            all.push(("punctuality", self.punctuality));
+        }
+        all
+    }
+}

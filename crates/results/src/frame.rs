@@ -1,0 +1,372 @@
+//! A table by columns: what every format is written from and read into.
+//!
+//! Lines are easy to make, columns are small to keep: a million links share a few thousand names, so texts
+//! are numbers into a list of words. A frame knows its units and meanings, and so does every file of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::csv::Csv;
+use crate::table::{Column, Datum, Kind, Table};
+
+/// A table.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its columns, all of the same length.
+    pub columns: Vec<FrameColumn>,
+    n_lines: usize,
+}
+
+/// A column of a table with its values.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FrameColumn {
+    /// Its name, in files of every format.
+    pub name: String,
+    /// Its unit; empty for text and plain counts.
+    pub unit: String,
+    /// What it means.
+    pub meaning: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// The values of a column.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// Texts.
+    Text(Words),
+    /// Whole numbers.
+    Whole(Vec<Option<u64>>),
+    /// Numbers with a point.
+    Number(Vec<Option<f64>>),
+    /// Yes or no.
+    Flag(Vec<Option<bool>>),
+}
+
+/// Texts, each stored once.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Words {
+    /// Every text, in the order of appearance.
+    pub words: Vec<String>,
+    /// Which one stands in each line.
+    pub lines: Vec<Option<u32>>,
+    /// Where a text stands in `words`. Looked up, never iterated.
+    #[serde(skip)]
+    index: std::collections::HashMap<String, u32>,
+}
+
+/// Equal texts in equal lines; what helps to find them does not matter.
+impl PartialEq for Words {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words && self.lines == other.lines
+    }
+}
+
+impl Words {
+    /// Adds a line.
+    pub fn push(&mut self, text: Option<String>) {
+        let Some(text) = text else {
+            self.lines.push(None);
+            return;
+        };
+        if self.index.len() < self.words.len() {
+            let numbered = self.words.iter().zip(0..);
+            self.index = numbered.map(|(word, at)| (word.clone(), at)).collect();
+        }
+        let at = match self.index.get(&text) {
+            Some(&at) => at,
+            None => {
+                let at = u32::try_from(self.words.len()).expect("fewer than 2^32 names");
+                self.index.insert(text.clone(), at);
+                self.words.push(text);
+                at
+            }
+        };
+        self.lines.push(Some(at));
+    }
+
+    /// The text of a line.
+    pub fn get(&self, line: usize) -> Option<&str> {
+        let at = self.lines.get(line).copied().flatten()?;
+        self.words.get(at as usize).map(String::as_str)
+    }
+}
+
+impl Values {
+    /// No values of a kind.
+    pub fn new(kind: Kind) -> Values {
+        match kind {
+            Kind::Text => Values::Text(Words::default()),
+            Kind::Whole => Values::Whole(vec![]),
+            Kind::Number => Values::Number(vec![]),
+            Kind::Flag => Values::Flag(vec![]),
+        }
+    }
+
+    /// What they are.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Values::Text(_) => Kind::Text,
+            Values::Whole(_) => Kind::Whole,
+            Values::Number(_) => Kind::Number,
+            Values::Flag(_) => Kind::Flag,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Text(words) => words.lines.len(),
+            Values::Whole(values) => values.len(),
+            Values::Number(values) => values.len(),
+            Values::Flag(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a value.
+    ///
+    /// # Panics
+    /// If it is of another kind.
+    pub fn push(&mut self, datum: Datum) {
+        match (self, datum) {
+            (Values::Text(words), Datum::Text(text)) => words.push(Some(text)),
+            (Values::Text(words), Datum::Nothing) => words.push(None),
+            (Values::Whole(values), Datum::Whole(n)) => values.push(Some(n)),
+            (Values::Whole(values), Datum::Nothing) => values.push(None),
+            (Values::Number(values), Datum::Number(x)) => values.push(Some(x)),
+            (Values::Number(values), Datum::Nothing) => values.push(None),
+            (Values::Flag(values), Datum::Flag(is_so)) => values.push(Some(is_so)),
+            (Values::Flag(values), Datum::Nothing) => values.push(None),
+            (values, datum) => panic!("{datum:?} in a column of kind {:?}", values.kind()),
+        }
+    }
+
+    /// The value of a line.
+    pub fn datum(&self, line: usize) -> Datum {
+        let found = match self {
+            Values::Text(words) => words.get(line).map(|text| Datum::Text(text.to_owned())),
+            Values::Whole(values) => values.get(line).copied().flatten().map(Datum::Whole),
+            Values::Number(values) => values.get(line).copied().flatten().map(Datum::Number),
+            Values::Flag(values) => values.get(line).copied().flatten().map(Datum::Flag),
+        };
+        found.unwrap_or(Datum::Nothing)
+    }
+}
+
+impl FrameColumn {
+    /// The value of a line as a number; a whole one too.
+    pub fn number(&self, line: usize) -> Option<f64> {
+        match self.values.datum(line) {
+            Datum::Whole(n) => Some(n as f64),
+            Datum::Number(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The value of a line as text.
+    pub fn text(&self, line: usize) -> Option<&str> {
+        match &self.values {
+            Values::Text(words) => words.get(line),
+            _ => None,
+        }
+    }
+
+    /// Whether a line says yes.
+    pub fn flag(&self, line: usize) -> Option<bool> {
+        match self.values.datum(line) {
+            Datum::Flag(is_so) => Some(is_so),
+            _ => None,
+        }
+    }
+}
+
+impl Frame {
+    /// An empty table with the columns of a line.
+    pub fn of<T: Table>() -> Frame {
+        Frame::default().beside::<T>()
+    }
+
+    /// The same with the columns of another line to the right; for an empty table only.
+    pub fn beside<T: Table>(mut self) -> Frame {
+        assert!(self.is_empty(), "columns are added before lines");
+        for (column, kind) in T::COLUMNS.iter().zip(T::KINDS) {
+            self.columns.push(FrameColumn::new(column, *kind));
+        }
+        self
+    }
+
+    /// A table of columns that are there already.
+    ///
+    /// # Panics
+    /// If they are not equally long.
+    pub fn from_columns(columns: Vec<FrameColumn>) -> Frame {
+        let n_lines = columns.first().map_or(0, |column| column.values.len());
+        for column in &columns {
+            assert_eq!(column.values.len(), n_lines, "column {}", column.name);
+        }
+        Frame { columns, n_lines }
+    }
+
+    /// Adds a line.
+    ///
+    /// # Panics
+    /// If there is not one value of the right kind for every column.
+    pub fn push(&mut self, data: impl IntoIterator<Item = Datum>) {
+        let mut columns = self.columns.iter_mut();
+        for datum in data {
+            let column = columns.next().expect("a column for every value");
+            column.values.push(datum);
+        }
+        assert!(columns.next().is_none(), "a value for every column");
+        self.n_lines += 1;
+    }
+
+    /// Adds all lines of a table with the same columns.
+    ///
+    /// # Panics
+    /// If the columns differ.
+    pub fn append(&mut self, other: &Frame) {
+        assert_eq!(self.columns.len(), other.columns.len(), "the same columns");
+        for (mine, theirs) in self.columns.iter_mut().zip(&other.columns) {
+            assert_eq!(mine.name, theirs.name, "the same columns");
+            for line in 0..other.n_lines {
+                mine.values.push(theirs.values.datum(line));
+            }
+        }
+        self.n_lines += other.n_lines;
+    }
+
+    /// The same table with columns before it that say the same in every line.
+    pub fn behind(&self, keys: &[(FrameColumn, Datum)]) -> Frame {
+        let mut columns: Vec<FrameColumn> = keys
+            .iter()
+            .map(|(column, datum)| {
+                let mut column = FrameColumn {
+                    values: Values::new(column.values.kind()),
+                    ..column.clone()
+                };
+                for _ in 0..self.n_lines {
+                    column.values.push(datum.clone());
+                }
+                column
+            })
+            .collect();
+        columns.extend(self.columns.iter().cloned());
+        Frame {
+            columns,
+            n_lines: self.n_lines,
+        }
+    }
+
+    /// How many lines it has.
+    pub fn len(&self) -> usize {
+        self.n_lines
+    }
+
+    /// Whether it has no lines.
+    pub fn is_empty(&self) -> bool {
+        self.n_lines == 0
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&FrameColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The table as CSV.
+    pub fn to_csv(&self) -> String {
+        let mut csv = Csv::named(self.columns.iter().map(|column| column.name.clone()));
+        for line in 0..self.n_lines {
+            let values = self.columns.iter().map(|column| &column.values);
+            csv.line(values.map(|values| values.datum(line).to_string()));
+        }
+        csv.finish()
+    }
+}
+
+impl FrameColumn {
+    /// An empty column.
+    pub fn new(column: &Column, kind: Kind) -> FrameColumn {
+        FrameColumn {
+            name: column.name.to_owned(),
+            unit: column.unit.to_owned(),
+            meaning: column.meaning.to_owned(),
+            values: Values::new(kind),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SeriesLine;
+
+    fn line(class: &str, latency_mean_ns: Option<f64>) -> SeriesLine {
+        SeriesLine {
+            seed: 7,
+            time_ns: 0.1 + 0.2,
+            class: class.to_owned(),
+            latency_mean_ns,
+            ..SeriesLine::default()
+        }
+    }
+
+    #[test]
+    fn lines_become_columns_and_csv() {
+        let mut frame = Frame::of::<SeriesLine>();
+        frame.push(line("bulk", None).data());
+        frame.push(line("control", Some(1.5)).data());
+        frame.push(line("bulk", Some(f64::MIN_POSITIVE)).data());
+        assert_eq!(frame.len(), 3);
+        let class = frame.column("class").unwrap();
+        assert_eq!((class.text(2), class.number(2)), (Some("bulk"), None));
+        let Values::Text(words) = &class.values else {
+            panic!("class is text")
+        };
+        assert_eq!(words.words, ["bulk", "control"]);
+        assert_eq!(frame.column("latency_mean_ns").unwrap().number(0), None);
+        assert_eq!(frame.column("seed").unwrap().number(1), Some(7.0));
+        let csv = frame.to_csv();
+        assert_eq!(
+            csv.lines().next().unwrap().split(',').nth(1),
+            Some("time_ns")
+        );
+        let last = csv.lines().last().unwrap();
+        assert!(
+            last.starts_with("7,0.30000000000000004,bulk,0,0,0,0,"),
+            "{last}"
+        );
+    }
+
+    #[test]
+    fn frames_are_joined_below_and_beside() {
+        let mut frame = Frame::of::<SeriesLine>();
+        frame.push(line("bulk", None).data());
+        let key = Column {
+            name: "point",
+            unit: "",
+            meaning: "Which point.",
+        };
+        let key = FrameColumn::new(&key, Kind::Whole);
+        let mut first = frame.behind(&[(key.clone(), Datum::Whole(0))]);
+        first.append(&frame.behind(&[(key, Datum::Whole(1))]));
+        assert_eq!(first.len(), 2);
+        assert_eq!(first.column("point").unwrap().number(1), Some(1.0));
+        let text = serde_json::to_string(&first).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Frame>(&text).unwrap().to_csv(),
+            first.to_csv()
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "a value for every column")]
+    fn a_short_line_is_refused() {
+        Frame::of::<SeriesLine>().push([Datum::Whole(1)]);
+    }
+}
