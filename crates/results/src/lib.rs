@@ -19,6 +19,7 @@
 //! partitions and threads. Columns are added, never renamed; units are part of the names. This crate
 //! knows no simulator, so that tools that read results need not link it.
 
+mod collection;
 mod connections;
 mod csv;
 mod document;
@@ -30,6 +31,7 @@ mod manifest;
 mod table;
 mod waits;
 
+pub use collection::Collection;
 pub use connections::{ConnectionLine, ConnectionsSummary, PunctualityLine};
 pub use csv::{Csv, quoted};
 pub use document::{
