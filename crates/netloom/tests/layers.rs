@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["units"]),
     ("packet", &["units"]),
     ("metrics", &["units"]),
+    ("store", &["metrics", "results"]),
     ("topology", &["units", "catalog", "random"]),
     ("routing", &["units", "catalog", "random", "topology"]),
     ("arbitration", &["units", "catalog"]),

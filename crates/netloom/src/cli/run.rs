@@ -96,6 +96,7 @@ impl RunCommand {
         ];
         for (name, frame) in result.all_tables() {
             files.push((format!("{name}.csv"), frame.to_csv().into_bytes()));
+            files.push((format!("{name}.parquet"), netloom_store::to_parquet(&frame)));
         }
         let stored = folder.write(&result.document, &files);
 
