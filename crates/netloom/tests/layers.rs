@@ -75,6 +75,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metrics",
             "fabric",
             "results",
+            "store",
             "experiment",
             "design",
         ],

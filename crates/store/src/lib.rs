@@ -14,7 +14,7 @@ mod run_file;
 mod write;
 
 pub use folder::{ReadError, read};
-pub use parquet::{from_parquet, to_parquet};
+pub use parquet::{TableWriter, from_parquet, to_parquet};
 pub use points::points;
-pub use run_file::{Invalid, RunFile, Setting, SettingValue};
+pub use run_file::{Invalid, RunFile, RunSummary, Setting, SettingValue};
 pub use write::write_atomically;

@@ -7,6 +7,8 @@
 //! | number | DOUBLE | DOUBLE | Float64 | float64 |
 //! | flag | BOOLEAN | BOOLEAN | Boolean | bool |
 
+use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::data_type::ByteArray;
@@ -38,41 +40,95 @@ struct Described {
 
 /// A table as the bytes of a Parquet file; equal tables give equal bytes.
 pub fn to_parquet(frame: &Frame) -> Vec<u8> {
-    try_to_parquet(frame).expect("a frame has equally long columns of plain kinds")
+    let mut bytes = Vec::new();
+    let mut writer = TableWriter::new(&mut bytes, frame).expect("memory takes everything");
+    writer.push(frame).expect("memory takes everything");
+    writer.finish().expect("memory takes everything");
+    bytes
 }
 
-fn try_to_parquet(frame: &Frame) -> Result<Vec<u8>, ParquetError> {
-    let described: Vec<Described> = frame
-        .columns
-        .iter()
-        .map(|column| Described {
-            name: column.name.clone(),
-            unit: column.unit.clone(),
-            meaning: column.meaning.clone(),
+/// A table being written, part by part: of large ones only a row group is in memory. How it is cut into
+/// parts does not change the bytes.
+pub struct TableWriter<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    /// What is not written yet, less than a row group.
+    pending: Frame,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Begins a table with the columns of this one.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn new(sink: W, like: &Frame) -> io::Result<TableWriter<W>> {
+        let described: Vec<Described> = like
+            .columns
+            .iter()
+            .map(|column| Described {
+                name: column.name.clone(),
+                unit: column.unit.clone(),
+                meaning: column.meaning.clone(),
+            })
+            .collect();
+        let described = serde_json::to_string(&described).expect("plain data is JSON");
+        let level = ZstdLevel::try_new(3).expect("a level of zstd");
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(level))
+            .set_created_by(format!("netloom {}", env!("CARGO_PKG_VERSION")))
+            .set_key_value_metadata(Some(vec![KeyValue::new(COLUMNS.to_owned(), described)]))
+            .build();
+        let schema = schema(like).map_err(io::Error::other)?;
+        let writer = SerializedFileWriter::new(sink, schema, Arc::new(properties));
+        Ok(TableWriter {
+            writer: writer.map_err(io::Error::other)?,
+            pending: like.without_lines(),
         })
-        .collect();
-    let described = serde_json::to_string(&described).expect("plain data is JSON");
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_created_by(format!("netloom {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(vec![KeyValue::new(COLUMNS.to_owned(), described)]))
-        .build();
-    let mut bytes = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut bytes, schema(frame)?, Arc::new(properties))?;
-    let mut start = 0;
-    while start < frame.len() {
-        let end = frame.len().min(start + GROUP);
-        let mut group = writer.next_row_group()?;
-        for column in &frame.columns {
+    }
+
+    /// Adds the lines of a table with the same columns.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn push(&mut self, frame: &Frame) -> io::Result<()> {
+        self.pending.append(frame);
+        let mut start = 0;
+        while self.pending.len() - start >= GROUP {
+            self.group(start..start + GROUP).map_err(io::Error::other)?;
+            start += GROUP;
+        }
+        if start > 0 {
+            let mut rest = self.pending.without_lines();
+            for line in start..self.pending.len() {
+                rest.push(self.pending.line(line));
+            }
+            self.pending = rest;
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, lines: Range<usize>) -> Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        for column in &self.pending.columns {
             let mut column_writer = group.next_column()?.expect("a writer for every column");
-            write(column_writer.untyped(), &column.values, start..end)?;
+            write(column_writer.untyped(), &column.values, lines.clone())?;
             column_writer.close()?;
         }
         group.close()?;
-        start = end;
+        Ok(())
     }
-    writer.close()?;
-    Ok(bytes)
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn finish(mut self) -> io::Result<()> {
+        if !self.pending.is_empty() {
+            self.group(0..self.pending.len())
+                .map_err(io::Error::other)?;
+        }
+        self.writer.close().map_err(io::Error::other)?;
+        Ok(())
+    }
 }
 
 fn schema(frame: &Frame) -> Result<TypePtr, ParquetError> {
@@ -97,7 +153,7 @@ fn schema(frame: &Frame) -> Result<TypePtr, ParquetError> {
 fn write(
     writer: &mut ColumnWriter<'_>,
     values: &Values,
-    lines: std::ops::Range<usize>,
+    lines: Range<usize>,
 ) -> Result<(), ParquetError> {
     match (writer, values) {
         (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(words)) => {
@@ -308,6 +364,19 @@ mod tests {
             Some((GROUP + 4) as f64)
         );
         assert_eq!(again, frame);
+        // In parts it is the same file.
+        let mut bytes = Vec::new();
+        let mut writer = TableWriter::new(&mut bytes, &frame).unwrap();
+        let mut part = frame.without_lines();
+        for line in 0..frame.len() {
+            part.push(frame.line(line));
+            if line % 400_000 == 7 || line + 1 == frame.len() {
+                writer.push(&part).unwrap();
+                part = frame.without_lines();
+            }
+        }
+        writer.finish().unwrap();
+        assert!(bytes == to_parquet(&frame));
     }
 
     #[test]

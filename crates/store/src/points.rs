@@ -81,10 +81,7 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
 
 /// The table without lines.
 fn empty(group_columns: &[&FrameColumn], results: &Frame) -> Frame {
-    let like = |column: &FrameColumn| FrameColumn {
-        values: netloom_results::Values::new(column.values.kind()),
-        ..column.clone()
-    };
+    let like = FrameColumn::without_lines;
     let mut columns: Vec<FrameColumn> = group_columns.iter().map(|column| like(column)).collect();
     for (name, meaning) in [
         ("seeds", "Runs that the line is about."),

@@ -1,8 +1,10 @@
 //! One run of a study as one file: written beside and renamed, valid or absent.
 //!
-//! It is JSON in a zstd frame with a checksum (`zstdcat runs/ID.json.zst | jq`): the summary with its
-//! verdicts, and every table. Times and hosts are no part of it, so whoever runs a run writes the same bytes.
+//! It is two lines of JSON (`zstdcat runs/ID.json.zst | head -1 | jq`), each in a zstd frame with a checksum:
+//! the summary with its verdicts, then every table. Times and hosts are no part of it, so whoever runs a run
+//! writes the same bytes.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use netloom_results::{Frame, RESULTS_VERSION, Run, RunId};
@@ -11,8 +13,17 @@ use serde::{Deserialize, Serialize};
 use crate::write::write_atomically;
 
 /// One run with one seed at one point of a study.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RunFile {
+    /// What the first line holds.
+    pub summary: RunSummary,
+    /// Every table by its name, without the columns of the point.
+    pub tables: Vec<(String, Frame)>,
+}
+
+/// What is known of a run without its tables.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunSummary {
     /// Version of the results.
     pub results_version: u32,
     /// Hash of the resolved experiment of this point, its seed and the version of results.
@@ -21,8 +32,6 @@ pub struct RunFile {
     pub settings: Vec<Setting>,
     /// Summary and verdict.
     pub run: Run,
-    /// Every table by its name, without the columns of the point.
-    pub tables: Vec<(String, Frame)>,
 }
 
 /// What a point sets on one axis.
@@ -58,23 +67,28 @@ pub enum Invalid {
     Other(String),
 }
 
+/// The ending of run files.
+const ENDING: &str = ".json.zst";
+
 impl RunFile {
     /// The name of the file of a run.
     pub fn name(run_id: &RunId) -> String {
-        format!("{run_id}.json.zst")
+        format!("{run_id}{ENDING}")
+    }
+
+    /// The run that a file of this name would hold.
+    pub fn id_of(name: &str) -> Option<RunId> {
+        name.strip_suffix(ENDING).and_then(RunId::parse)
     }
 
     /// Writes it into a folder.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn write(&self, folder: &Path) -> std::io::Result<()> {
-        let json = serde_json::to_vec(self).expect("plain data is JSON");
-        let mut encoder = zstd::Encoder::new(Vec::new(), 3)?;
-        encoder.include_checksum(true)?;
-        std::io::Write::write_all(&mut encoder, &json)?;
-        let bytes = encoder.finish()?;
-        write_atomically(&folder.join(Self::name(&self.run_id)), &bytes)
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut bytes = compressed(&self.summary)?;
+        bytes.extend(compressed(&self.tables)?);
+        write_atomically(&folder.join(Self::name(&self.summary.run_id)), &bytes)
     }
 
     /// Reads the file of a run from a folder.
@@ -82,25 +96,58 @@ impl RunFile {
     /// # Errors
     /// If there is none, if it is damaged, or if it belongs to another run or version.
     pub fn read(folder: &Path, run_id: &RunId) -> Result<RunFile, Invalid> {
-        let bytes = match std::fs::read(folder.join(Self::name(run_id))) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Invalid::Missing);
-            }
-            Err(error) => return Err(Invalid::Unreadable(error.to_string())),
-        };
-        let damaged = |error: &dyn std::fmt::Display| Invalid::Unreadable(error.to_string());
-        let json = zstd::decode_all(bytes.as_slice()).map_err(|error| damaged(&error))?;
-        let file: RunFile = serde_json::from_slice(&json).map_err(|error| damaged(&error))?;
-        if file.results_version != RESULTS_VERSION {
-            let version = file.results_version;
-            return Err(Invalid::Other(format!("results of version {version}")));
-        }
-        if file.run_id != *run_id {
-            return Err(Invalid::Other(format!("run {}", file.run_id)));
-        }
-        Ok(file)
+        let (summary, tables) = lines(folder, run_id)?;
+        let tables = serde_json::from_slice(&tables).map_err(damaged)?;
+        Ok(RunFile { summary, tables })
     }
+}
+
+impl RunSummary {
+    /// Reads the summary of a run; the tables are only seen to be whole.
+    ///
+    /// # Errors
+    /// If there is none, if it is damaged, or if it belongs to another run or version.
+    pub fn read(folder: &Path, run_id: &RunId) -> Result<RunSummary, Invalid> {
+        lines(folder, run_id).map(|(summary, _)| summary)
+    }
+}
+
+fn compressed(part: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut json = serde_json::to_vec(part).expect("plain data is JSON");
+    json.push(b'\n');
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3)?;
+    encoder.include_checksum(true)?;
+    encoder.write_all(&json)?;
+    encoder.finish()
+}
+
+/// The two lines of a file, the first one read and checked.
+fn lines(folder: &Path, run_id: &RunId) -> Result<(RunSummary, Vec<u8>), Invalid> {
+    let bytes = match std::fs::read(folder.join(RunFile::name(run_id))) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Invalid::Missing),
+        Err(error) => return Err(damaged(error)),
+    };
+    let mut json = zstd::decode_all(bytes.as_slice()).map_err(damaged)?;
+    let end = json.iter().position(|&byte| byte == b'\n');
+    let end = end.ok_or_else(|| damaged("its first line has no end"))?;
+    let tables = json.split_off(end + 1);
+    let summary: RunSummary = serde_json::from_slice(&json).map_err(damaged)?;
+    if tables.last() != Some(&b'\n') {
+        return Err(damaged("its tables have no end"));
+    }
+    if summary.results_version != RESULTS_VERSION {
+        let version = summary.results_version;
+        return Err(Invalid::Other(format!("results of version {version}")));
+    }
+    if summary.run_id != *run_id {
+        return Err(Invalid::Other(format!("run {}", summary.run_id)));
+    }
+    Ok((summary, tables))
+}
+
+fn damaged(error: impl ToString) -> Invalid {
+    Invalid::Unreadable(error.to_string())
 }
 
 #[cfg(test)]
@@ -121,7 +168,7 @@ mod tests {
             output_buffer_peak_flits: u64::MAX,
             choice_share: None,
         };
-        RunFile {
+        let summary = RunSummary {
             results_version: RESULTS_VERSION,
             run_id: RunId::new("text", 1),
             settings: vec![Setting {
@@ -147,6 +194,9 @@ mod tests {
                 waits: None,
                 deadlock: None,
             },
+        };
+        RunFile {
+            summary,
             tables: vec![("links".to_owned(), Frame::default())],
         }
     }
@@ -164,7 +214,9 @@ mod tests {
         let folder = fresh("back");
         let file = run_file();
         file.write(&folder).unwrap();
-        assert_eq!(RunFile::read(&folder, &file.run_id).unwrap(), file);
+        assert_eq!(RunFile::read(&folder, &file.summary.run_id).unwrap(), file);
+        let summary = RunSummary::read(&folder, &file.summary.run_id).unwrap();
+        assert_eq!(summary, file.summary);
         let names: Vec<_> = std::fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
@@ -183,7 +235,7 @@ mod tests {
             Err(Invalid::Missing)
         ));
         file.write(&folder).unwrap();
-        let path = folder.join(RunFile::name(&file.run_id));
+        let path = folder.join(RunFile::name(&file.summary.run_id));
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(folder.join(RunFile::name(&other)), &whole).unwrap();
         assert!(matches!(
@@ -193,11 +245,14 @@ mod tests {
         // Cut anywhere, or with any one byte changed, it is refused or it is the same.
         for at in 0..whole.len() {
             std::fs::write(&path, &whole[..at]).unwrap();
-            assert!(RunFile::read(&folder, &file.run_id).is_err(), "cut at {at}");
+            assert!(
+                RunFile::read(&folder, &file.summary.run_id).is_err(),
+                "cut at {at}"
+            );
             let mut changed = whole.clone();
             changed[at] ^= 0x10;
             std::fs::write(&path, &changed).unwrap();
-            if let Ok(read) = RunFile::read(&folder, &file.run_id) {
+            if let Ok(read) = RunFile::read(&folder, &file.summary.run_id) {
                 assert_eq!(read, file, "byte {at} changed");
             }
         }
