@@ -58,6 +58,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "study",
+        &["catalog", "arbitration", "metrics", "results", "experiment"],
+    ),
+    (
         "reproduction",
         &["units", "design", "metrics", "results", "experiment"],
     ),
@@ -65,6 +69,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "netloom",
         &[
             "reproduction",
+            "study",
             "units",
             "catalog",
             "packet",

@@ -90,6 +90,26 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
     offered
 }
 
+/// What one run of an experiment will cost, about.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Packets times the switches they cross. Messages that a file lists are not counted.
+    pub packet_hops: f64,
+    /// Memory that the fabric takes.
+    pub state_bytes: u64,
+}
+
+impl Cost {
+    /// Processor time, from the packet-hops that one core does in a second.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.packet_hops / HOPS_PER_SECOND
+    }
+}
+
+/// Packet-hops that one core of 2020 simulates in a second, about, in a release build; `netloom bench` measures
+/// those of a machine.
+const HOPS_PER_SECOND: f64 = 3e6;
+
 /// States the cost.
 pub(crate) fn fact(
     topology: &Topology,
@@ -99,7 +119,7 @@ pub(crate) fn fact(
     measure: &Measure,
     state: u64,
     desk: &mut Desk<'_>,
-) {
+) -> Cost {
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
     let packets = offered.packets * cycles;
     let load = offered.load;
@@ -127,6 +147,10 @@ pub(crate) fn fact(
             grouped(rounded)
         ),
     );
+    Cost {
+        packet_hops: hops,
+        state_bytes: state,
+    }
 }
 
 fn round_to_two_digits(x: f64) -> u64 {
