@@ -12,6 +12,7 @@
 //! number of processes on any machines run the same runs.
 
 mod axis;
+mod check;
 mod decimal;
 mod point;
 mod reading;
@@ -20,6 +21,7 @@ mod seeds;
 mod study;
 
 pub use axis::{Axis, AxisValue, Level};
+pub use check::{Checked, StudyCost};
 pub use point::{Point, Series, Unit};
 pub use rising::Rising;
 pub use seeds::{SeedOutcome, Seeds, is_saturated};

@@ -100,15 +100,20 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Processor time, from the packet-hops that one core does in a second.
+    /// Processor time, from what a packet-hop takes with so much state.
     pub fn cpu_seconds(&self) -> f64 {
-        self.packet_hops / HOPS_PER_SECOND
+        let fits = |(most, _): &&(u64, f64)| self.state_bytes <= *most;
+        let nanos = NANOS_PER_HOP
+            .iter()
+            .find(fits)
+            .map_or(0.0, |(_, nanos)| *nanos);
+        self.packet_hops * nanos * 1e-9
     }
 }
 
-/// Packet-hops that one core of 2020 simulates in a second, about, in a release build; `netloom bench` measures
-/// those of a machine.
-const HOPS_PER_SECOND: f64 = 3e6;
+/// What a packet-hop takes up to so many bytes of state, measured in a release build on one core of 2023: state beyond
+/// the caches is slower. `netloom bench` measures a machine.
+const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 200.0), (64 << 20, 400.0), (u64::MAX, 900.0)];
 
 /// States the cost.
 pub(crate) fn fact(

@@ -7,6 +7,7 @@ use clap::Args;
 use netloom_catalog::{Document, Notes, Severity};
 use netloom_experiment::Experiment;
 use netloom_experiment::spec::{self, Loaded, LoadedWiring, Request};
+use netloom_study::{OpenedStudy, Study};
 use netloom_units::Time;
 
 use super::Exit;
@@ -103,21 +104,31 @@ pub(super) fn load_wiring(
     Ok(loaded)
 }
 
-/// Loads a file.
+/// Loads a file and prints what was noted about it on stderr.
 pub(super) fn load_file(
     file: &Path,
     overrides: &Overrides,
     output: &Output,
 ) -> anyhow::Result<Loaded> {
+    let loaded = load_quietly(file, overrides)?;
+    tell(&loaded.document, &loaded.notes, output);
+    Ok(loaded)
+}
+
+/// Loads a file.
+pub(super) fn load_quietly(file: &Path, overrides: &Overrides) -> anyhow::Result<Loaded> {
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
-    Ok(load(
-        &file.display().to_string(),
-        directory,
-        &text,
-        overrides,
-        output,
-    ))
+    let name = file.display().to_string();
+    Ok(spec::load(&request(&name, directory, &text, overrides)))
+}
+
+/// Opens a file that may hold a study.
+pub(super) fn open_study(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedStudy> {
+    let text = read(file)?;
+    let directory = file.parent().unwrap_or(Path::new("."));
+    let name = file.display().to_string();
+    Ok(Study::open(&request(&name, directory, &text, overrides)))
 }
 
 /// The experiment of a file, or how the command ends without one.

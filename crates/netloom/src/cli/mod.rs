@@ -12,6 +12,7 @@ mod list;
 mod load;
 mod machine;
 mod output;
+mod patience;
 mod plan;
 mod progress;
 mod reproduce;
