@@ -59,7 +59,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "study",
-        &["catalog", "arbitration", "metrics", "results", "experiment"],
+        &[
+            "catalog",
+            "arbitration",
+            "metrics",
+            "results",
+            "store",
+            "experiment",
+        ],
     ),
     (
         "reproduction",

@@ -1,8 +1,38 @@
 //! The plan of a study as its folder keeps it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::table::Kind;
+
+/// What stands in a column of a table for a value of an axis: a number, or a text.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// A number.
+    Number(f64),
+    /// Anything else.
+    Text(String),
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::Number(x) => write!(f, "{x}"),
+            Level::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a point of a study sets in one column.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Setting {
+    /// The column: the path of a key, or `variant`.
+    pub column: String,
+    /// The value.
+    pub value: Level,
+}
 
 /// What `study.json` holds: the same bytes whichever process writes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -16,5 +16,5 @@ mod write;
 pub use folder::{ReadError, read};
 pub use parquet::{TableWriter, from_parquet, to_parquet};
 pub use points::points;
-pub use run_file::{Invalid, RunFile, RunSummary, Setting, SettingValue};
+pub use run_file::{Invalid, RunFile, RunSummary};
 pub use write::write_atomically;

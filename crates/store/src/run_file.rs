@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use netloom_results::{Frame, RESULTS_VERSION, Run, RunId};
+use netloom_results::{Frame, RESULTS_VERSION, Run, RunId, Setting};
 use serde::{Deserialize, Serialize};
 
 use crate::write::write_atomically;
@@ -32,25 +32,6 @@ pub struct RunSummary {
     pub settings: Vec<Setting>,
     /// Summary and verdict.
     pub run: Run,
-}
-
-/// What a point sets on one axis.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Setting {
-    /// The column of tables: the path of a key, or `variant`.
-    pub column: String,
-    /// The value.
-    pub value: SettingValue,
-}
-
-/// A value on an axis, as tables show it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum SettingValue {
-    /// A number.
-    Number(f64),
-    /// A text.
-    Text(String),
 }
 
 /// Why a file is no result.
@@ -152,7 +133,9 @@ fn damaged(error: impl ToString) -> Invalid {
 
 #[cfg(test)]
 mod tests {
-    use netloom_results::{CountersSummary, LinkGroup, LinksSummary, Status, Summary, Window};
+    use netloom_results::{
+        CountersSummary, Level, LinkGroup, LinksSummary, Status, Summary, Window,
+    };
 
     use super::*;
 
@@ -173,7 +156,7 @@ mod tests {
             run_id: RunId::new("text", 1),
             settings: vec![Setting {
                 column: "traffic.load".to_owned(),
-                value: SettingValue::Number(0.1),
+                value: Level::Number(0.1),
             }],
             run: Run {
                 seed: 1,

@@ -1,31 +1,10 @@
 //! An axis: keys that take several values, one after the other.
 
-use std::fmt;
-
 use netloom_catalog::{Place, Value, ValueShape};
-use serde::{Deserialize, Serialize};
+use netloom_results::Level;
 
 use crate::Rising;
 use crate::decimal::Decimal;
-
-/// What stands in a column of a table for a value: a number, or a text.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Level {
-    /// A number.
-    Number(f64),
-    /// Anything else.
-    Text(String),
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Level::Number(x) => write!(f, "{x}"),
-            Level::Text(text) => f.write_str(text),
-        }
-    }
-}
 
 /// One value of an axis.
 #[derive(Clone, PartialEq, Debug)]

@@ -17,10 +17,11 @@ mod decimal;
 mod point;
 mod reading;
 mod rising;
+pub mod running;
 mod seeds;
 mod study;
 
-pub use axis::{Axis, AxisValue, Level};
+pub use axis::{Axis, AxisValue};
 pub use check::{Checked, StudyCost};
 pub use point::{Point, Series, Unit};
 pub use rising::Rising;

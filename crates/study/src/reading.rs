@@ -6,8 +6,9 @@ use netloom_catalog::{
     Document, Notes, Params, Place, Section, Value, ValueShape, keys_of, split_assignment,
 };
 use netloom_experiment::spec::study::{Range, Rules, is_known_path};
+use netloom_results::Level;
 
-use crate::axis::{Axis, AxisValue, ExactRange, Level};
+use crate::axis::{Axis, AxisValue, ExactRange};
 use crate::decimal::Decimal;
 use crate::{Rising, Seeds};
 

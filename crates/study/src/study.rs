@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use netloom_arbitration::Policy;
 use netloom_catalog::{Document, Kind, Notes, Place, Value, ValueShape};
 use netloom_experiment::spec::{self, Loaded, OpenedFile, Request};
-use netloom_results::{RESULTS_VERSION, sha256};
+use netloom_results::{RESULTS_VERSION, Setting, sha256};
 
 use crate::{Axis, AxisValue, Point, Rising, Seeds, Series, Unit, reading};
 
@@ -124,14 +124,24 @@ impl Study {
         pairs.map(|(axis, number)| axis.value(*number)).collect()
     }
 
+    /// What a point sets in every column of tables.
+    pub fn settings(&self, point: &Point) -> Vec<Setting> {
+        let pairs = self.axes.iter().zip(self.values(point));
+        let settings = pairs.flat_map(|(axis, value)| {
+            let pairs = axis.columns.iter().zip(value.levels);
+            let setting = |(column, value): (&String, _)| Setting {
+                column: column.clone(),
+                value,
+            };
+            pairs.map(setting).collect::<Vec<_>>()
+        });
+        settings.collect()
+    }
+
     /// A point for people: `traffic.load = 0.3, qos.arbiter.kind = wfq`; empty for a study without axes.
     pub fn label(&self, point: &Point) -> String {
-        let values = self.values(point);
-        let parts = self.axes.iter().zip(values).flat_map(|(axis, value)| {
-            let pairs = axis.columns.iter().zip(value.levels);
-            let parts = pairs.map(|(column, level)| format!("{column} = {level}"));
-            parts.collect::<Vec<_>>()
-        });
+        let settings = self.settings(point).into_iter();
+        let parts = settings.map(|setting| format!("{} = {}", setting.column, setting.value));
         parts.collect::<Vec<_>>().join(", ")
     }
 

@@ -31,12 +31,20 @@ pub(super) struct Overrides {
     /// Cut the fabric into so many partitions; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) partitions: Option<usize>,
-    /// Threads that share the partitions; results do not depend on it.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
-    pub(super) threads: usize,
+    /// Threads: of a single run, those that share its partitions (1 without it); of a study, runs at the
+    /// same time (all cores without it). Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(super) threads: Option<usize>,
     /// Run what can deadlock.
     #[arg(long)]
     pub(super) force: bool,
+}
+
+impl Overrides {
+    /// Threads that share the partitions of a single run.
+    pub(super) fn threads_of_a_run(&self) -> usize {
+        self.threads.unwrap_or(1)
+    }
 }
 
 /// A number of things of which there must be one.
@@ -78,7 +86,7 @@ fn request<'a>(
         partitions: overrides.partitions,
         length: overrides.length,
         force: overrides.force,
-        threads: overrides.threads,
+        threads: overrides.threads_of_a_run(),
         ..Request::new(name, text)
     }
 }
