@@ -25,19 +25,19 @@ load = 0.1
 [qos]
 vls = 2
 [measure]
-length = \"40 us\"
+length = \"100 us\"
 warmup = \"4 us\"
 interval = 0.9
 repeat = 2
 [study.axes]
 \"qos.arbiter\" = [\"round-robin\", \"oldest-first\"]
-\"traffic.0.load\" = [0.2, 0.5]
+\"traffic.0.load\" = [0.2, 0.4]
 ";
 
 /// The same with runs that take long enough to be killed in.
 fn slower(text: &str) -> String {
-    text.replace("40 us", "1500 us")
-        .replace("[0.2, 0.5]", "{ from = 0.1, to = 0.6, step = 0.1 }")
+    text.replace("100 us", "1500 us")
+        .replace("[0.2, 0.4]", "{ from = 0.1, to = 0.6, step = 0.1 }")
 }
 
 /// The merged tables, by name: what must not depend on who ran what.
@@ -95,7 +95,7 @@ fn a_study_runs_and_says_what_came_out() {
     );
     // Four points, each with the total, two classes, two levels and two rows.
     assert_eq!(points.lines().count(), 1 + 4 * 7);
-    assert!(points.contains("\n3,oldest-first,0.5,total,,,2,0,2,"), "{points}");
+    assert!(points.contains("\n3,oldest-first,0.4,total,,,2,0,2,"), "{points}");
     let results = place.read("small.out/results.csv");
     assert_eq!(results.lines().count(), 1 + 8 * 7);
     // Again: nothing is run, and the files are the same.
@@ -242,9 +242,9 @@ fn a_damaged_run_is_run_again() {
 #[test]
 fn a_search_for_saturation_is_one_unit_and_is_the_same_after_an_interruption() {
     let text = SMALL
-        .replace("\"traffic.0.load\" = [0.2, 0.5]", "\"traffic.0.load\" = { from = 0.5, to = 1.1, step = 0.2, refine = 0.05 }")
+        .replace("\"traffic.0.load\" = [0.2, 0.4]", "\"traffic.0.load\" = { from = 0.5, to = 1.1, step = 0.2, refine = 0.05 }")
         .replace("[study.axes]", "[study]\nstop-after-saturation = 1\n[study.axes]")
-        .replace("40 us", "400 us");
+        .replace("100 us", "400 us");
     let place = Place::new("study-search");
     place.file("search.toml", &text);
     place.run(&["run", "search.toml", "-o", "one"]).with(0);
@@ -310,7 +310,7 @@ fn a_folder_of_something_else_is_refused() {
     place.run(&["status", "precious"]).with(1);
     // A text that was changed is another study.
     let text = place.read("small.out/study.toml");
-    place.file("small.out/study.toml", &text.replace("40 us", "50 us"));
+    place.file("small.out/study.toml", &text.replace("100 us", "120 us"));
     let refused = place.run(&["resume", "small.out"]).with(1);
     assert!(refused.stderr.contains("was changed since"), "{}", refused.stderr);
 }

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod compare;
 mod completions;
+mod emit;
 mod explain;
 mod init;
 mod interrupt;
@@ -90,6 +91,9 @@ enum Command {
     Merge(study::Merge),
     /// Look on while a study runs, wherever it runs.
     Watch(study::Watch),
+    /// Write a script that runs a study in shards, for Slurm or GNU parallel.
+    #[command(subcommand)]
+    Emit(emit::Emit),
     /// Run a paper again and see which of its claims hold.
     Reproduce(reproduce::Reproduce),
     /// Compare two folders of results over their common seeds; fail if a limit is broken.
@@ -152,6 +156,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Resume(command) => command.run(&output),
         Command::Merge(command) => command.run(&output),
         Command::Watch(command) => command.run(&output),
+        Command::Emit(command) => command.run(&output),
         Command::Reproduce(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
         Command::List(command) => command.run(&output),
