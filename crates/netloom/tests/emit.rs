@@ -48,7 +48,50 @@ fn a_script_for_slurm() {
         .run(&["emit", "slurm", "study.toml", "--shards", "8"])
         .with(0)
         .stdout;
-    insta::assert_snapshot!(script, @"");
+    insta::assert_snapshot!(script, @r#"
+    #!/bin/bash
+    # A study as an array job of Slurm. From the folder in which this file was written:
+    #   bash study.slurm.sh                   submit the array, and a merge that follows it
+    #   sbatch study.slurm.sh                 submit the array alone; then: netloom merge study.out
+    #   sbatch --array=3,7 study.slurm.sh     submit two of the shards again
+    # A run that is done is never done again: after any failure, submit once more.
+    # These lines are yours to edit; for another number of shards, write a new script.
+    #SBATCH --job-name=study
+    #SBATCH --array=1-8
+    #SBATCH --time=1:00:00
+    #SBATCH --cpus-per-task=4
+    #SBATCH --mem=4G
+    #SBATCH --output=study-%A_%a.log
+    #SBATCH --open-mode=append
+    #SBATCH --requeue
+    set -euo pipefail
+    export NETLOOM_SHARDS=8
+    netloom=${NETLOOM:-netloom}
+    file=study.toml
+    folder=study.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+
+    if [ "${1:-}" = merge ]; then
+        exec "$netloom" merge "$folder"
+    elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+        array=$(sbatch --parsable "$0")
+        array=${array%%;*}
+        # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+        merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 \
+            --job-name=study-merge --output=study-merge-%A.log "$0" merge)
+        echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
+        exit
+    fi
+    exec "$netloom" run "$file" -o "$folder" --shard auto --progress plain
+    "#);
 }
 
 #[test]
@@ -58,7 +101,40 @@ fn a_script_for_parallel() {
         .run(&["emit", "parallel", "study.toml", "--shards", "8"])
         .with(0)
         .stdout;
-    insta::assert_snapshot!(script, @"");
+    insta::assert_snapshot!(script, @r#"
+    #!/bin/bash
+    # A study in shards by GNU parallel, and its tables merged at the end. Options are handed on to parallel:
+    #   bash study.parallel.sh                                   one shard after the other; each uses all cores
+    #   bash study.parallel.sh --sshloginfile machines.txt       on machines that share this folder
+    #   bash study.parallel.sh --jobs 4                          four shards at a time on each machine
+    # A run that is done is never done again: after any failure, start it once more.
+    set -euo pipefail
+    shards=8
+    netloom=${NETLOOM:-netloom}
+    file=study.toml
+    folder=study.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+    command -v parallel >/dev/null || {
+        echo "no GNU parallel here: install the package parallel" >&2
+        exit 1
+    }
+
+    code=0
+    seq "$shards" | parallel --jobs 1 --workdir . --line-buffer --tagstring "{}/$shards" "$@" --quote \
+        "$netloom" run "$file" -o "$folder" --shard "{}/$shards" --progress plain || code=$?
+    [ "$code" = 0 ] || echo "parallel ended with $code: so many shards did not end well" >&2
+    # In any case: a merge says what is missing.
+    "$netloom" merge "$folder" || exit
+    exit "$code"
+    "#);
 }
 
 #[test]
@@ -159,7 +235,14 @@ fn mistakes_are_found_before_any_shard_meets_them() {
             said(&["absent.toml", "--shards", "2"], 1),
         ]
         .join("\n"),
-        @""
+        @r#"
+        error: say how many shards, such as --shards 8
+        error: invalid value '0' for '--shards <N>': write a whole number from 1
+        error: invalid value 'one hour' for '--time <TIME>': write it as Slurm does, without spaces and quotes
+        error: `netloom run` does not take what follows `--`: unexpected argument '--sett' found
+        error: `netloom run` does not take what follows `--`: the argument '--output <DIR>' cannot be used multiple times
+        error: cannot read absent.toml: No such file or directory (os error 2)
+        "#
     );
 }
 
@@ -231,7 +314,11 @@ fn the_script_for_slurm_submits_runs_and_merges() {
         "submitted array 17 and merge 17; see: netloom status study.out\n"
     );
     bash(&place, "it.sh", &[("SLURM_ARRAY_TASK_ID", "3")]).with(0);
-    insta::assert_snapshot!(place.read("calls"), @"");
+    insta::assert_snapshot!(place.read("calls"), @r#"
+    sbatch --parsable it.sh
+    sbatch --parsable --dependency=afterany:17 --array=1 --job-name=study-merge --output=study-merge-%A.log it.sh merge
+    netloom[8] run study.toml -o study.out --shard auto --progress plain --set a=b c
+    "#);
     // The job says what is missing rather than how bash failed.
     std::fs::remove_file(place.0.join("study.toml")).unwrap();
     let missing = bash(&place, "it.sh", &[]).with(1).stderr;
@@ -263,7 +350,12 @@ fn the_script_for_parallel_runs_every_shard_and_merges() {
         ])
         .with(0);
     bash(&place, "it.sh", &[]).with(0);
-    insta::assert_snapshot!(place.read("calls"), @"");
+    insta::assert_snapshot!(place.read("calls"), @r#"
+    netloom[] run study.toml -o study.out --shard 1/3 --progress plain --set a=b  c
+    netloom[] run study.toml -o study.out --shard 2/3 --progress plain --set a=b  c
+    netloom[] run study.toml -o study.out --shard 3/3 --progress plain --set a=b  c
+    netloom[] merge study.out
+    "#);
     // Shards that end badly are told, and what there is is merged all the same.
     place.file(
         "netloom",

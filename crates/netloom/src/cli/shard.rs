@@ -282,7 +282,15 @@ mod tests {
             ["0/8", "9/8", "1/0", "3", "a/b", "3/8/9", "-1/8"]
                 .map(|text| format!("{text:<6} {}", wrong(text)))
                 .join("\n"),
-            @""
+            @r#"
+            0/8    shards count from 1: the first is 1/8
+            9/8    there are 8 shards: the last is 8/8
+            1/0    there must be at least one shard, such as 1/1
+            3      write which part of how many, such as 3/8, or `auto` under a batch system
+            a/b    write which part of how many, such as 3/8, or `auto` under a batch system
+            3/8/9  write which part of how many, such as 3/8, or `auto` under a batch system
+            -1/8   write which part of how many, such as 3/8, or `auto` under a batch system
+            "#
         );
     }
 
@@ -348,7 +356,26 @@ mod tests {
             ]
             .map(|environment| format!("{environment}\n  {}", auto(environment)))
             .join("\n"),
-            @""
+            @r#"
+
+              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
+            SLURM_PROCID=0 SLURM_NTASKS=4
+              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
+            PBS_ARRAY_INDEX=2
+              a PBS array does not say how many members it has; number them from 1 and set NETLOOM_SHARDS to how many there are
+            PARALLEL_SEQ=4
+              GNU parallel does not say how many members it has; number them from 1 and set NETLOOM_SHARDS to how many there are
+            PBS_ARRAYID=0 NETLOOM_SHARDS=5
+              PBS_ARRAYID is 0 in a Torque array; with NETLOOM_SHARDS=5 its members are 1 to 5
+            PBS_ARRAYID=1 NETLOOM_SHARDS=many
+              NETLOOM_SHARDS is "many", which is no whole number
+            SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=1
+              SLURM_ARRAY_TASK_ID is 9, but a Slurm array of 3 from 2 in steps of 1 has no such member; number them from 1 and set NETLOOM_SHARDS to how many shards there are in all
+            SLURM_ARRAY_TASK_ID=9
+              SLURM_ARRAY_TASK_MIN is not set
+            PMI_RANK=2 PMI_SIZE=2
+              PMI_RANK is 2 under MPI through PMI, but PMI_SIZE is 2: ranks count from 0
+            "#
         );
     }
 
