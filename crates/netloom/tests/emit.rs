@@ -1,5 +1,7 @@
 //! The scripts of `netloom emit`, as text, under shellcheck, and run with stand-ins for what they call.
 
+#![cfg(unix)]
+
 mod place;
 
 use std::os::unix::fs::PermissionsExt as _;
