@@ -16,7 +16,9 @@ const STAND_IN: &str =
 /// A place with a study and stand-ins for programs.
 fn place(name: &str, programs: &[&str]) -> Place {
     let place = Place::new(name);
-    place.file("study.toml", "netloom = 1\n");
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+        [[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n";
+    place.file("study.toml", text);
     for program in programs {
         place.file(program, STAND_IN);
         let path = place.0.join(program);

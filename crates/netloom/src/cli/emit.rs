@@ -8,11 +8,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::{Args, Subcommand};
+use clap::{Args, FromArgMatches, Subcommand};
+use netloom_study::Study;
 
-use super::load::{at_least_one, read};
+use super::load::{self, at_least_one};
 use super::output::Output;
 use super::run::RunCommand;
+use super::study::folder_of;
 use super::{Exit, shard};
 
 /// Units per core of a shard: enough that a long one at the end costs little.
@@ -22,7 +24,7 @@ const MOST_SHARDS: usize = 1000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Examples:
-  netloom emit slurm study.toml --shards 8 --partition short -o study.sh && bash study.sh
+  netloom emit slurm study.toml --partition short -o study.sh && bash study.sh
   netloom emit parallel study.toml --shards 8 -o study.sh && bash study.sh --sshloginfile machines.txt
   netloom emit slurm study.toml --shards 8 -- --set traffic.load=0.5 --until 1ms")]
 pub(crate) enum Emit {
@@ -36,10 +38,10 @@ pub(crate) enum Emit {
 struct What {
     /// The study.
     file: PathBuf,
-    /// How many shards.
+    /// How many shards; otherwise so many that a shard has some units for each of its cores.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     shards: Option<usize>,
-    /// Where results go; FILE without its ending and with .out.
+    /// Where results go; NAME.out without it.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     /// Where the script goes; stdout without it.
@@ -99,19 +101,26 @@ impl Emit {
             Emit::Slurm(slurm) => (&slurm.what, "slurm", slurm.cpus),
             Emit::Parallel(parallel) => (&parallel.what, "parallel", 1),
         };
-        read(&what.file)?;
-        let Some(shards) = what
-            .shards
-            .or(units().map(|units| shards_for(units, cores)))
-        else {
-            output.error("say how many shards, such as --shards 8");
-            return Ok(Exit::Usage);
+        let run = match what.tried() {
+            Ok(run) => run,
+            Err(wrong) => {
+                output.error(&wrong);
+                return Ok(Exit::Usage);
+            }
         };
-        if let Err(wrong) = what.tried() {
-            output.error(&wrong);
+        let opened = load::open_study(&what.file, run.overrides())?;
+        if !opened.has_study {
+            let message = "there is nothing to divide: the file has no [study]; netloom run runs it as it is";
+            output.error(message);
             return Ok(Exit::Usage);
         }
-        let filling = what.filling(kind, shards)?;
+        let Some(study) = opened.study else {
+            load::tell(&opened.document, &opened.notes, output);
+            return Ok(Exit::Invalid);
+        };
+        let units = study.units().len();
+        let shards = what.shards.unwrap_or_else(|| shards_for(units, cores));
+        let filling = what.filling(kind, shards, &study)?;
         let text = match self {
             Emit::Slurm(slurm) => slurm.script(&filling),
             Emit::Parallel(_) => parallel_script(&filling),
@@ -131,33 +140,25 @@ impl Emit {
     }
 }
 
-/// The units of the study, where they are known before it runs. Nothing counts them yet.
-fn units() -> Option<usize> {
-    None
-}
-
 /// How many shards so many units make, each with so many cores.
 fn shards_for(units: usize, cores: usize) -> usize {
     units.div_ceil(UNITS_PER_CORE * cores).clamp(1, MOST_SHARDS)
 }
 
 impl What {
-    fn folder(&self) -> PathBuf {
-        let beside = || PathBuf::from(self.file.file_name().unwrap_or_default());
-        self.results
-            .clone()
-            .unwrap_or_else(|| beside().with_extension("out"))
+    fn folder(&self, study: &Study) -> PathBuf {
+        self.results.clone().unwrap_or_else(|| folder_of(study))
     }
 
     /// Whether `netloom run` would take these options: better said now than by every shard.
-    fn tried(&self) -> Result<(), String> {
+    fn tried(&self) -> Result<RunCommand, String> {
         let run = RunCommand::augment_args(clap::Command::new("netloom run").no_binary_name(true));
         let mut line = vec![self.file.clone().into_os_string()];
-        line.extend(["--progress".into(), "plain".into(), "-o".into()]);
-        line.push(self.folder().into_os_string());
+        line.extend(["--progress", "plain", "-o", "DIR", "--shard", "1/1"].map(Into::into));
         line.extend(self.options.iter().map(Into::into));
         let tried = run.try_get_matches_from(line);
-        tried.map(drop).map_err(|error| {
+        let taken = tried.and_then(|matches| RunCommand::from_arg_matches(&matches));
+        taken.map_err(|error| {
             let text = error.render().to_string();
             let first = text.lines().next().unwrap_or_default();
             let first = first.strip_prefix("error: ").unwrap_or(first);
@@ -165,7 +166,7 @@ impl What {
         })
     }
 
-    fn filling(&self, kind: &str, shards: usize) -> anyhow::Result<Filling> {
+    fn filling(&self, kind: &str, shards: usize, study: &Study) -> anyhow::Result<Filling> {
         let stem = self.file.file_stem().unwrap_or_default();
         let name: String = stem
             .to_string_lossy()
@@ -191,7 +192,7 @@ impl What {
             name,
             script,
             file: quoted_path(&self.file)?,
-            folder: quoted_path(&self.folder())?,
+            folder: quoted_path(&self.folder(study))?,
             options,
         })
     }
@@ -268,7 +269,8 @@ elif [ -z "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
     echo "submitted array $array and merge ${{merge%%;*}}; see: netloom status $folder"
     exit
 fi
-exec "$netloom" run "$file" -o "$folder" --shard auto --progress plain{options}
+exec "$netloom" run "$file" -o "$folder" --shard auto \
+    --threads "${{SLURM_CPUS_PER_TASK:-1}}" --progress plain{options}
 "#
         )
     }

@@ -17,7 +17,7 @@ use super::output::Output;
 const CAN_DEADLOCK: &str = "E0501";
 
 /// What the command line says about a file.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(super) struct Overrides {
     /// Put a value over that of the file, such as `traffic.load=0.7`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -145,6 +145,11 @@ impl RunCommand {
         })
     }
 
+    /// What the command line says about the file.
+    pub(super) fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
     /// The file describes many runs.
     fn study(&self, opened: OpenedStudy, output: &Output) -> anyhow::Result<Exit> {
         let Some(study) = opened.study else {
