@@ -345,12 +345,10 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
                     .error(
                         "E1003",
                         *key_place,
-                        format!(
-                            "`{path}` has {} values and `{first}` has {length}",
-                            values.len()
-                        ),
+                        format!("`{path}` and `{first}` have lists of different lengths"),
                     )
-                    .also(*first_place, format!("{length} values"))
+                    .label(format!("{} here", values.len()))
+                    .also(*first_place, format!("{length} here"))
                     .help("axes that step together have lists of one length");
                 is_sound = false;
             }
