@@ -114,9 +114,11 @@ pub fn is_known_path(path: &str) -> Result<(), Option<String>> {
         .map(String::as_str)
         .filter(|key| key.parse::<usize>().is_err())
         .collect();
+    if keys.is_empty() {
+        return Err(None);
+    }
     let known = known_paths();
-    let is_known = known.iter().any(|pattern| fits(pattern, &keys));
-    if is_known && !keys.is_empty() {
+    if known.iter().any(|pattern| fits(pattern, &keys)) {
         return Ok(());
     }
     let near = nearest(&keys.join("."), known.iter().map(String::as_str));
