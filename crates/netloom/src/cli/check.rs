@@ -134,7 +134,7 @@ fn size(study: &Study) -> String {
     let seeds = counted(u64::from(study.seeds.repeat), "seed");
     let runs = counted(study.most_runs(), "run");
     let whole = match study.is_adaptive() {
-        true => format!("{points} x {seeds}, with what rules add at most {runs}"),
+        true => format!("{points} x {seeds}, by the rules at most {runs}"),
         false => format!("{points} x {seeds} = {runs}"),
     };
     let axis = |axis: &Axis| format!("{} {}", axis.columns.join(" + "), axis.values.len());

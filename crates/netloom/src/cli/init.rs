@@ -39,7 +39,7 @@ const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "study",
-        about: "Latency against load for three classes and three arbiters: 21 points, 63 runs.",
+        about: "A study: latency against load for three classes and three arbiters, 33 points of 3 seeds.",
         text: include_str!("../../templates/study.toml"),
     },
     Template {
