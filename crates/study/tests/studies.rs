@@ -595,7 +595,7 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
     ));
     let mut heard = vec![];
     let checked = study.check(std::time::Duration::ZERO, &mut |done, of| {
-        heard.push((done, of))
+        heard.push((done, of));
     });
     // The longest axis has four values.
     assert_eq!((checked.n_checked, checked.n_points), (4, 16));
