@@ -1,6 +1,6 @@
 //! What is known about a study without running it: mistakes at its points, and what it will cost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use netloom_catalog::{Document, Note, Notes, Place};
@@ -8,14 +8,19 @@ use netloom_experiment::spec::Loaded;
 
 use crate::{Point, Study};
 
+/// So much longer than asked, so that every value has its turn.
+const MORE: Duration = Duration::from_secs(60);
+
 /// What looking at points has shown.
 pub struct Checked {
     /// The texts that places of notes mean.
     pub document: Document,
     /// Everything noted about the points, each mistake once.
     pub notes: Notes,
-    /// Points that were loaded; the values of all axes are among them.
+    /// Points that were loaded.
     pub n_checked: u64,
+    /// Whether the values of all axes are among them.
+    pub has_every_value: bool,
     /// Points that the values of the file make.
     pub n_points: u64,
     /// What holds at every point that was loaded: a word and a sentence each.
@@ -41,26 +46,32 @@ pub struct StudyCost {
 type Key = (&'static str, Vec<Place>);
 
 impl Study {
-    /// Loads points until `budget` is over: first so many that every value of every axis has its turn, which is done
-    /// in any case, then the others. `progress` hears how many of how many are done.
+    /// Loads points until `budget` is over: first so many that every value of every axis has its turn, for which a
+    /// minute more is given, then the others. `progress` hears how many of how many are done.
     pub fn check(&self, budget: Duration, progress: &mut dyn FnMut(u64, u64)) -> Checked {
         let began = Instant::now();
         let n_points = self.n_points();
         let first = self.every_value_once();
         let n_first = first.len() as u64;
-        let others = self.points().filter(|point| !first.contains(point));
+        let done: HashSet<&Point> = first.iter().collect();
+        let others = self.points().filter(|point| !done.contains(point));
         let mut seen = Seen::default();
         let mut n_checked = 0;
         progress(0, n_points);
         for point in first.iter().cloned().chain(others) {
-            if n_checked >= n_first && began.elapsed() >= budget {
+            let more = if n_checked < n_first {
+                MORE
+            } else {
+                Duration::ZERO
+            };
+            if n_checked > 0 && began.elapsed() >= budget + more {
                 break;
             }
             seen.add(&point, self.load(&point, self.seeds.first, None, 1));
             n_checked += 1;
             progress(n_checked, n_points);
         }
-        seen.summed_up(self, n_checked)
+        seen.summed_up(self, n_checked, n_checked >= n_first)
     }
 
     /// Few points among which every value of every axis is.
@@ -122,7 +133,7 @@ impl Seen {
         self.document.get_or_insert(loaded.document);
     }
 
-    fn summed_up(self, study: &Study, n_checked: u64) -> Checked {
+    fn summed_up(self, study: &Study, n_checked: u64, has_every_value: bool) -> Checked {
         let mut notes = Notes::new();
         for (mut note, point, n) in self.notes {
             // What is wrong at some points only is in the values of the axes.
@@ -149,6 +160,7 @@ impl Seen {
             document: self.document.unwrap_or_else(|| study.document().clone()),
             notes,
             n_checked,
+            has_every_value,
             n_points: study.n_points(),
             facts,
             cost,

@@ -599,6 +599,7 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
     });
     // The longest axis has four values.
     assert_eq!((checked.n_checked, checked.n_points), (4, 16));
+    assert!(checked.has_every_value);
     assert_eq!(heard, [(0, 16), (1, 16), (2, 16), (3, 16), (4, 16)]);
     let notes: Vec<_> = checked.notes.iter().collect();
     assert_eq!(notes.len(), 1, "{notes:?}");

@@ -98,10 +98,12 @@ fn facts(study: &Study, checked: &Checked) -> Vec<(String, String)> {
     let mut facts = vec![("study", size(study))];
     facts.extend(rules(study).map(|sentence| ("rules", sentence)));
     if checked.n_checked < checked.n_points {
-        let sentence = format!(
-            "{} of {} points, every value of every axis among them",
-            checked.n_checked, checked.n_points
-        );
+        let among = match checked.has_every_value {
+            true => "every value of every axis among them",
+            false => "not every value of every axis",
+        };
+        let (done, all) = (checked.n_checked, checked.n_points);
+        let sentence = format!("{done} of {all} points, {among}");
         facts.push(("checked", sentence));
     }
     let mut facts: Vec<(String, String)> = facts
