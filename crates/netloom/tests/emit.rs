@@ -94,7 +94,8 @@ fn a_script_for_slurm() {
         echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
         exit
     fi
-    exec "$netloom" run "$file" -o "$folder" --shard auto --progress plain
+    exec "$netloom" run "$file" -o "$folder" --shard auto \
+        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
     "#);
 }
 
@@ -223,6 +224,7 @@ fn what_the_user_says_is_taken_over() {
 #[test]
 fn mistakes_are_found_before_any_shard_meets_them() {
     let place = place("emit-mistakes", &[]);
+    place.file("plain.toml", "netloom = 1\n");
     let said = |arguments: &[&str], code: i32| {
         let ended = place
             .run(&[&["emit", "slurm"], arguments].concat())
@@ -231,7 +233,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
     };
     insta::assert_snapshot!(
         [
-            said(&["study.toml"], 2),
+            said(&["plain.toml"], 2),
             said(&["study.toml", "--shards", "0"], 2),
             said(&["study.toml", "--shards", "2", "--time", "one hour"], 2),
             said(&["study.toml", "--shards", "2", "--", "--sett", "a=1"], 2),
@@ -240,7 +242,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         ]
         .join("\n"),
         @r#"
-        error: say how many shards, such as --shards 8
+        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is
         error: invalid value '0' for '--shards <N>': write a whole number from 1
         error: invalid value 'one hour' for '--time <TIME>': write it as Slurm does, without spaces and quotes
         error: `netloom run` does not take what follows `--`: unexpected argument '--sett' found
@@ -321,7 +323,7 @@ fn the_script_for_slurm_submits_runs_and_merges() {
     insta::assert_snapshot!(place.read("calls"), @r#"
     sbatch --parsable it.sh
     sbatch --parsable --dependency=afterany:17 --array=1 --job-name=study-merge --output=study-merge-%A.log it.sh merge
-    netloom[8] run study.toml -o study.out --shard auto --progress plain --set a=b c
+    netloom[8] run study.toml -o study.out --shard auto --threads 1 --progress plain --set a=b c
     "#);
     // The job says what is missing rather than how bash failed.
     std::fs::remove_file(place.0.join("study.toml")).unwrap();
