@@ -204,14 +204,11 @@ fn draw(
                 Peer::Nic(_) => *nics[here].entry(class).or_default() += 1,
                 Peer::Switch(other, there) if (switch, port) < (other, there) => {
                     let there = group_of[other.index()];
-                    match here == there {
-                        true => inner[here] += 1,
-                        false => {
-                            *bundles
-                                .entry((here.min(there), here.max(there), class))
-                                .or_default() += 1
-                        }
-                    }
+                    let bundle = (here.min(there), here.max(there), class);
+                    *match here == there {
+                        true => &mut inner[here],
+                        false => bundles.entry(bundle).or_default(),
+                    } += 1;
                 }
                 _ => {}
             }

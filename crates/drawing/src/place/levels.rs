@@ -106,8 +106,7 @@ fn nics(
         .collect();
     owners.retain(|s| !by_switch[s.index()].is_empty());
     owners.sort_by(|a, b| places[a.index()].x.total_cmp(&places[b.index()].x));
-    let n_nics = canvas.topology.n_nics() as f64;
-    let pitch = width / n_nics;
+    let pitch = width / f64::from(canvas.topology.n_nics());
     canvas.labels.push(beside("NICs".to_owned(), y));
     let mut before = 0.0;
     for switch in owners {
