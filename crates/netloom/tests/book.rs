@@ -398,6 +398,24 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
+fn the_arbiter_of_the_book_is_that_of_the_example() {
+    let example = ["main.rs", "lottery.rs"].map(|file| {
+        std::fs::read_to_string(root().join("examples/own-arbiter/src").join(file)).unwrap()
+    });
+    let page = std::fs::read_to_string(root().join("book/src/how-to/own-arbiter.md")).unwrap();
+    let code = blocks(&page)
+        .into_iter()
+        .filter(|b| b.language.starts_with("rust"));
+    let lines: Vec<String> = code.flat_map(|block| block.lines).collect();
+    assert!(lines.len() > 20);
+    for line in lines {
+        // Bodies are left out on the page, and remarks stand in their place.
+        let shown = line.split(" {").next().unwrap_or_default().trim();
+        assert!(example.iter().any(|text| text.contains(shown)), "{line}");
+    }
+}
+
+#[test]
 fn the_summary_names_every_page_once() {
     let source = root().join("book/src");
     let summary = std::fs::read_to_string(source.join("SUMMARY.md")).unwrap();
