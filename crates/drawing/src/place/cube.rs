@@ -9,11 +9,12 @@ use super::fan::fan;
 use crate::canvas::{Canvas, Point};
 
 /// Side of the outer cube.
-const SIDE: f64 = 480.0;
-/// How far the back of a cube is moved, right and up.
-const DEPTH: (f64, f64) = (0.30, -0.24);
+const SIDE: f64 = 520.0;
+/// How far the back of a cube is moved, right and up: flatter than the way to the middle, so that edges into the
+/// depth and edges to the inner cube do not run side by side.
+const DEPTH: (f64, f64) = (0.36, -0.14);
 /// Size of the inner cube of four dimensions.
-const INNER: f64 = 0.42;
+const INNER: f64 = 0.38;
 
 pub(super) fn cube(canvas: &mut Canvas, dimensions: usize) {
     if dimensions > 4 {
