@@ -87,6 +87,12 @@ pub(crate) fn counted(n: u64) -> String {
     text
 }
 
+/// So many of something, in words: `1 switch`, `1,024 switches`.
+pub(crate) fn number_of(n: u32, one: &str, many: &str) -> String {
+    let word = if n == 1 { one } else { many };
+    format!("{} {word}", counted(n.into()))
+}
+
 pub(crate) struct Canvas<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) hosts: Hosts,

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use netloom_topology::{Grid, Peer, Pgft, Structure};
 
-use crate::canvas::{Canvas, PAGE, Point, centred, counted};
+use crate::canvas::{Canvas, PAGE, Point, centred, counted, number_of};
 use crate::layout::{Anchor, Edge, EdgeKind, Label, Node, NodeKind};
 use crate::place::{WRAPS, stubs};
 
@@ -274,20 +274,16 @@ fn draw(
                 y_px: place.y,
                 width_px: group.size.0,
                 height_px: 26.0,
-                label: Some(centred(
-                    format!("{} NICs", counted(n_nics.into())),
-                    place,
-                    11.0,
-                )),
+                label: Some(centred(number_of(n_nics, "NIC", "NICs"), place, 11.0)),
             });
         }
-        let text = format!("{} switches", counted(switches[g].into()));
+        let text = number_of(switches[g], "switch", "switches");
         let mut more = vec![];
         if group.nics_at.is_none() && n_nics > 0 && canvas.has_hosts() {
-            more.push(format!("{} NICs", counted(n_nics.into())));
+            more.push(number_of(n_nics, "NIC", "NICs"));
         }
         if inner[g] > 0 {
-            more.push(format!("{} cables inside", counted(inner[g].into())));
+            more.push(number_of(inner[g], "cable inside", "cables inside"));
         }
         let lines = 1 + more.len();
         let line_at = |i: usize| {

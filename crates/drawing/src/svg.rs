@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::canvas::{counted, text_width};
+use crate::canvas::{counted, number_of, text_width};
 use crate::layout::{Anchor, Edge, EdgeKind, Label, Layout, Node, NodeKind};
 use crate::palette;
 
@@ -156,10 +156,7 @@ fn edge_words(edge: &Edge) -> String {
         ),
         _ => format!("{} to {}", edge.from, edge.to),
     };
-    let n = match edge.n_cables {
-        1 => "1 cable".to_owned(),
-        n => format!("{} cables", counted(n.into())),
-    };
+    let n = number_of(edge.n_cables, "cable", "cables");
     format!("{ends}: {n}, {}", edge.link_class)
 }
 
@@ -168,13 +165,13 @@ fn draw_node(text: &mut String, node: &Node) {
         NodeKind::Switch => ("switch", node.name.clone()),
         NodeKind::Nic => ("nic", node.name.clone()),
         NodeKind::SwitchGroup => {
-            let n = counted(node.count.into());
-            ("switch", format!("{}: {n} switches", node.name))
+            let n = number_of(node.count, "switch", "switches");
+            ("switch", format!("{}: {n}", node.name))
         }
-        NodeKind::NicGroup => (
-            "nics",
-            format!("{}: {} NICs", node.name, counted(node.count.into())),
-        ),
+        NodeKind::NicGroup => {
+            let n = number_of(node.count, "NIC", "NICs");
+            ("nics", format!("{}: {n}", node.name))
+        }
     };
     let (w, h) = (node.width_px, node.height_px);
     let name = escaped(&node.name);
@@ -224,16 +221,12 @@ fn draw_label(text: &mut String, label: &Label, class: &str) {
 
 /// What the picture shows, in sentences.
 fn caption(layout: &Layout, style: &Style) -> Vec<String> {
-    let n = |count: u32, one: &str, many: &str| {
-        let word = if count == 1 { one } else { many };
-        format!("{} {word}", counted(count.into()))
-    };
     let mut parts = vec![layout.structure.clone()];
     if layout.switches > 1 {
-        parts.push(n(layout.switches, "switch", "switches"));
+        parts.push(number_of(layout.switches, "switch", "switches"));
     }
-    parts.push(n(layout.nics, "NIC", "NICs"));
-    parts.push(n(layout.cables, "cable", "cables"));
+    parts.push(number_of(layout.nics, "NIC", "NICs"));
+    parts.push(number_of(layout.cables, "cable", "cables"));
     let counts = parts.join(", ");
     let mut words = vec![match style.title.as_str() {
         "" => format!("{counts}."),
