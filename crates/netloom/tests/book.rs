@@ -8,7 +8,7 @@
 //! ...                                              and a line of its own for any lines
 //! ```
 //!
-//! `<!-- file: ring.toml -->` before a block puts its text into that file. A block of TOML that begins with
+//! A line "File `ring.toml`:" before a block puts its text into that file. A block of TOML that begins with
 //! `netloom = 1` and is no such file is checked. Programs that are not ours to test are listed in `NOT_RUN`.
 //!
 //! A page that shows `pictures/NAME` draws it with one of its commands; the committed picture is held to that.
@@ -94,8 +94,8 @@ fn blocks(text: &str) -> Vec<Block> {
             (Some(block), None) => block.lines.push(line.to_owned()),
             (None, None) => {
                 let name = line
-                    .strip_prefix("<!-- file: ")
-                    .and_then(|l| l.strip_suffix(" -->"));
+                    .strip_prefix("File `")
+                    .and_then(|l| l.strip_suffix("`:"));
                 if !line.is_empty() {
                     file = name.map(str::to_owned);
                 }
@@ -457,7 +457,7 @@ fn output_is_compared_line_by_line_and_word_by_word() {
 
 #[test]
 fn blocks_and_steps_are_found() {
-    let text = "<!-- file: a.toml -->\n```toml\nx = 1\n```\n\n```console\n$ netloom check a.toml # exit 3\nwrong\n\n$ netloom list | head -1\n```\n";
+    let text = "File `a.toml`:\n\n```toml\nx = 1\n```\n\n```console\n$ netloom check a.toml # exit 3\nwrong\n\n$ netloom list | head -1\n```\n";
     let found = blocks(text);
     assert_eq!(found[0].file.as_deref(), Some("a.toml"));
     assert_eq!(
@@ -466,7 +466,7 @@ fn blocks_and_steps_are_found() {
             found[1].file.as_deref(),
             found[1].at
         ),
-        ("console", None, 6)
+        ("console", None, 7)
     );
     let steps = steps(&found[1]);
     assert_eq!(

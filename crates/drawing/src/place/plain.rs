@@ -115,8 +115,8 @@ fn by_distance(canvas: &mut Canvas) {
     }
     let room = match places.len() {
         0..=60 => 44.0,
-        61..=150 => 34.0,
-        _ => 20.0,
+        61..=150 => 36.0,
+        _ => 32.0,
     };
     push_apart(&mut places, room);
     let size = (room * 0.77, room * 0.42);
