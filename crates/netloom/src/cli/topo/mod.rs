@@ -1,5 +1,7 @@
 //! `netloom topo`: the fabric itself.
 
+mod draw;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -19,6 +21,8 @@ pub(crate) enum Topo {
     Stats(Of),
     /// The fabric as the plain text that `kind = "graph"` reads.
     Export(Of),
+    /// A picture of the fabric, as SVG.
+    Draw(draw::Draw),
 }
 
 #[derive(Args)]
@@ -31,7 +35,10 @@ pub(crate) struct Of {
 
 impl Topo {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let (Topo::Show(of) | Topo::Stats(of) | Topo::Export(of)) = self;
+        let of = match self {
+            Topo::Show(of) | Topo::Stats(of) | Topo::Export(of) => of,
+            Topo::Draw(draw) => return draw.run(output),
+        };
         // Whether it can deadlock is another question.
         let overrides = Overrides {
             force: true,
@@ -44,7 +51,7 @@ impl Topo {
         let text = match self {
             Topo::Show(_) => show(&experiment),
             Topo::Stats(_) => stats(&experiment),
-            Topo::Export(_) => graph::write(&experiment.fabric.topology),
+            _ => graph::write(&experiment.fabric.topology),
         };
         output.data(&text)?;
         Ok(Exit::Done)

@@ -1,0 +1,15 @@
+//! Where each switch of a fabric goes, by what is regular about it.
+
+mod circle;
+mod cube;
+mod fan;
+mod grid;
+mod levels;
+mod plain;
+mod star;
+mod tree;
+
+pub(crate) use grid::{WRAPS, grid, stubs};
+pub(crate) use plain::plain;
+pub(crate) use star::star;
+pub(crate) use tree::tree;

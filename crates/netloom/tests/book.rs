@@ -1,0 +1,477 @@
+//! What the book and the README show is what happens: their commands run, their links lead somewhere.
+//!
+//! In a page, every fenced block of the language `console` is run line by line, in a folder of the page's own:
+//!
+//! ```text
+//! $ netloom check ring.toml        # exit 4        the exit code, 0 if nothing is said
+//! error[E0501]: ... can deadlock                   output, if any is shown; `...` stands for any text,
+//! ...                                              and a line of its own for any lines
+//! ```
+//!
+//! A line "File `ring.toml`:" before a block puts its text into that file. A block of TOML that begins with
+//! `netloom = 1` and is no such file is checked. Programs that are not ours to test are listed in `NOT_RUN`.
+//!
+//! A page that shows `pictures/NAME` draws it with one of its commands; the committed picture is held to that.
+//! `NETLOOM_WRITE_PICTURES=1 cargo test -p netloom --test book` writes them again.
+
+mod place;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use place::Place;
+
+/// What a page may run.
+const RUN: &[&str] = &["netloom", "cd", "cat", "head", "ls", "cp", "cut", "diff"];
+/// What a page may show and nobody runs here: other people's programs, and builds.
+const NOT_RUN: &[&str] = &[
+    "cargo", "pip", "python", "python3", "duckdb", "git", "jq", "mdbook", "sbatch",
+];
+
+const REDRAW: &str = "NETLOOM_WRITE_PICTURES=1 cargo test -p netloom --test book";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// The pages people wrote; those of the reference are tested by `manual.rs`.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    pages.extend(
+        below(&root().join("book/src"))
+            .into_iter()
+            .filter(|p| !p.components().any(|c| c.as_os_str() == "reference")),
+    );
+    pages
+}
+
+/// Every page in a folder and its folders, in order of their names.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    entries.sort();
+    let mut pages = vec![];
+    for path in entries {
+        if path.is_dir() {
+            pages.extend(below(&path));
+        } else if path.extension().is_some_and(|e| e == "md") {
+            pages.push(path);
+        }
+    }
+    pages
+}
+
+/// A fenced block: its language, the file it is for, its lines, and where it begins.
+struct Block {
+    language: String,
+    file: Option<String>,
+    lines: Vec<String>,
+    at: usize,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = vec![];
+    let (mut open, mut file) = (None, None);
+    for (number, line) in text.lines().enumerate() {
+        let fence = line.trim_start().strip_prefix("```");
+        match (&mut open, fence) {
+            (None, Some(language)) => {
+                open = Some(Block {
+                    language: language.to_owned(),
+                    file: file.take(),
+                    lines: vec![],
+                    at: number + 1,
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(block), None) => block.lines.push(line.to_owned()),
+            (None, None) => {
+                let name = line
+                    .strip_prefix("File `")
+                    .and_then(|l| l.strip_suffix("`:"));
+                if !line.is_empty() {
+                    file = name.map(str::to_owned);
+                }
+            }
+        }
+    }
+    assert!(open.is_none(), "a block that does not end");
+    blocks
+}
+
+/// A command of a block and what the page shows of its output.
+struct Step {
+    command: String,
+    exit: i32,
+    shown: Vec<String>,
+}
+
+fn steps(block: &Block) -> Vec<Step> {
+    let mut steps: Vec<Step> = vec![];
+    for line in &block.lines {
+        match (line.strip_prefix("$ "), steps.last_mut()) {
+            (Some(command), _) => {
+                let exit = command
+                    .rsplit_once("# exit ")
+                    .map_or(0, |(_, n)| n.trim().parse().unwrap());
+                steps.push(Step {
+                    command: command.to_owned(),
+                    exit,
+                    shown: vec![],
+                });
+            }
+            (None, Some(step)) => step.shown.push(line.clone()),
+            (None, None) => panic!("line {}: output before the first command", block.at),
+        }
+    }
+    // Empty lines between commands are for the eye.
+    for step in &mut steps {
+        while step.shown.last().is_some_and(|line| line.is_empty()) {
+            step.shown.pop();
+        }
+    }
+    steps
+}
+
+/// The programs of a line: the first word of each part of a pipe.
+fn programs(command: &str) -> Vec<&str> {
+    let parts = command.split(" | ").flat_map(|part| part.split(" && "));
+    parts
+        .filter_map(|part| part.split_whitespace().next())
+        .collect()
+}
+
+/// Whether lines are as shown.
+fn is_shown(shown: &[&str], lines: &[&str]) -> bool {
+    match (shown.split_first(), lines.split_first()) {
+        (None, rest) => rest.is_none(),
+        (Some((&"...", shown)), rest) => {
+            is_shown(shown, lines)
+                || rest.is_some_and(|(_, lines)| {
+                    let all: Vec<&str> = std::iter::once("...")
+                        .chain(shown.iter().copied())
+                        .collect();
+                    is_shown(&all, lines)
+                })
+        }
+        (Some((first, shown)), Some((line, lines))) => fits(first, line) && is_shown(shown, lines),
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether a line is as shown, where `...` stands for any text and blanks count once.
+fn fits(shown: &str, line: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (shown, line) = (words(shown), words(line));
+    let mut parts = shown.split("...");
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Runs a page; returns what is wrong with it.
+fn run(page: &Path, number: usize) -> String {
+    let text = std::fs::read_to_string(page).unwrap();
+    let place = Place::new(&format!("book-{number}"));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(root().join("experiments"), place.0.join("experiments")).unwrap();
+    let mut folder = place.0.clone();
+    let mut wrong = String::new();
+    for block in blocks(&text) {
+        let content = format!("{}\n", block.lines.join("\n"));
+        if let Some(file) = &block.file {
+            let file = folder.join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, content).unwrap();
+        } else if block.language == "toml" && content.starts_with("netloom = 1\n") {
+            std::fs::write(folder.join("shown.toml"), content).unwrap();
+            let checked = execute(&folder, "netloom check shown.toml");
+            if checked.0 != Some(0) {
+                let _ = writeln!(
+                    wrong,
+                    "line {}: the experiment is wrong:\n{}",
+                    block.at, checked.1
+                );
+            }
+        }
+        if block.language != "console" {
+            continue;
+        }
+        for step in steps(&block) {
+            let at = block.at;
+            let named = programs(&step.command);
+            if let Some(stranger) = named
+                .iter()
+                .find(|p| !RUN.contains(p) && !NOT_RUN.contains(p))
+            {
+                let _ = writeln!(
+                    wrong,
+                    "line {at}: `{stranger}` is neither in RUN nor in NOT_RUN"
+                );
+                continue;
+            }
+            if named.iter().any(|program| NOT_RUN.contains(program)) {
+                continue;
+            }
+            if let Some(to) = step.command.strip_prefix("cd ") {
+                folder.push(to.split_whitespace().next().unwrap());
+                continue;
+            }
+            let (exit, output) = execute(&folder, &step.command);
+            if exit != Some(step.exit) {
+                let _ = writeln!(
+                    wrong,
+                    "line {at}: `{}` ended with {exit:?}, not {}:\n{output}",
+                    step.command, step.exit
+                );
+            }
+            let shown: Vec<&str> = step.shown.iter().map(|line| line.trim_end()).collect();
+            let lines: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
+            if !shown.is_empty() && !is_shown(&shown, &lines) {
+                let shown = shown.join("\n");
+                let _ = writeln!(
+                    wrong,
+                    "line {at}: `{}` shows\n{shown}\n-- and prints\n{output}",
+                    step.command
+                );
+            }
+        }
+    }
+    for link in links(&text)
+        .iter()
+        .filter(|link| link.contains("pictures/"))
+    {
+        let committed = page.parent().unwrap().join(link);
+        let drawn = folder.join(committed.file_name().unwrap());
+        let Ok(drawn) = std::fs::read_to_string(drawn) else {
+            let _ = writeln!(wrong, "no command draws {link}");
+            continue;
+        };
+        if std::env::var_os("NETLOOM_WRITE_PICTURES").is_some() {
+            std::fs::write(&committed, &drawn).unwrap();
+        }
+        if std::fs::read_to_string(&committed).unwrap_or_default() != drawn {
+            let _ = writeln!(wrong, "{link} is stale; refresh it with `{REDRAW}`");
+        }
+    }
+    wrong
+}
+
+/// Runs a line in a shell, both outputs together.
+fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
+    let binary = Path::new(env!("CARGO_BIN_EXE_netloom"));
+    let path = std::env::join_paths(std::iter::once(binary.parent().unwrap().to_owned()).chain(
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
+    ));
+    let ended = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(folder)
+        .env("PATH", path.unwrap())
+        .env("COLUMNS", "96")
+        .env_remove("CLICOLOR_FORCE")
+        .output()
+        .unwrap();
+    (
+        ended.status.code(),
+        String::from_utf8_lossy(&ended.stdout).into_owned(),
+    )
+}
+
+#[test]
+fn every_command_of_the_book_does_what_its_page_says() {
+    let pages = pages();
+    // Two pages at a time: a page is a story, and stories do not know each other.
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = std::sync::Mutex::new(String::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(page) = pages.get(number) else {
+                        break;
+                    };
+                    let found = run(page, number);
+                    if !found.is_empty() {
+                        let name = page.strip_prefix(root()).unwrap().display().to_string();
+                        let _ = writeln!(wrong.lock().unwrap(), "== {name}\n{found}");
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The targets of the links of a page: `[words](target)`, outside of blocks and code.
+fn links(text: &str) -> Vec<String> {
+    let mut links = vec![];
+    let mut is_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code {
+            continue;
+        }
+        let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("_");
+        for part in plain.split("](").skip(1) {
+            links.extend(part.split(')').next().map(str::to_owned));
+        }
+    }
+    links
+}
+
+/// The anchors of a page, as mdBook makes them of its headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    let mut is_code = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        }
+        if let (false, true) = (is_code, line.starts_with('#')) {
+            let words = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = words
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            anchors.insert(kept.collect::<String>().replace(' ', "-"));
+        }
+    }
+    anchors
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut wrong = vec![];
+    let names = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ];
+    let pages = below(&root().join("book/src")).into_iter();
+    for page in pages.chain(names.map(|name| root().join(name))) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in links(&text) {
+            if link.starts_with("http") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match file {
+                "" => page.clone(),
+                file => page.parent().unwrap().join(file),
+            };
+            let is_there = match (target.exists(), anchor) {
+                (false, _) => false,
+                (true, "") => true,
+                (true, anchor) => {
+                    anchors(&std::fs::read_to_string(&target).unwrap()).contains(anchor)
+                }
+            };
+            if !is_there {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_arbiter_of_the_book_is_that_of_the_example() {
+    let example = ["main.rs", "lottery.rs"].map(|file| {
+        std::fs::read_to_string(root().join("examples/own-arbiter/src").join(file)).unwrap()
+    });
+    let page = std::fs::read_to_string(root().join("book/src/how-to/own-arbiter.md")).unwrap();
+    let code = blocks(&page)
+        .into_iter()
+        .filter(|b| b.language.starts_with("rust"));
+    let lines: Vec<String> = code.flat_map(|block| block.lines).collect();
+    assert!(lines.len() > 20);
+    for line in lines {
+        // Bodies are left out on the page, and remarks stand in their place.
+        let shown = line.split(" {").next().unwrap_or_default().trim();
+        assert!(example.iter().any(|text| text.contains(shown)), "{line}");
+    }
+}
+
+#[test]
+fn the_summary_names_every_page_once() {
+    let source = root().join("book/src");
+    let summary = std::fs::read_to_string(source.join("SUMMARY.md")).unwrap();
+    // A page that is still to come has no file.
+    let mut listed: Vec<String> = links(&summary)
+        .into_iter()
+        .filter(|l| !l.is_empty())
+        .collect();
+    listed.sort();
+    let mut pages: Vec<String> = below(&source)
+        .iter()
+        .map(|page| page.strip_prefix(&source).unwrap().display().to_string())
+        .filter(|page| page != "SUMMARY.md")
+        .collect();
+    pages.sort();
+    assert_eq!(listed, pages);
+}
+
+#[test]
+fn output_is_compared_line_by_line_and_word_by_word() {
+    let is = |shown: &str, printed: &str| {
+        let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
+        let (shown, printed) = (
+            shown.to_owned().leak() as &str,
+            printed.to_owned().leak() as &str,
+        );
+        is_shown(&lines(shown), &lines(printed))
+    };
+    assert!(is("one\ntwo", "one\ntwo"));
+    assert!(is("a   b", "a b"), "blanks are for the eye");
+    assert!(!is("one\ntwo", "one\n2"));
+    assert!(!is("one", "one\ntwo") && !is("one\ntwo", "one"));
+    assert!(is("one\n...", "one\ntwo\nthree") && is("...\nthree", "one\ntwo\nthree"));
+    assert!(is("...", "") && is("one\n...", "one"));
+    assert!(!is("...\ntwo", "one\ntwo\nthree"));
+    assert!(is("seed ..., run ...", "seed 1, run 8f04") && !is("seed ..., run ...", "seed 1"));
+    assert!(is("mean ... us", "mean 3 us") && !is("mean ... us", "mean 3 ns"));
+}
+
+#[test]
+fn blocks_and_steps_are_found() {
+    let text = "File `a.toml`:\n\n```toml\nx = 1\n```\n\n```console\n$ netloom check a.toml # exit 3\nwrong\n\n$ netloom list | head -1\n```\n";
+    let found = blocks(text);
+    assert_eq!(found[0].file.as_deref(), Some("a.toml"));
+    assert_eq!(
+        (
+            found[1].language.as_str(),
+            found[1].file.as_deref(),
+            found[1].at
+        ),
+        ("console", None, 7)
+    );
+    let steps = steps(&found[1]);
+    assert_eq!(
+        (steps[0].exit, steps[0].shown.len(), steps[1].exit),
+        (3, 1, 0)
+    );
+    assert_eq!(programs(&steps[1].command), ["netloom", "head"]);
+}

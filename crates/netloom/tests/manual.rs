@@ -1,0 +1,304 @@
+//! The reference pages of the book come from the binary and its tables; this test holds them to that.
+//!
+//! `NETLOOM_WRITE_MANUAL=1 cargo test -p netloom --test manual` writes them again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use netloom_catalog::{KindInfo, Param};
+use netloom_experiment::CODES;
+use netloom_experiment::spec::{self, Concept, SectionInfo};
+use netloom_results::TABLES;
+
+const REFRESH: &str = "NETLOOM_WRITE_MANUAL=1 cargo test -p netloom --test manual";
+
+/// Says where a page comes from, to whoever opens the file to change it.
+const HEAD: &str =
+    "<!-- Written by crates/netloom/tests/manual.rs; change the source, not this page. -->\n\n";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/reference")
+}
+
+#[test]
+fn the_reference_pages_are_what_the_binary_says() {
+    let folder = folder();
+    let pages = pages();
+    if std::env::var_os("NETLOOM_WRITE_MANUAL").is_some() {
+        for (name, text) in &pages {
+            let file = folder.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+    }
+    let mut stale: Vec<String> = vec![];
+    for (name, text) in &pages {
+        let written = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        if written != *text {
+            let line = written.lines().zip(text.lines()).position(|(a, b)| a != b);
+            stale.push(format!("{name}, line {}", line.map_or(0, |line| line + 1)));
+        }
+    }
+    for file in written(&folder) {
+        let name = file.strip_prefix(&folder).unwrap().display().to_string();
+        if !pages.contains_key(&name) {
+            stale.push(format!("{name}, which nothing writes any more"));
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "stale pages of book/src/reference: {stale:?}; refresh them with `{REFRESH}`"
+    );
+}
+
+/// Every page in the folder.
+fn written(folder: &Path) -> Vec<PathBuf> {
+    let mut files = vec![];
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(written(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
+
+fn pages() -> BTreeMap<String, String> {
+    let (concepts, sections) = (spec::concepts(), spec::sections());
+    let mut pages = BTreeMap::new();
+    let mut page = |name: String, text: String| {
+        pages.insert(name, format!("{HEAD}{}\n", text.trim_end()));
+    };
+    page("keys.md".to_owned(), keys(&sections, &concepts));
+    for concept in &concepts {
+        page(format!("kinds/{}", file_of(concept)), kinds(concept));
+    }
+    page("results.md".to_owned(), results());
+    page("error-codes.md".to_owned(), error_codes());
+    page("exit-codes.md".to_owned(), exit_codes());
+    page("command-line.md".to_owned(), command_line());
+    pages
+}
+
+fn file_of(concept: &Concept) -> String {
+    format!("{}.md", concept.name.replace(' ', "-"))
+}
+
+/// A text as a cell of a table.
+fn cell(text: &str) -> String {
+    let text = text.replace('|', "\\|").replace('\n', " ");
+    // Outside of code, angle brackets would be tags.
+    text.split('`')
+        .enumerate()
+        .map(|(i, part)| match i % 2 {
+            0 => part.replace('<', "&lt;").replace('>', "&gt;"),
+            _ => part.to_owned(),
+        })
+        .collect::<Vec<_>>()
+        .join("`")
+}
+
+fn params(params: &[Param]) -> String {
+    let mut text = "| key | takes | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for param in params {
+        let default = match param.default.as_deref() {
+            None => "required".to_owned(),
+            Some("") => "none".to_owned(),
+            Some(default) => format!("`{}`", default.replace('|', "\\|")),
+        };
+        let (name, takes) = (&param.name, cell(&param.shape.words()));
+        let about = cell(&param.about);
+        text.push_str(&format!("| `{name}` | {takes} | {default} | {about} |\n"));
+    }
+    text
+}
+
+fn keys(sections: &[SectionInfo], concepts: &[Concept]) -> String {
+    let mut text = "# Keys of an experiment\n\n\
+        Every section of an experiment file, with its keys. A key is named by its path, such as \
+        `measure.warmup`: so `netloom explain` and `--set` take it. Quantities are texts with a unit: \
+        `\"100 Gbps\"`, `\"20 ns\"`, `\"4 KiB\"`, `\"5 m\"`.\n"
+        .to_owned();
+    for section in sections {
+        let title = match (section.path, section.is_list) {
+            ("", _) => "The file itself".to_owned(),
+            (path, true) => format!("`[[{path}]]`"),
+            (path, false) => format!("`[{path}]`"),
+        };
+        text.push_str(&format!("\n## {title}\n\n{}\n", cell(section.about)));
+        if !section.params.is_empty() {
+            text.push_str(&format!("\n{}", params(&section.params)));
+        }
+        let concept = concepts.iter().find(|c| Some(c.name) == section.concept);
+        if let Some(concept) = concept {
+            let names: Vec<String> = concept
+                .kinds
+                .iter()
+                .map(|k| format!("`{}`", k.name))
+                .collect();
+            text.push_str(&format!(
+                "\n`kind` is one of {}; each has keys of its own: see [{}](kinds/{}).\n",
+                names.join(", "),
+                concept.name,
+                file_of(concept)
+            ));
+        }
+    }
+    text
+}
+
+fn kinds(concept: &Concept) -> String {
+    let mut title = concept.name.to_owned();
+    title[..1].make_ascii_uppercase();
+    let mut text = format!(
+        "# {title}\n\n{} In a file: `{}`.\n\n| kind | in one sentence |\n|---|---|\n",
+        concept.about, concept.path
+    );
+    for kind in &concept.kinds {
+        let (name, summary) = (kind.name, cell(kind.summary));
+        text.push_str(&format!("| [`{name}`](#{name}) | {summary} |\n"));
+    }
+    for kind in &concept.kinds {
+        text.push_str(&about(concept, kind));
+    }
+    text
+}
+
+fn about(concept: &Concept, kind: &KindInfo) -> String {
+    let name = kind.name;
+    let mut text = format!("\n## {name}\n\n{}\n", cell(kind.summary));
+    if let Some(paper) = kind.paper {
+        text.push_str(&format!("\nFrom: {}\n", cell(paper)));
+    }
+    if !kind.params.is_empty() {
+        text.push_str(&format!("\n{}", params(&kind.params)));
+    }
+    let lines: Vec<&str> = kind.example.lines().collect();
+    let example = match concept.path.split_once('.') {
+        Some(("traffic", key)) => {
+            let inner = [
+                vec![format!("kind = \"{name}\"")],
+                lines.iter().map(|l| l.to_string()).collect(),
+            ]
+            .concat()
+            .join(", ");
+            format!("[[traffic]]\n{key} = {{ {inner} }}\n")
+        }
+        _ => format!("[{}]\nkind = \"{name}\"\n{}", concept.path, kind.example),
+    };
+    text.push_str(&format!("\n```toml\n{}\n```\n", example.trim_end()));
+    text
+}
+
+fn results() -> String {
+    let mut text = "# Tables of results\n\n\
+        The tables that a run leaves in its folder. Units are part of the names of columns. A cell is empty \
+        where there is no value. `netloom explain COLUMN` says the same about one of them.\n"
+        .to_owned();
+    for (file, parts) in TABLES {
+        text.push_str(&format!(
+            "\n## {file}\n\n| column | unit | meaning |\n|---|---|---|\n"
+        ));
+        for column in parts.iter().copied().flatten() {
+            let (name, unit, meaning) = (column.name, cell(column.unit), cell(column.meaning));
+            text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
+        }
+    }
+    text
+}
+
+fn error_codes() -> String {
+    let mut text = "# Error codes\n\n\
+        A message about an experiment has a code. Codes are never given a new meaning. `E` is an error, which \
+        stops a command; `W` a warning, which does not. `netloom explain CODE` prints the text of one.\n"
+        .to_owned();
+    for (code, title, long) in CODES {
+        text.push_str(&format!("\n## {code}\n\n*{}*\n", cell(title)));
+        for paragraph in long.split("\n\n") {
+            let paragraph = paragraph.trim_end();
+            // Indented paragraphs are examples.
+            match paragraph.starts_with("  ") {
+                true => text.push_str(&format!("\n```text\n{paragraph}\n```\n")),
+                false => text.push_str(&format!("\n{}\n", angles(paragraph))),
+            }
+        }
+    }
+    text
+}
+
+/// Angle brackets outside of code as characters.
+fn angles(text: &str) -> String {
+    text.lines()
+        .map(cell)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("\\|", "|")
+}
+
+fn exit_codes() -> String {
+    let said = netloom(&["explain", "exit-codes"]);
+    format!(
+        "# Exit codes\n\n`netloom explain exit-codes` says:\n\n```text\n{}\n```\n",
+        said.trim_end()
+    )
+}
+
+fn command_line() -> String {
+    let mut text =
+        "# Command line\n\nWhat `netloom help COMMAND` prints, for every command.\n".to_owned();
+    let mut waiting: Vec<Vec<String>> = vec![vec![]];
+    while !waiting.is_empty() {
+        let command = waiting.remove(0);
+        let arguments: Vec<&str> = command
+            .iter()
+            .map(String::as_str)
+            .chain(["--help"])
+            .collect();
+        let help = netloom(&arguments);
+        let title = [vec!["netloom".to_owned()], command.clone()]
+            .concat()
+            .join(" ");
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str(&format!(
+            "\n## {title}\n\n```text\n{}\n```\n",
+            lines.join("\n").trim_end()
+        ));
+        let inner = subcommands(&help)
+            .into_iter()
+            .map(|name| [command.clone(), vec![name]].concat());
+        // In the order of the help, the commands of a command behind it.
+        waiting.splice(0..0, inner);
+    }
+    text
+}
+
+/// The names in the part `Commands:` of a help.
+fn subcommands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    listed
+        .take_while(|line| !line.is_empty())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+fn netloom(arguments: &[&str]) -> String {
+    let ended = Command::new(env!("CARGO_BIN_EXE_netloom"))
+        .args(arguments)
+        .env_remove("CLICOLOR_FORCE")
+        .env("COLUMNS", "96")
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "netloom {arguments:?}");
+    String::from_utf8(ended.stdout).unwrap()
+}
+
+#[test]
+fn commands_are_found_in_a_help() {
+    let help = "Usage: x\n\nCommands:\n  one    First, which takes\n         two lines\n  two  Second\n  help  Print\n\nOptions:\n  -q\n";
+    assert_eq!(subcommands(help), ["one", "two"]);
+}
