@@ -115,6 +115,10 @@ impl RunCommand {
         let mut files = vec![
             ("resolved.toml".to_owned(), resolved.into_bytes()),
             ("manifest.json".to_owned(), manifest.to_json().into_bytes()),
+            (
+                "layout.json".to_owned(),
+                study::layout(&experiment)?.into_bytes(),
+            ),
         ];
         for (name, frame) in result.all_tables() {
             files.push((format!("{name}.csv"), frame.to_csv().into_bytes()));

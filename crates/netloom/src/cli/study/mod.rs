@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use netloom_experiment::Experiment;
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
 use netloom_results::Status as Verdict;
@@ -35,6 +36,12 @@ pub(super) fn folder_named(name: &str) -> PathBuf {
     PathBuf::from(format!("{}.out", name.replace(['/', '\\'], "-")))
 }
 
+/// Where the switches and NICs of an experiment are drawn, for its folder.
+pub(super) fn layout(experiment: &Experiment) -> anyhow::Result<String> {
+    let layout = netloom_drawing::layout(&experiment.fabric.topology);
+    Ok(format!("{}\n", serde_json::to_string(&layout)?))
+}
+
 /// A study that is run.
 pub(super) struct Running<'a> {
     pub(super) study: &'a Study,
@@ -54,6 +61,9 @@ impl Running<'_> {
             && let Some(exit) = self.mistakes(output)
         {
             return Ok(exit);
+        }
+        if self.shard.is_none_or(|shard| shard.index == 1) {
+            self.draw()?;
         }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let options = Options {
@@ -132,6 +142,25 @@ impl Running<'_> {
         let exit = load::exit_with(&checked.notes, !checked.notes.has_errors());
         load::tell(&checked.document, &checked.notes, output);
         (exit != Exit::Done).then_some(exit)
+    }
+
+    /// Keeps the picture of the fabric for reports, where it is the same at every point.
+    fn draw(&self) -> anyhow::Result<()> {
+        let is_varied = |path: &str| path.split('.').next() == Some("topology");
+        let paths = self.study.axes.iter().flat_map(|axis| axis.paths());
+        let file = self.folder.path().join("layout.json");
+        if file.exists() || paths.into_iter().any(is_varied) {
+            return Ok(());
+        }
+        let Some(point) = self.study.points().next() else {
+            return Ok(());
+        };
+        let loaded = self.study.load(&point, self.study.seeds.first, None, 1);
+        if let Some(experiment) = loaded.experiment {
+            let text = layout(&experiment)?;
+            self.folder.write("layout.json", text.as_bytes())?;
+        }
+        Ok(())
     }
 
     fn merged(
