@@ -1,22 +1,15 @@
 //! Where the results of a study come from: all that differs between machines and times.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use netloom_results::RESULTS_VERSION;
 use netloom_study::Study;
-use netloom_study::running::{Entry, Finished, Merged, StudyFolder, entries};
+use netloom_study::running::{Entry, Merged, StudyFolder, entries};
 
 use super::machine;
 
 /// The manifest as JSON. What all processes together took follows from their journals.
-pub(super) fn of(
-    study: &Study,
-    folder: &StudyFolder,
-    merged: &Merged,
-    finished: &Finished,
-    wall: Duration,
-    cpu: Option<Duration>,
-) -> anyhow::Result<String> {
+pub(super) fn of(study: &Study, folder: &StudyFolder, merged: &Merged) -> anyhow::Result<String> {
     let mut hosts: Vec<String> = vec![];
     let (mut processes, mut run_seconds, mut packet_hops) = (0, 0.0, 0);
     for entry in entries(folder.path())? {
@@ -57,12 +50,7 @@ pub(super) fn of(
         "processes": processes,
         "run_seconds_of_all_processes": run_seconds,
         "packet_hops_of_all_processes": packet_hops,
-        "last_process": {
-            "runs": finished.progress.done - finished.progress.found,
-            "wall_seconds": wall.as_secs_f64(),
-            "cpu_seconds": cpu.map(|cpu| cpu.as_secs_f64()),
-            "peak_rss_bytes": machine::peak_memory(),
-        },
+        "peak_rss_bytes_of_the_last_process": machine::peak_memory(),
         "finished_unix_seconds": now.map_or(0, |since| since.as_secs()),
     });
     Ok(format!("{manifest:#}\n"))

@@ -15,7 +15,7 @@ use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
 use netloom_results::Status as Verdict;
 use netloom_study::Study;
-use netloom_study::running::{self, Finished, Journal, Merged, Options, StudyFolder};
+use netloom_study::running::{self, Journal, Merged, Options, StudyFolder};
 
 use super::load::{self, at_least_one};
 use super::output::Output;
@@ -56,7 +56,7 @@ pub(super) struct Running<'a> {
 impl Running<'_> {
     /// Runs what is missing, and puts all together if this process was responsible for all.
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let began = (Instant::now(), machine::cpu_time());
+        let began = Instant::now();
         if self.is_first()
             && let Some(exit) = self.mistakes(output)
         {
@@ -99,7 +99,7 @@ impl Running<'_> {
         let here = self.folder.path().display();
         let (done, of) = (finished.progress.done, finished.progress.of);
         let ran = done - finished.progress.found;
-        let seconds = began.0.elapsed();
+        let seconds = began.elapsed();
         output.say(&format!(
             "{ran} runs in {}, {} were there{}",
             super::progress::span(seconds),
@@ -122,7 +122,7 @@ impl Running<'_> {
             output.say(&format!("when all shards are done: netloom merge {here}"));
             return Ok(exit_of(finished.progress.worst.map(|worst| worst.status)));
         }
-        self.merged(&finished, seconds, began.1, output)
+        self.merged(output)
     }
 
     /// Whether this process is the one that tells mistakes: nobody has run anything, and no other shard will.
@@ -163,24 +163,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    fn merged(
-        &self,
-        finished: &Finished,
-        seconds: Duration,
-        cpu_before: Option<Duration>,
-        output: &Output,
-    ) -> anyhow::Result<Exit> {
+    fn merged(&self, output: &Output) -> anyhow::Result<Exit> {
         let merged = merge(self.study, self.folder, false, false, output)?;
-        let cpu = machine::cpu_time().zip(cpu_before);
-        let manifest = manifest::of(
-            self.study,
-            self.folder,
-            &merged,
-            finished,
-            seconds,
-            cpu.map(|(now, then)| now.saturating_sub(then)),
-        )?;
-        self.folder.write("manifest.json", manifest.as_bytes())?;
         show(self.study, &merged, self.format, output)?;
         let here = self.folder.path().display();
         output.say(&format!("results in {here}; next: netloom report {here}"));
@@ -201,7 +185,10 @@ fn merge(
         patience.update(format!("put {done} of {of} runs together"));
     });
     drop(patience);
-    Ok(merged?)
+    let merged = merged?;
+    let manifest = manifest::of(study, folder, &merged)?;
+    folder.write("manifest.json", manifest.as_bytes())?;
+    Ok(merged)
 }
 
 fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyhow::Result<()> {
