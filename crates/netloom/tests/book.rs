@@ -24,7 +24,9 @@ use std::process::Command;
 use place::Place;
 
 /// What a page may run.
-const RUN: &[&str] = &["netloom", "cd", "cat", "head", "ls", "cp", "cut", "diff"];
+const RUN: &[&str] = &[
+    "cmp", "grep", "netloom", "cd", "cat", "head", "ls", "cp", "cut", "diff",
+];
 /// What a page may show and nobody runs here: other people's programs, and builds.
 const NOT_RUN: &[&str] = &[
     "cargo", "pip", "python", "python3", "duckdb", "git", "jq", "mdbook", "sbatch",

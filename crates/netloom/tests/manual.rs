@@ -9,7 +9,7 @@ use std::process::Command;
 use netloom_catalog::{KindInfo, Param};
 use netloom_experiment::CODES;
 use netloom_experiment::spec::{self, Concept, SectionInfo};
-use netloom_results::TABLES;
+use netloom_results::{Frame, Key, Summary, TABLES};
 
 const REFRESH: &str = "NETLOOM_WRITE_MANUAL=1 cargo test -p netloom --test manual";
 
@@ -194,8 +194,10 @@ fn about(concept: &Concept, kind: &KindInfo) -> String {
 
 fn results() -> String {
     let mut text = "# Tables of results\n\n\
-        The tables that a run leaves in its folder. Units are part of the names of columns. A cell is empty \
-        where there is no value. `netloom explain COLUMN` says the same about one of them.\n"
+        The tables that a run or a study leaves in its folder, as `.csv` and `.parquet`. Units are part of the \
+        names of columns. A cell is empty where there is no value. `netloom explain COLUMN` says the same about \
+        one of them. The merged tables of a study begin with the column `point`, then `variant` where there are \
+        variants, and one column for each axis, named by its path.\n"
         .to_owned();
     for (file, parts) in TABLES {
         text.push_str(&format!(
@@ -205,6 +207,15 @@ fn results() -> String {
             let (name, unit, meaning) = (column.name, cell(column.unit), cell(column.meaning));
             text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
         }
+    }
+    text.push_str(
+        "\n## points\n\nOf a study: what the seeds of every point say together.\n\n\
+        | column | unit | meaning |\n|---|---|---|\n",
+    );
+    let results = Frame::of::<Key>().beside::<Summary>();
+    for column in &netloom_store::points(&results, &[]).columns {
+        let (name, unit, meaning) = (&column.name, cell(&column.unit), cell(&column.meaning));
+        text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
     }
     text
 }

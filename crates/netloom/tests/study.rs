@@ -282,7 +282,7 @@ fn a_damaged_run_is_run_again() {
         status.stdout
     );
     let ended = place.run(&["resume", "damaged"]).with(0);
-    assert!(ended.stderr.contains("1 runs in"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("1 run in"), "{}", ended.stderr);
     assert_same(&place.0.join("whole"), &place.0.join("damaged"));
 }
 

@@ -101,7 +101,8 @@ impl Running<'_> {
         let ran = done - finished.progress.found;
         let seconds = began.elapsed();
         output.say(&format!(
-            "{ran} runs in {}, {} were there{}",
+            "{ran} run{} in {}, {} were there{}",
+            if ran == 1 { "" } else { "s" },
             super::progress::span(seconds),
             finished.progress.found,
             match self.shard {
