@@ -186,6 +186,10 @@ pub struct Cell {
 /// Values on the links of a drawn fabric. Neither axis of the figure is drawn.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Map {
+    /// Width of the picture; lengths are relative to it.
+    pub width: f64,
+    /// Height of the picture.
+    pub height: f64,
     /// Switches and NICs.
     pub places: Vec<Place>,
     /// Links between them.
@@ -199,20 +203,26 @@ pub struct Place {
     pub name: String,
     /// Whether it is a switch.
     pub is_switch: bool,
-    /// To the right.
+    /// Its middle, to the right.
     pub x: f64,
-    /// Downwards.
+    /// Its middle, downwards.
     pub y: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
 }
 
-/// A link of a drawn fabric.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+/// The cables between two places of a drawn fabric.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MapLink {
-    /// Number of the place that sends.
-    pub from: usize,
-    /// Number of the place that receives.
-    pub to: usize,
-    /// Its value, in the unit of [`Figure::heat`].
+    /// The name of the place at one end.
+    pub from: String,
+    /// The name of the place at the other end.
+    pub to: String,
+    /// The lines to draw, each through its points (x, y).
+    pub lines: Vec<Vec<(f64, f64)>>,
+    /// The value of its busiest direction, in the unit of [`Figure::heat`].
     pub value: f64,
 }
 
