@@ -50,12 +50,21 @@ pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item
     let (scale, (low, high)) = match is_log {
         true => (Scale::Log, round_log_ends(min / divisor, max / divisor)),
         false if max == 0.0 => (Scale::Linear, (0.0, 1.0)),
-        false => (Scale::Linear, round_ends(0.0, max / divisor)),
+        false => {
+            // Markers of the largest value are seen whole.
+            let room = if quantity == Quantity::Index {
+                1.0
+            } else {
+                1.03
+            };
+            (Scale::Linear, round_ends(0.0, max / divisor * room))
+        }
     };
-    let high = if quantity == Quantity::Index {
-        high.max(1.0)
-    } else {
-        high
+    let high = match quantity {
+        Quantity::Index => high.max(1.0),
+        // No link carries more than it can.
+        Quantity::Load if max <= 1.0 => high.min(1.0),
+        _ => high,
     };
     let axis = Axis {
         label: label.to_owned(),

@@ -71,13 +71,7 @@ impl<'s, 'c> Details<'s, 'c> {
                 ));
             }
             series = study.groups.title().to_owned();
-            let first = self.points.first().map(|p| (p.facet, p.series));
-            let in_row = self
-                .points
-                .iter()
-                .filter(|p| Some((p.facet, p.series)) == first);
-            let n = in_row.count();
-            columns = (n > 1 && n < self.points.len()).then_some(n);
+            columns = self.columns();
         } else if study.series.len() * study.facets.len() > 1 {
             let mut by_x: BTreeMap<u64, (String, Vec<Line>)> = BTreeMap::new();
             for point in &self.points {
@@ -114,6 +108,17 @@ impl<'s, 'c> Details<'s, 'c> {
             series,
             columns,
         }
+    }
+
+    /// Panels of one series in a row, if there are several series.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let first = self.points.first().map(|p| (p.facet, p.series));
+        let in_row = self
+            .points
+            .iter()
+            .filter(|p| Some((p.facet, p.series)) == first);
+        let n = in_row.count();
+        (n > 1 && n < self.points.len()).then_some(n)
     }
 
     /// Which points were chosen, for captions.

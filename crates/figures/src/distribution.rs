@@ -9,7 +9,7 @@ use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
 use crate::ticks::round_log_ends;
 
 /// How many steps of a line are drawn, about; more are not seen.
-const STEPS: f64 = 200.0;
+const STEPS: f64 = 100.0;
 
 /// Buckets by their upper end (bits of a positive number are in its order): the lower end and how many.
 type Buckets = BTreeMap<u64, (f64, u64)>;

@@ -116,6 +116,10 @@ pub(crate) fn hosts(details: &Details<'_, '_>) -> Option<Figure> {
                 references: vec![],
             })
             .collect(),
-        columns: None,
+        columns: if n_groups > 1 {
+            details.columns()
+        } else {
+            None
+        },
     })
 }

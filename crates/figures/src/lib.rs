@@ -9,6 +9,7 @@ mod csv;
 mod curves;
 mod detail;
 mod distribution;
+mod gradient;
 mod hosts;
 mod links;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod look;
 mod map;
 mod model;
 mod over_time;
+mod pgfplots;
 mod spread;
 mod study;
 mod style;
@@ -31,6 +33,7 @@ pub use model::{
     Axis, BoxPlot, Cell, Chart, Figure, Gauge, LegendEntry, Line, Map, MapLink, Mark, Panel, Place,
     Point, Reference, Scale,
 };
+pub use pgfplots::{Pgfplots, pgfplots};
 pub use style::{Color, Dash, Marker, Style};
 pub use svg::{SvgStyle, svg};
 pub use ticks::{minor_ticks, short, tick_text, ticks};

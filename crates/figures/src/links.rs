@@ -173,7 +173,7 @@ impl<'a> Links<'a> {
             series: String::new(),
             heat: None,
             panels,
-            columns: None,
+            columns: details.columns(),
         })
     }
 

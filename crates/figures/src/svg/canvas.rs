@@ -67,14 +67,15 @@ impl Canvas {
     /// A line through points; `more` are further attributes.
     pub(super) fn path(&mut self, points: &[(f64, f64)], more: &str) {
         let mut d = String::new();
-        for (n, (x, y)) in points.iter().enumerate() {
-            let _ = write!(
-                d,
-                "{}{} {}",
-                if n == 0 { "M" } else { "L" },
-                num(*x),
-                num(*y)
-            );
+        let mut before: Option<(String, String)> = None;
+        for (x, y) in points.iter().map(|(x, y)| (num(*x), num(*y))) {
+            let _ = match &before {
+                None => write!(d, "M{x} {y}"),
+                Some((_, before)) if *before == y => write!(d, "H{x}"),
+                Some((before, _)) if *before == x => write!(d, "V{y}"),
+                Some(_) => write!(d, "L{x} {y}"),
+            };
+            before = Some((x, y));
         }
         self.add(&format!(r#"<path d="{d}" {more}/>"#));
     }
@@ -266,28 +267,42 @@ pub(super) fn cut_text(text: &str, at_most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A text as lines that fit a width, broken at blanks; a longer word is cut.
+/// A text as lines that fit a width, broken after commas if that is enough, else at blanks; a longer word is cut.
 pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+    let fits = |line: &String| text_width(line, size) <= width;
+    if text.is_empty() {
+        return vec![];
+    }
+    let at_commas = joined_to_fit(text.split_inclusive(", "), size, width);
+    if at_commas.iter().all(fits) {
+        return at_commas;
+    }
+    let lines = joined_to_fit(text.split_inclusive(' '), size, width);
+    let letters = (width / (0.556 * size)).floor().max(4.0) as usize;
+    let cut = |line: &String| {
+        if fits(line) {
+            line.clone()
+        } else {
+            cut_text(line, letters)
+        }
+    };
+    lines.iter().map(cut).collect()
+}
+
+/// Parts put together as long as they fit.
+fn joined_to_fit<'t>(parts: impl Iterator<Item = &'t str>, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    for part in parts {
         match lines.last_mut() {
-            Some(line) if text_width(&format!("{line} {word}"), size) <= width => {
-                line.push(' ');
-                line.push_str(word);
+            Some(line) if text_width(format!("{line}{part}").trim_end(), size) <= width => {
+                line.push_str(part);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(part.to_owned()),
         }
     }
-    let letters = (width / (0.556 * size)).floor().max(4.0) as usize;
     lines
         .iter()
-        .map(|line| {
-            if text_width(line, size) > width {
-                cut_text(line, letters)
-            } else {
-                line.clone()
-            }
-        })
+        .map(|line| line.trim_end().to_owned())
         .collect()
 }
 

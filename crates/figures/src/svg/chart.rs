@@ -113,6 +113,11 @@ fn markers(canvas: &mut Canvas, lines: &[Line], frame: &Frame<'_>) {
         for point in &line.points {
             let (x, y) = place(frame, point);
             let x = if line.joined { x } else { x + slot };
+            // Where a line leaves for saturation is told by its mark on the border.
+            let y = match point.mark {
+                Mark::Saturated => y.max(frame.top),
+                _ => y,
+            };
             if !frame.holds((x, y)) {
                 continue;
             }

@@ -39,7 +39,7 @@ impl Frame<'_> {
     }
 
     fn n_x_ticks(&self, small: f64) -> usize {
-        (self.width / (small * 4.0)).floor().max(2.0) as usize
+        (self.width / (small * 3.2)).floor().clamp(2.0, 11.0) as usize
     }
 
     fn n_y_ticks(&self, small: f64) -> usize {

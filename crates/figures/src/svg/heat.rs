@@ -2,35 +2,12 @@
 
 use super::canvas::{Anchor, Canvas, num, text_width};
 use super::frame::Frame;
+use crate::gradient::hex as color;
 use crate::model::{Cell, Gauge, Map, MapLink};
 use crate::ticks::{short, tick_text};
 
-/// Pale to dark, darker in every step, so that a grey print keeps the order.
-const STOPS: [(f64, [f64; 3]); 5] = [
-    (0.0, [247.0, 251.0, 255.0]),
-    (0.25, [198.0, 219.0, 239.0]),
-    (0.5, [107.0, 174.0, 214.0]),
-    (0.75, [33.0, 113.0, 181.0]),
-    (1.0, [8.0, 48.0, 107.0]),
-];
-
-/// The colour of a share of the scale, from 0 to 1.
-fn color(share: f64) -> String {
-    let share = share.clamp(0.0, 1.0);
-    let above = STOPS
-        .iter()
-        .position(|(at, _)| share <= *at)
-        .unwrap_or(STOPS.len() - 1)
-        .max(1);
-    let (below, above) = (STOPS[above - 1], STOPS[above]);
-    let part = (share - below.0) / (above.0 - below.0);
-    let mix = |n: usize| (below.1[n] + (above.1[n] - below.1[n]) * part).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
-}
-
 fn share(gauge: Option<&Gauge>, value: f64) -> f64 {
-    let (low, high) = gauge.map_or((0.0, 1.0), |gauge| (gauge.low, gauge.high));
-    (value - low) / (high - low)
+    gauge.map_or(value, |gauge| gauge.share(value))
 }
 
 pub(super) fn cells(
@@ -138,23 +115,5 @@ pub(super) fn bar(canvas: &mut Canvas, gauge: &Gauge, left: f64, top: f64, font:
             small,
             &text,
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_grow_darker() {
-        let grey = |share: f64| {
-            let hex = color(share);
-            let part =
-                |from: usize| f64::from(u8::from_str_radix(&hex[from..from + 2], 16).unwrap());
-            0.3 * part(1) + 0.59 * part(3) + 0.11 * part(5)
-        };
-        let greys: Vec<f64> = (0..=40).map(|n| grey(f64::from(n) / 40.0)).collect();
-        assert!(greys.is_sorted_by(|a, b| a > b), "{greys:?}");
-        assert_eq!((color(-1.0), color(2.0)), (color(0.0), color(1.0)));
     }
 }

@@ -49,11 +49,13 @@ impl SvgStyle {
 }
 
 /// Between panels, and around the figure.
-const GAP: f64 = 7.0;
+const GAP: f64 = 8.0;
 const MARGIN: f64 = 3.0;
 /// The narrowest panel that is still read, in points: by itself, and where the figure asks for its columns.
 const NARROW: f64 = 88.0;
 const NARROWEST: f64 = 56.0;
+/// The widest cell of a heat map.
+const WIDEST_CELL: f64 = 60.0;
 /// The longest name beside or below an axis, in letters.
 const NAME: usize = 22;
 
@@ -123,7 +125,13 @@ impl<'f> Sheet<'f> {
             }
         };
         let rows = n.div_ceil(columns);
-        let panel_width = (room - GAP * (columns - 1) as f64) / columns as f64;
+        let mut panel_width = (room - GAP * (columns - 1) as f64) / columns as f64;
+        // Cells wider than their numbers need are no better.
+        if figure.heat.is_some() && !is_map {
+            panel_width = panel_width.min(WIDEST_CELL * figure.x.categories().len().max(1) as f64);
+        }
+        let used = panel_width * columns as f64 + GAP * (columns - 1) as f64;
+        let left = left + (room - used) / 2.0;
         let titles = figure
             .panels
             .iter()
@@ -246,13 +254,13 @@ impl<'f> Sheet<'f> {
                     &text,
                 );
             } else {
-                canvas.text(
-                    x,
-                    below + 3.5 + self.small * 0.8,
-                    Anchor::Middle,
-                    self.small,
-                    &text,
-                );
+                // Numbers at the sides of neighbouring panels would touch.
+                let anchor = match (is_name || self.columns == 1, x - frame.left) {
+                    (false, at) if at < 1.0 => Anchor::Start,
+                    (false, at) if at > frame.width - 1.0 => Anchor::End,
+                    _ => Anchor::Middle,
+                };
+                canvas.text(x, below + 3.5 + self.small * 0.8, anchor, self.small, &text);
             }
         }
     }
