@@ -3,7 +3,7 @@
 use crate::model::Gauge;
 
 /// The colours of some shares of the scale; between them they are mixed.
-pub(crate) const STOPS: [(f64, [u8; 3]); 5] = [
+const STOPS: [(f64, [u8; 3]); 5] = [
     (0.0, [247, 251, 255]),
     (0.25, [198, 219, 239]),
     (0.5, [107, 174, 214]),

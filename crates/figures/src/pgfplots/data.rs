@@ -8,7 +8,9 @@ use super::tex::number;
 const COLUMNS: [&str; 7] = ["x", "y", "low", "high", "ok", "saturated", "unsure"];
 
 /// A table with seven columns for every line; shorter lines are filled with `nan`, which is not drawn.
-pub(super) fn of_lines(lines: &[Line]) -> String {
+///
+/// The mark of a saturated point beyond the axis stands at its upper end; the point itself does not.
+pub(super) fn of_lines(lines: &[Line], highest: f64) -> String {
     let header = (0..lines.len()).flat_map(|n| COLUMNS.map(|name| format!("{name}{n}")));
     let mut text = header.collect::<Vec<_>>().join(" ");
     text.push('\n');
@@ -28,6 +30,10 @@ pub(super) fn of_lines(lines: &[Line]) -> String {
                         f64::NAN
                     }
                 };
+                let saturated = match point.mark {
+                    Mark::Saturated => point.y.min(highest),
+                    _ => f64::NAN,
+                };
                 let bound = |end: Option<f64>| match point.mark {
                     Mark::Saturated => f64::NAN,
                     _ => end.unwrap_or(f64::NAN),
@@ -38,7 +44,7 @@ pub(super) fn of_lines(lines: &[Line]) -> String {
                     bound(point.low),
                     bound(point.high),
                     marked(Mark::Ok),
-                    marked(Mark::Saturated),
+                    saturated,
                     marked(Mark::NotConverged),
                 ]
                 .map(number)

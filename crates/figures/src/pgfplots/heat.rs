@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::gradient::{STOPS, rgb};
+use crate::gradient::rgb;
 use crate::model::{Cell, Chart, Figure, Gauge, MapLink};
 use crate::ticks::short;
 
-use super::tex::{escaped, number};
+use super::tex::escaped;
 
 fn ink(share: f64) -> String {
     let [red, green, blue] = rgb(share);
@@ -45,22 +45,24 @@ pub(super) fn cells(
     }
 }
 
-/// The options of the bar that says what colours mean.
-pub(super) fn bar(gauge: &Gauge) -> String {
-    // The stops are evenly spaced, which is what PGFPlots takes them to be.
-    let stops: Vec<String> = STOPS
-        .iter()
-        .map(|(_, [r, g, b])| format!("rgb255=({r},{g},{b})"))
-        .collect();
-    let (low, high) = (number(gauge.low), number(gauge.high));
-    let middle = number((gauge.low + gauge.high) / 2.0);
-    format!(
-        "colormap={{netloom}}{{{}}}, colorbar horizontal, point meta min={low}, point meta max={high}, \
-         colorbar style={{xlabel={{{}}}, height=0.08in, at={{(0,0)}}, anchor=north west, yshift=-0.45in, \
-         xticklabels={{{low},{middle},{high}}}, xtick={{{low},{middle},{high}}}, xticklabel style={{rotate=0, anchor=north}}}}",
-        stops.join(" "),
-        escaped(&gauge.title()),
-    )
+/// The bar that says what colours mean, upwards and to the right of the origin, in inches.
+pub(super) fn bar(tex: &mut String, gauge: &Gauge) {
+    let steps = 20;
+    for step in 0..steps {
+        let from = f64::from(step) / f64::from(steps);
+        let fill = ink(from + 0.5 / f64::from(steps));
+        let _ = writeln!(
+            tex,
+            "\\fill[fill={fill}] ({from:.3},0) rectangle ({:.3},0.08);",
+            from + 0.051
+        );
+    }
+    let (low, high) = (short(gauge.low), short(gauge.high));
+    let _ = writeln!(
+        tex,
+        "\\node[anchor=west, font=\\scriptsize] at (1.05,0.04) {{{} from {low} to {high}}};",
+        escaped(&gauge.title())
+    );
 }
 
 /// The drawings of fabrics, one below the other.
@@ -113,25 +115,9 @@ pub(super) fn maps(tex: &mut String, figure: &Figure, width_in: f64) {
             );
         }
         if let Some(gauge) = &figure.heat {
-            let steps = 20;
-            for step in 0..steps {
-                let share = (f64::from(step) + 0.5) / f64::from(steps);
-                let x = f64::from(step) * 1.0 / f64::from(steps);
-                let _ = writeln!(
-                    tex,
-                    "\\fill[fill={}] ({x:.3},-0.12) rectangle ({:.3},-0.04);",
-                    ink(share),
-                    x + 0.051
-                );
-            }
-            let words = [gauge.low, gauge.high].map(short);
-            let _ = writeln!(
-                tex,
-                "\\node[anchor=west] at (1.05,-0.08) {{{} from {} to {}}};",
-                escaped(&gauge.title()),
-                words[0],
-                words[1]
-            );
+            *tex += "\\begin{scope}[yshift=-0.12in]\n";
+            bar(tex, gauge);
+            *tex += "\\end{scope}\n";
         }
         *tex += "\\end{tikzpicture}\n";
     }

@@ -7,6 +7,7 @@
 //! \usepackage{pgfplots}
 //! \pgfplotsset{compat=1.17}
 //! \usepgfplotslibrary{groupplots,fillbetween,statistics}
+//! \usetikzlibrary{calc}
 //! ```
 
 mod data;
@@ -63,7 +64,7 @@ pub fn pgfplots(figure: &Figure, width_in: f64) -> Pgfplots {
                 let name = format!("{}-{}.dat", figure.id, n + 1);
                 let is_steps = matches!(panel.chart, Chart::Steps(_));
                 plot::lines(&mut tex, lines, &name, is_steps, n);
-                files.push((name, data::of_lines(lines)));
+                files.push((name, data::of_lines(lines, figure.y.high)));
             }
             Chart::Boxes(boxes) => plot::boxes(&mut tex, boxes),
             Chart::Heat(cells) => heat::cells(&mut tex, cells, figure, sheet.cell_in()),
@@ -81,7 +82,7 @@ fn header(figure: &Figure) -> String {
     let mut tex = format!("% {}\n", figure.title);
     let _ = writeln!(tex, "% {}", figure.caption);
     tex += "% Needs in the preamble: \\usepackage{pgfplots} \\pgfplotsset{compat=1.17}\n";
-    tex += "%   \\usepgfplotslibrary{groupplots,fillbetween,statistics}\n";
+    tex += "%   \\usepgfplotslibrary{groupplots,fillbetween,statistics} \\usetikzlibrary{calc}\n";
     tex += "% A legend appears when LaTeX has run twice.\n";
     for color in ALL_COLORS {
         let hex = color.hex().trim_start_matches('#').to_uppercase();
@@ -158,10 +159,24 @@ impl<'f> Sheet<'f> {
         )
     }
 
+    /// Lines of the longest title; letters of 7 pt are 0.055 in wide.
+    fn title_lines(&self) -> usize {
+        let letters = self
+            .figure
+            .panels
+            .iter()
+            .map(|panel| panel.title.chars().count());
+        let longest = letters.max().unwrap_or(0) as f64;
+        (longest * 0.055 / self.panel_in.0).ceil().max(1.0) as usize
+    }
+
     fn begin(&self, tex: &mut String) {
         let figure = self.figure;
         let has_titles = figure.panels.iter().any(|panel| !panel.title.is_empty());
-        let vertical = if has_titles { 0.24 } else { 0.12 };
+        let vertical = match has_titles {
+            true => 0.14 + 0.11 * self.title_lines() as f64,
+            false => 0.12,
+        };
         let _ = writeln!(tex, "\\begin{{tikzpicture}}[font=\\footnotesize]");
         let _ = writeln!(tex, "\\begin{{groupplot}}[");
         let _ = writeln!(
@@ -175,15 +190,25 @@ impl<'f> Sheet<'f> {
             length(self.panel_in.0),
             length(self.panel_in.1)
         );
-        axis(tex, "x", &figure.x, (self.panel_in.0 / 0.32) as usize);
-        axis(tex, "y", &figure.y, (self.panel_in.1 / 0.22) as usize);
+        axis(tex, "x", &figure.x, self.panel_in.0, 0.32);
+        axis(tex, "y", &figure.y, self.panel_in.1, 0.22);
         if !figure.y.categories().is_empty() {
             *tex += "  y dir=reverse,\n";
+        } else if figure.y.scale == Scale::Linear {
+            // TeX knows no lengths beyond 5.7 m: what is far above the frame is brought nearer.
+            let (low, high) = (figure.y.low, figure.y.high);
+            let far = |by: f64| number(low + by * (high - low));
+            let _ = writeln!(tex, "  restrict y to domain*={}:{},", far(-40.0), far(40.0));
         }
         if figure.heat.is_none() {
-            *tex += "  grid=major, minor tick num=1, grid style={gray!25},\n";
+            *tex += "  grid=major, grid style={gray!25},\n";
         }
-        *tex += "  tick label style={font=\\scriptsize}, title style={font=\\scriptsize, yshift=-5pt},\n";
+        *tex += "  tick label style={font=\\scriptsize},\n";
+        let _ = writeln!(
+            tex,
+            "  title style={{font=\\scriptsize, yshift=-5pt, align=center, text width={}}},",
+            length(self.panel_in.0)
+        );
         *tex += "  tick align=outside, tick pos=left, tick style={black!70}, unbounded coords=discard,\n";
         *tex += "  every axis plot/.append style={line join=round},\n]\n";
     }
@@ -206,26 +231,39 @@ impl<'f> Sheet<'f> {
         if column == 0 && row == self.rows / 2 && !self.figure.y.label.is_empty() {
             options.push(format!("ylabel={{{}}}", escaped(&self.figure.y.title())));
         }
-        if is_lowest
-            && row + 1 == self.rows
-            && column == (self.columns - 1) / 2
-            && !self.figure.x.label.is_empty()
-        {
-            options.push(format!("xlabel={{{}}}", escaped(&self.figure.x.title())));
-        }
         if n == 0 {
             options.push("legend columns=3".to_owned());
             options.push("legend style={draw=none, font=\\scriptsize, /tikz/every even column/.append style={column sep=4pt}}".to_owned());
             options.push(format!("legend to name={{netloom:{}}}", self.figure.id));
-        }
-        if let (Some(gauge), true) = (&self.figure.heat, n + 1 == self.figure.panels.len()) {
-            options.push(heat::bar(gauge));
         }
         let _ = writeln!(tex, "\\nextgroupplot[{}]", options.join(", "));
     }
 
     fn end(&self, tex: &mut String) {
         *tex += "\\end{groupplot}\n";
+        let (right, below) = (self.columns.min(self.figure.panels.len()), self.rows);
+        if !self.figure.x.label.is_empty() {
+            let _ = writeln!(
+                tex,
+                "\\node[anchor=north, yshift=-13pt] at ($(group c1r{below}.south west)!0.5!(group c1r{below}.south west -| group c{right}r1.south east)$) {{{}}};",
+                escaped(&self.figure.x.title())
+            );
+        }
+        if let Some(gauge) = &self.figure.heat {
+            let has_titles = self
+                .figure
+                .panels
+                .iter()
+                .any(|panel| !panel.title.is_empty());
+            let titles = if has_titles { self.title_lines() } else { 0 };
+            let above = 0.08 + 0.11 * titles as f64;
+            let _ = writeln!(
+                tex,
+                "\\begin{{scope}}[shift={{($(group c1r1.north west)+(0,{above:.2}in)$)}}, x=1in, y=1in]"
+            );
+            heat::bar(tex, gauge);
+            *tex += "\\end{scope}\n";
+        }
         if plot::has_legend(self.figure) {
             let last = self.columns.min(self.figure.panels.len());
             let _ = writeln!(
@@ -239,7 +277,8 @@ impl<'f> Sheet<'f> {
 }
 
 /// The scale, the ends and the ticks of an axis.
-fn axis(tex: &mut String, letter: &str, axis: &Axis, at_most: usize) {
+fn axis(tex: &mut String, letter: &str, axis: &Axis, length_in: f64, tick_in: f64) {
+    let at_most = (length_in / tick_in) as usize;
     if axis.scale == Scale::Log {
         let _ = writeln!(tex, "  {letter}mode=log, log basis {letter}=10,");
     }
@@ -248,10 +287,14 @@ fn axis(tex: &mut String, letter: &str, axis: &Axis, at_most: usize) {
     let values = ticks(axis, at_most.max(2));
     let places: Vec<String> = values.iter().map(|value| number(*value)).collect();
     let texts: Vec<String> = match &axis.scale {
-        Scale::Category(names) => names
-            .iter()
-            .map(|name| format!("{{{}}}", escaped(name)))
-            .collect(),
+        Scale::Category(names) => {
+            let every = every(names, length_in);
+            let written = |(n, name): (usize, &String)| match n.is_multiple_of(every) {
+                true => format!("{{{}}}", escaped(name)),
+                false => "{}".to_owned(),
+            };
+            names.iter().enumerate().map(written).collect()
+        }
         _ => values
             .iter()
             .map(|value| format!("{{{}}}", tex::tick(*value)))
@@ -263,6 +306,9 @@ fn axis(tex: &mut String, letter: &str, axis: &Axis, at_most: usize) {
         places.join(","),
         texts.join(",")
     );
+    if axis.scale == Scale::Linear {
+        let _ = writeln!(tex, "  minor {letter} tick num=1,");
+    }
     let is_long = axis
         .categories()
         .iter()
@@ -270,4 +316,18 @@ fn axis(tex: &mut String, letter: &str, axis: &Axis, at_most: usize) {
     if letter == "x" && is_long {
         *tex += "  xticklabel style={rotate=40, anchor=north east, inner sep=1pt},\n";
     }
+}
+
+/// Every which name is written: all, unless they are numbers that would touch.
+fn every(names: &[String], length_in: f64) -> usize {
+    if !names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        return 1;
+    }
+    let longest = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let slot = length_in / names.len() as f64;
+    ((longest as f64 * 0.06 + 0.03) / slot).ceil().max(1.0) as usize
 }

@@ -9,8 +9,10 @@ pub(super) fn escaped(text: &str) -> String {
         '{' | '}' | '$' | '&' | '#' | '_' | '%' => format!("\\{c}"),
         '~' => "\\textasciitilde{}".to_owned(),
         '^' => "\\textasciicircum{}".to_owned(),
-        'µ' => "\\textmu{}".to_owned(),
-        '→' => "$\\to$".to_owned(),
+        // As mathematics: the upright letter may be a bitmap (Type 3), which publishers refuse.
+        'µ' => "$\\mu$".to_owned(),
+        // Not `\to`, which separates lists within PGFPlots.
+        '→' => "$\\rightarrow$".to_owned(),
         '×' => "$\\times$".to_owned(),
         '…' => "\\dots{}".to_owned(),
         '<' => "$<$".to_owned(),
@@ -105,7 +107,7 @@ mod tests {
     fn texts_mean_nothing_to_tex() {
         assert_eq!(
             escaped("50 % of a_b & µs → {x}"),
-            "50 \\% of a\\_b \\& \\textmu{}s $\\to$ \\{x\\}"
+            "50 \\% of a\\_b \\& $\\mu$s $\\rightarrow$ \\{x\\}"
         );
     }
 
