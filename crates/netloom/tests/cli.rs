@@ -31,7 +31,8 @@ fn every_template_is_written_checked_and_run() {
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(names, ["fat-tree", "torus", "qos", "plan", "single-switch"]);
+    let expected = ["fat-tree", "torus", "qos", "plan", "study", "single-switch"];
+    assert_eq!(names, expected);
     for name in names {
         let file = format!("demo/{name}.toml");
         let written = place.run(&["init", "--template", name, "demo"]).with(0);
@@ -47,6 +48,9 @@ fn every_template_is_written_checked_and_run() {
             checked.stdout
         );
         assert_eq!(checked.stderr, "", "a template has no warnings");
+        if name == "study" {
+            continue;
+        }
         let run = place.run(&["run", &file, "--format", "json"]).with(0);
         let json = run.json();
         // The classes of the plan send as much as they can.
@@ -77,6 +81,63 @@ fn every_template_is_written_checked_and_run() {
         assert_eq!(again.with(0).json()["digest"], json["digest"], "{name}");
     }
     place.run(&["init", "--template", "torus", "demo"]).with(1);
+}
+
+#[test]
+fn check_tells_the_size_the_cost_and_the_mistakes_of_a_study() {
+    let place = Place::new("study-check");
+    place.file("base.toml", SMALL);
+    let study = "extends = \"base.toml\"\nname = \"many\"\n[measure]\nrepeat = 5\n\
+        [study.axes]\n\"traffic.load\" = { from = 0.1, to = 0.3, step = 0.1 }\n\
+        \"qos.arbiter\" = [\"round-robin\", \"oldest-first\"]\n";
+    place.file("many.toml", study);
+    let checked = place.run(&["check", "many.toml"]).with(0);
+    assert_eq!(checked.stderr, "");
+    let lines: Vec<&str> = checked.stdout.lines().collect();
+    assert_eq!(lines[0], "many.toml: ok");
+    assert_eq!(
+        lines[1],
+        "  study    6 points x 5 seeds = 30 runs (2 axes: traffic.load 3, qos.arbiter 2)"
+    );
+    let cost = lines.last().unwrap();
+    assert!(cost.starts_with("  cost     about "), "{cost}");
+    assert!(cost.contains(" packet-hops in all, about "), "{cost}");
+    assert!(cost.ends_with(" of state per run"), "{cost}");
+    // A mistake at some points is told once, with the place in the axis.
+    place.file("wrong.toml", &study.replace("oldest-first", "oldst-first"));
+    let wrong = place.run(&["check", "wrong.toml"]).with(3);
+    assert!(wrong.stdout.starts_with("wrong.toml: has mistakes"));
+    assert!(
+        wrong.stderr.contains("(at 3 of 6 points: "),
+        "{}",
+        wrong.stderr
+    );
+    assert!(wrong.stderr.contains("did you mean \"oldest-first\"?"));
+    assert!(wrong.stderr.contains("wrong.toml:7:33"), "{}", wrong.stderr);
+    assert!(wrong.stderr.ends_with("1 error\n"), "{}", wrong.stderr);
+    // A mistake in the section itself; and a mistake of the parent in the lines of the parent.
+    place.file(
+        "section.toml",
+        &study.replace("traffic.load", "trafic.load"),
+    );
+    let section = place.run(&["check", "section.toml"]).with(3).stderr;
+    assert!(
+        section.contains("E1001") && section.contains("\"traffic.load\""),
+        "{section}"
+    );
+    place.file("base.toml", &SMALL.replace("arity", "aritty"));
+    let parent = place.run(&["check", "many.toml"]).with(3).stderr;
+    assert!(parent.contains("base.toml:5:1"), "{parent}");
+    for word in [
+        "study",
+        "study.axes",
+        "study.axes.x.refine",
+        "study.variant",
+        "E1001",
+        "extends",
+    ] {
+        place.run(&["explain", word]).with(0);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["units"]),
     ("packet", &["units"]),
     ("metrics", &["units"]),
+    ("store", &["metrics", "results"]),
     ("topology", &["units", "catalog", "random"]),
     ("routing", &["units", "catalog", "random", "topology"]),
     ("arbitration", &["units", "catalog"]),
@@ -58,6 +59,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "study",
+        &[
+            "catalog",
+            "arbitration",
+            "metrics",
+            "results",
+            "store",
+            "experiment",
+        ],
+    ),
+    (
         "reproduction",
         &["units", "design", "metrics", "results", "experiment"],
     ),
@@ -65,6 +77,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "netloom",
         &[
             "reproduction",
+            "study",
             "units",
             "catalog",
             "packet",
@@ -76,6 +89,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "fabric",
             "results",
             "figures",
+            "store",
             "experiment",
             "design",
         ],

@@ -38,6 +38,11 @@ const TEMPLATES: &[Template] = &[
         text: include_str!("../../templates/plan.toml"),
     },
     Template {
+        name: "study",
+        about: "A study: latency against load for three classes and three arbiters, 33 points of 3 seeds.",
+        text: include_str!("../../templates/study.toml"),
+    },
+    Template {
         name: "single-switch",
         about: "Eight hosts and one switch: the smallest experiment that shows queueing.",
         text: include_str!("../../templates/single-switch.toml"),

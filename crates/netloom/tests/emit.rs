@@ -1,0 +1,375 @@
+//! The scripts of `netloom emit`, as text, under shellcheck, and run with stand-ins for what they call.
+
+#![cfg(unix)]
+
+mod place;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+use place::{Ended, Place};
+
+/// Says what it was called with.
+const STAND_IN: &str =
+    "#!/bin/sh\necho \"$(basename \"$0\")[$NETLOOM_SHARDS] $*\" | tee -a calls >&2\n";
+
+/// A place with a study and stand-ins for programs.
+fn place(name: &str, programs: &[&str]) -> Place {
+    let place = Place::new(name);
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+        [[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n";
+    place.file("study.toml", text);
+    for program in programs {
+        place.file(program, STAND_IN);
+        let path = place.0.join(program);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    place
+}
+
+/// Runs a script of a place, whose programs come first.
+fn bash(place: &Place, script: &str, environment: &[(&str, &str)]) -> Ended {
+    let path = format!("{}:{}", place.0.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("bash");
+    command.current_dir(&place.0).arg(script).env("PATH", path);
+    command.env_remove("SLURM_ARRAY_TASK_ID");
+    Ended::new(command.envs(environment.iter().copied()).output().unwrap())
+}
+
+fn has(program: &str) -> bool {
+    let mut command = Command::new(program);
+    let found = command.arg("--version").stdout(Stdio::null()).status();
+    if found.is_err() {
+        eprintln!("skipped: there is no {program}");
+    }
+    found.is_ok()
+}
+
+#[test]
+fn a_script_for_slurm() {
+    let place = place("emit-slurm", &[]);
+    let script = place
+        .run(&["emit", "slurm", "study.toml", "--shards", "8"])
+        .with(0)
+        .stdout;
+    insta::assert_snapshot!(script, @r#"
+    #!/bin/bash
+    # A study as an array job of Slurm. From the folder in which this file was written:
+    #   bash study.slurm.sh                   submit the array, and a merge that follows it
+    #   sbatch study.slurm.sh                 submit the array alone; then: netloom merge study.out
+    #   sbatch --array=3,7 study.slurm.sh     submit two of the shards again
+    # A run that is done is never done again: after any failure, submit once more.
+    # These lines are yours to edit; for another number of shards, write a new script.
+    #SBATCH --job-name=study
+    #SBATCH --array=1-8
+    #SBATCH --time=1:00:00
+    #SBATCH --cpus-per-task=4
+    #SBATCH --mem=4G
+    #SBATCH --output=study-%A_%a.log
+    #SBATCH --open-mode=append
+    #SBATCH --requeue
+    set -euo pipefail
+    export NETLOOM_SHARDS=8
+    netloom=${NETLOOM:-netloom}
+    file=study.toml
+    folder=study.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+
+    if [ "${1:-}" = merge ]; then
+        exec "$netloom" merge "$folder"
+    elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+        array=$(sbatch --parsable "$0")
+        array=${array%%;*}
+        # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+        merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 \
+            --job-name=study-merge --output=study-merge-%A.log "$0" merge)
+        echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
+        exit
+    fi
+    exec "$netloom" run "$file" -o "$folder" --shard auto --progress plain
+    "#);
+}
+
+#[test]
+fn a_script_for_parallel() {
+    let place = place("emit-parallel", &[]);
+    let script = place
+        .run(&["emit", "parallel", "study.toml", "--shards", "8"])
+        .with(0)
+        .stdout;
+    insta::assert_snapshot!(script, @r#"
+    #!/bin/bash
+    # A study in shards by GNU parallel, and its tables merged at the end. Options are handed on to parallel:
+    #   bash study.parallel.sh                                   one shard after the other; each uses all cores
+    #   bash study.parallel.sh --sshloginfile machines.txt       on machines that share this folder
+    #   bash study.parallel.sh --jobs 4                          four shards at a time on each machine
+    # A run that is done is never done again: after any failure, start it once more.
+    set -euo pipefail
+    shards=8
+    netloom=${NETLOOM:-netloom}
+    file=study.toml
+    folder=study.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+    command -v parallel >/dev/null || {
+        echo "no GNU parallel here: install the package parallel" >&2
+        exit 1
+    }
+
+    code=0
+    seq "$shards" | parallel --jobs 1 --workdir . --line-buffer --tagstring "{}/$shards" "$@" --quote \
+        "$netloom" run "$file" -o "$folder" --shard "{}/$shards" --progress plain || code=$?
+    [ "$code" = 0 ] || echo "parallel ended with $code: so many shards did not end well" >&2
+    # In any case: a merge says what is missing.
+    "$netloom" merge "$folder" || exit
+    exit "$code"
+    "#);
+}
+
+#[test]
+fn what_the_user_says_is_taken_over() {
+    let place = place("emit-options", &[]);
+    let script = place
+        .run(&[
+            "emit",
+            "slurm",
+            "study.toml",
+            "--shards",
+            "3",
+            "--partition",
+            "short",
+            "--account",
+            "me",
+            "--time",
+            "2-00",
+            "--mem",
+            "900M",
+            "--cpus",
+            "2",
+            "--results",
+            "else where",
+            "-o",
+            "it.sh",
+            "--",
+            "--set",
+            "traffic.name=\"two words\"",
+            "--until",
+            "1 ms",
+        ])
+        .with(0);
+    assert_eq!(script.stdout, "");
+    assert!(
+        script
+            .stderr
+            .contains("wrote it.sh: 3 shards. Next: bash it.sh"),
+        "{}",
+        script.stderr
+    );
+    let text = place.read("it.sh");
+    for line in [
+        "#SBATCH --array=1-3",
+        "#SBATCH --time=2-00",
+        "#SBATCH --cpus-per-task=2",
+        "#SBATCH --mem=900M",
+        "#SBATCH --partition=short",
+        "#SBATCH --account=me",
+        "export NETLOOM_SHARDS=3",
+        "folder='else where'",
+        "    'traffic.name=\"two words\"' \\",
+        "    '1 ms'",
+    ] {
+        assert!(
+            text.lines().any(|found| found == line),
+            "{line} is not in\n{text}"
+        );
+    }
+    // A script is not replaced unless that was asked for.
+    let again = [
+        "emit",
+        "parallel",
+        "study.toml",
+        "--shards",
+        "3",
+        "-o",
+        "it.sh",
+    ];
+    let refused = place.run(&again).with(1);
+    assert!(
+        refused
+            .stderr
+            .contains("it.sh exists; --overwrite replaces it"),
+        "{}",
+        refused.stderr
+    );
+    place.run(&[&again[..], &["--overwrite"]].concat()).with(0);
+    assert!(place.read("it.sh").contains("GNU parallel"));
+}
+
+#[test]
+fn mistakes_are_found_before_any_shard_meets_them() {
+    let place = place("emit-mistakes", &[]);
+    let said = |arguments: &[&str], code: i32| {
+        let ended = place
+            .run(&[&["emit", "slurm"], arguments].concat())
+            .with(code);
+        ended.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(
+        [
+            said(&["study.toml"], 2),
+            said(&["study.toml", "--shards", "0"], 2),
+            said(&["study.toml", "--shards", "2", "--time", "one hour"], 2),
+            said(&["study.toml", "--shards", "2", "--", "--sett", "a=1"], 2),
+            said(&["study.toml", "--shards", "2", "--", "-o", "there"], 2),
+            said(&["absent.toml", "--shards", "2"], 1),
+        ]
+        .join("\n"),
+        @r#"
+        error: say how many shards, such as --shards 8
+        error: invalid value '0' for '--shards <N>': write a whole number from 1
+        error: invalid value 'one hour' for '--time <TIME>': write it as Slurm does, without spaces and quotes
+        error: `netloom run` does not take what follows `--`: unexpected argument '--sett' found
+        error: `netloom run` does not take what follows `--`: the argument '--output <DIR>' cannot be used multiple times
+        error: cannot read absent.toml: No such file or directory (os error 2)
+        "#
+    );
+}
+
+#[test]
+fn shellcheck_has_nothing_to_say() {
+    if !has("shellcheck") {
+        return;
+    }
+    let place = place("emit-shellcheck", &[]);
+    for kind in ["slurm", "parallel"] {
+        for options in [
+            &[][..],
+            &[
+                "--results",
+                "it's here",
+                "--",
+                "--set",
+                "a=\"b c\"",
+                "--force",
+            ],
+        ] {
+            let mut line = vec![
+                "emit",
+                kind,
+                "study.toml",
+                "--shards",
+                "2",
+                "-o",
+                "it.sh",
+                "--overwrite",
+            ];
+            line.extend(options);
+            place.run(&line).with(0);
+            let mut shellcheck = Command::new("shellcheck");
+            let found = shellcheck
+                .arg("it.sh")
+                .current_dir(&place.0)
+                .output()
+                .unwrap();
+            Ended::new(found).with(0);
+        }
+    }
+}
+
+#[test]
+fn the_script_for_slurm_submits_runs_and_merges() {
+    let place = place("emit-submits", &["netloom", "sbatch"]);
+    place.file(
+        "sbatch",
+        "#!/bin/sh\necho \"sbatch $*\" >>calls\necho '17;cluster'\n",
+    );
+    place
+        .run(&[
+            "emit",
+            "slurm",
+            "study.toml",
+            "--shards",
+            "8",
+            "-o",
+            "it.sh",
+            "--",
+            "--set",
+            "a=b c",
+        ])
+        .with(0);
+    let submitted = bash(&place, "it.sh", &[]).with(0).stdout;
+    assert_eq!(
+        submitted,
+        "submitted array 17 and merge 17; see: netloom status study.out\n"
+    );
+    bash(&place, "it.sh", &[("SLURM_ARRAY_TASK_ID", "3")]).with(0);
+    insta::assert_snapshot!(place.read("calls"), @r#"
+    sbatch --parsable it.sh
+    sbatch --parsable --dependency=afterany:17 --array=1 --job-name=study-merge --output=study-merge-%A.log it.sh merge
+    netloom[8] run study.toml -o study.out --shard auto --progress plain --set a=b c
+    "#);
+    // The job says what is missing rather than how bash failed.
+    std::fs::remove_file(place.0.join("study.toml")).unwrap();
+    let missing = bash(&place, "it.sh", &[]).with(1).stderr;
+    assert!(missing.starts_with("no study.toml in "), "{missing}");
+    let missing = bash(&place, "it.sh", &[("NETLOOM", "absent")])
+        .with(1)
+        .stderr;
+    assert!(missing.starts_with("no absent here"), "{missing}");
+}
+
+#[test]
+fn the_script_for_parallel_runs_every_shard_and_merges() {
+    if !has("parallel") {
+        return;
+    }
+    let place = place("emit-runs", &["netloom"]);
+    place
+        .run(&[
+            "emit",
+            "parallel",
+            "study.toml",
+            "--shards",
+            "3",
+            "-o",
+            "it.sh",
+            "--",
+            "--set",
+            "a=b  c",
+        ])
+        .with(0);
+    bash(&place, "it.sh", &[]).with(0);
+    insta::assert_snapshot!(place.read("calls"), @r#"
+    netloom[] run study.toml -o study.out --shard 1/3 --progress plain --set a=b  c
+    netloom[] run study.toml -o study.out --shard 2/3 --progress plain --set a=b  c
+    netloom[] run study.toml -o study.out --shard 3/3 --progress plain --set a=b  c
+    netloom[] merge study.out
+    "#);
+    // Shards that end badly are told, and what there is is merged all the same.
+    place.file(
+        "netloom",
+        "#!/bin/sh\necho \"$1\" >>ended\n[ \"$1\" = merge ] || [ \"$6\" = 2/3 ] || exit 5\n",
+    );
+    let ended = bash(&place, "it.sh", &[]).with(2);
+    assert!(
+        ended.stderr.contains("so many shards did not end well"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(place.read("ended"), "run\nrun\nrun\nmerge\n");
+}

@@ -1,0 +1,648 @@
+//! Studies as a file gives them: points, units, run ids, and messages about mistakes.
+
+use std::path::{Path, PathBuf};
+
+use netloom_experiment::render;
+use netloom_experiment::runner::run_id;
+use netloom_experiment::spec::{self, Request};
+use netloom_study::{Level, OpenedStudy, Point, Series, Study, Unit};
+
+/// Eight hosts, two classes.
+const BASE: &str = r#"netloom = 1
+name = "small"
+[topology]
+kind = "fat-tree"
+arity = 2
+levels = 3
+[qos]
+vls = 2
+[[traffic]]
+name = "bulk"
+load = 0.4
+[[traffic]]
+name = "control"
+sl = 1
+load = 0.1
+[measure]
+length = "20 us"
+repeat = 3
+"#;
+
+fn study(text: &str) -> Study {
+    let opened = Study::open(&Request::new("small.toml", text));
+    let told = render(&opened.document, &opened.notes, false);
+    assert!(opened.has_study);
+    opened.study.unwrap_or_else(|| panic!("{told}"))
+}
+
+fn with(section: &str) -> String {
+    format!("{BASE}{section}")
+}
+
+fn mistakes(section: &str) -> String {
+    let OpenedStudy {
+        document,
+        notes,
+        study,
+        has_study,
+    } = Study::open(&Request::new("small.toml", &with(section)));
+    assert!(study.is_none() && has_study);
+    render(&document, &notes, false)
+}
+
+/// A folder that goes away with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path =
+            std::env::temp_dir().join(format!("netloom-study-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("common")).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const WHOLE: &str = r#"
+[study.axes]
+"traffic.load" = { from = 0.1, to = 0.3, step = 0.1 }
+"qos.arbiter" = ["round-robin", { kind = "wfq", weights = [[0, 3], [1, 1]] }]
+[[study.zip]]
+"link.rate" = ["100 Gbps", "200 Gbps"]
+"switch.input-buffer" = ["16 KiB", "32 KiB"]
+[[study.variant]]
+name = "as it is"
+set = {}
+[[study.variant]]
+name = "long \"cables\""
+set = { "link.cable" = "50 m" }
+"#;
+
+#[test]
+fn axes_are_in_order_with_exact_decimals() {
+    let study = study(&with(WHOLE));
+    let columns: Vec<&str> = study.columns().collect();
+    assert_eq!(
+        columns,
+        [
+            "variant",
+            "traffic.load",
+            "qos.arbiter",
+            "link.rate",
+            "switch.input-buffer"
+        ]
+    );
+    let loads: Vec<&Level> = study.axes[1].values.iter().map(|v| &v.levels[0]).collect();
+    assert_eq!(
+        loads,
+        [
+            &Level::Number(0.1),
+            &Level::Number(0.2),
+            &Level::Number(0.3)
+        ]
+    );
+    assert_eq!(study.axes[2].values[1].label, "wfq");
+    assert_eq!(study.axes[3].values[1].label, "200 Gbps, 32 KiB");
+    assert_eq!(study.n_points(), 2 * 3 * 2 * 2);
+    let points: Vec<Point> = study.points().collect();
+    assert!(points.is_sorted() && points.len() == 24);
+    assert_eq!(
+        study.label(&points[23]),
+        "variant = long \"cables\", traffic.load = 0.3, qos.arbiter = wfq, link.rate = 200 Gbps, \
+         switch.input-buffer = 32 KiB"
+    );
+    let units = study.units();
+    assert_eq!(units.len(), 24 * 3);
+    assert_eq!(units[0], Unit::Run(points[0].clone(), 1));
+    assert_eq!(units[71], Unit::Run(points[23].clone(), 3));
+    assert_eq!(study.most_runs(), 72);
+    assert!(!study.is_adaptive());
+}
+
+#[test]
+fn a_run_is_the_run_of_the_same_values_on_the_command_line() {
+    let study = study(&with(WHOLE));
+    let point = study.points().last().unwrap();
+    let loaded = study.load(&point, 7, None, 1);
+    let experiment = loaded
+        .experiment
+        .unwrap_or_else(|| panic!("{}", render(&loaded.document, &loaded.notes, false)));
+    let sets = [
+        "link.cable=50 m",
+        "traffic.load=0.3",
+        "qos.arbiter={ kind = \"wfq\", weights = [[0, 3], [1, 1]] }",
+        "link.rate=200 Gbps",
+        "switch.input-buffer=32 KiB",
+        "measure.repeat=1",
+    ]
+    .map(str::to_owned);
+    let text = with(WHOLE);
+    let by_hand = spec::load(&Request {
+        sets: &sets,
+        seed: Some(7),
+        ..Request::new("small.toml", &text)
+    });
+    let by_hand = by_hand.experiment.unwrap();
+    assert_eq!(run_id(&experiment), run_id(&by_hand));
+    assert_eq!(experiment.measure.repeat, 1);
+    // Other seeds follow without loading.
+    let other = study.load(&point, 9, None, 1).experiment.unwrap();
+    assert_ne!(run_id(&experiment), run_id(&other));
+    assert_eq!(run_id(&experiment.alone(9)), run_id(&other));
+    assert_eq!(
+        experiment.alone(9).resolved.to_toml(false),
+        other.resolved.to_toml(false)
+    );
+}
+
+#[test]
+fn every_run_has_an_id_of_its_own() {
+    let study = study(&with(WHOLE));
+    let mut ids: Vec<String> = vec![];
+    for unit in study.units() {
+        let Unit::Run(point, seed) = unit else {
+            panic!()
+        };
+        let loaded = study.load(&point, seed, None, 1);
+        ids.push(run_id(&loaded.experiment.unwrap()).to_string());
+    }
+    let n = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), n);
+}
+
+#[test]
+fn the_printed_text_is_the_same_study() {
+    let sets = ["traffic.1.sl=0".to_owned(), "about=some\ttext".to_owned()];
+    let text = with(WHOLE).replace("name = \"small\"\n", "");
+    let first = Study::open(&Request {
+        sets: &sets,
+        seed: Some(5),
+        ..Request::new("folder/own-name.toml", &text)
+    });
+    let first = first.study.unwrap();
+    assert_eq!(first.name, "own-name");
+    let printed = first.to_toml();
+    let again = Study::open(&Request::new("study.toml", &printed));
+    let again = again.study.unwrap();
+    assert_eq!(again.to_toml(), printed);
+    assert_eq!(again.id(), first.id());
+    assert_eq!(
+        (again.name.as_str(), again.seeds),
+        ("own-name", first.seeds)
+    );
+    assert_eq!(again.units(), first.units());
+    for point in first.points() {
+        let id = |study: &Study| run_id(&study.load(&point, 6, None, 1).experiment.unwrap());
+        assert_eq!(id(&first), id(&again));
+        assert_eq!(first.label(&point), again.label(&point));
+    }
+    let other = study(&with(WHOLE).replace("0.3,", "0.2,"));
+    assert_ne!(other.id(), first.id());
+}
+
+#[test]
+fn a_series_is_refined_in_exact_decimals() {
+    let text = with(
+        "[study]\nstop-after-saturation = 1\ninterval = 0.02\nmost-seeds = 10\n[study.axes]\n\
+         \"qos.arbiter.kind\" = [\"round-robin\", \"oldest-first\"]\n\
+         \"traffic.load\" = { from = 0.1, to = 0.9, step = 0.2, refine = 0.05 }\n",
+    );
+    let study = study(&text);
+    let units = study.units();
+    assert_eq!(units.len(), 2);
+    let Unit::Series(series) = &units[1] else {
+        panic!()
+    };
+    let expected = Series {
+        first: Point(vec![1, 0]),
+        axis: 1,
+    };
+    assert_eq!(*series, expected);
+    let rising = study.rising().unwrap();
+    assert_eq!((rising.n_values, rising.fineness), (5, 4));
+    // 0.1 + 0.05 · 7
+    let point = series.point(7);
+    assert_eq!(study.values(&point)[1].levels, [Level::Number(0.45)]);
+    assert_eq!(
+        study.label(&point),
+        "qos.arbiter.kind = oldest-first, traffic.load = 0.45"
+    );
+    let sets = [
+        "qos.arbiter.kind=oldest-first",
+        "traffic.load=0.45",
+        "measure.repeat=1",
+    ];
+    let sets = sets.map(str::to_owned);
+    let by_hand = spec::load(&Request {
+        sets: &sets,
+        ..Request::new("small.toml", &text)
+    });
+    let own = study.load(&point, 1, None, 1).experiment.unwrap();
+    assert_eq!(run_id(&own), run_id(&by_hand.experiment.unwrap()));
+    // Five values and two halvings, ten seeds each.
+    assert_eq!(study.most_runs(), 2 * 7 * 10);
+    assert!(study.is_adaptive());
+}
+
+#[test]
+fn whole_numbers_stay_whole() {
+    let study = study(&with(
+        "[study.axes]\n\"topology.arity\" = { from = 4, to = 2, step = -1 }\n",
+    ));
+    let n_hosts = study.points().map(|point| {
+        let loaded = study.load(&point, 1, None, 1);
+        loaded.experiment.unwrap().fabric.topology.n_nics()
+    });
+    assert_eq!(n_hosts.collect::<Vec<_>>(), [64, 27, 8]);
+}
+
+#[test]
+fn a_plain_experiment_is_no_study_and_a_study_loads_as_its_base() {
+    let opened = Study::open(&Request::new("small.toml", BASE));
+    assert!(!opened.has_study && opened.study.is_none() && opened.notes.is_empty());
+    let text = with(WHOLE);
+    let base = spec::load(&Request::new("small.toml", BASE))
+        .experiment
+        .unwrap();
+    let with_study = spec::load(&Request::new("small.toml", &text))
+        .experiment
+        .unwrap();
+    assert_eq!(run_id(&base), run_id(&with_study));
+    assert!(!with_study.resolved.to_toml(true).contains("study"));
+    // Without axes it is one point with seeds.
+    let one = study(&with("[study]\n"));
+    assert_eq!((one.n_points(), one.units().len()), (1, 3));
+    assert_eq!(one.label(&one.points().next().unwrap()), "");
+}
+
+fn open_in(folder: &Path, name: &str) -> spec::OpenedFile {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    spec::open(&Request {
+        directory: folder,
+        ..Request::new(&folder.join(name).display().to_string(), &text)
+    })
+}
+
+#[test]
+fn a_file_over_another_runs_like_the_whole() {
+    let folder = Folder::new("extends");
+    folder.write("common/base.toml", BASE);
+    folder.write(
+        "middle.toml",
+        "extends = \"common/base.toml\"\n[measure]\nlength = \"10 us\"\n",
+    );
+    folder.write(
+        "top.toml",
+        "extends = \"middle.toml\"\n[link]\nrate = \"200 Gbps\"\n",
+    );
+    let opened = open_in(&folder.0, "top.toml");
+    assert!(opened.notes.is_empty());
+    assert!(opened.document.root.get("extends").is_none());
+    assert_eq!(opened.document.sources.len(), 3);
+    let loaded = spec::load_document(opened.document, opened.notes, &Request::new("top", ""));
+    let whole = BASE.replace("20 us", "10 us") + "[link]\nrate = \"200 Gbps\"\n";
+    let whole = spec::load(&Request::new("whole.toml", &whole));
+    assert_eq!(
+        run_id(&loaded.experiment.unwrap()),
+        run_id(&whole.experiment.unwrap())
+    );
+}
+
+#[test]
+fn files_of_a_parent_are_found_in_its_folder() {
+    let folder = Folder::new("files");
+    folder.write(
+        "common/base.toml",
+        "[topology]\nkind = \"graph\"\nfile = \"fabric.graph\"\n",
+    );
+    folder.write("top.toml", "extends = \"common/base.toml\"\n");
+    let root = open_in(&folder.0, "top.toml").document.root;
+    let file = root.get("topology").unwrap().get("file").unwrap();
+    assert_eq!(file.as_text(), Some("common/fabric.graph"));
+}
+
+/// Code, message and help of every mistake, in order of place.
+fn told(section: &str) -> Vec<String> {
+    let opened = Study::open(&Request::new("small.toml", &with(section)));
+    assert!(opened.has_study && opened.study.is_none(), "it is taken");
+    let notes = opened.notes.sorted().into_iter();
+    let line = |note: netloom_catalog::Note| {
+        let help = note.help.unwrap_or_default();
+        format!("{} {} | {help}", note.code, note.message)
+    };
+    notes.map(line).collect()
+}
+
+#[track_caller]
+fn tells(section: &str, expected: &[&str]) {
+    assert_eq!(told(section), expected);
+}
+
+#[test]
+fn paths_that_are_none() {
+    tells(
+        "[study.axes]\n\"trafic.load\" = [1]\n\"measure.seed\" = [1]\n\"measure.repeat\" = [1]\n\"study.interval\" = [1]\nload = [1]\n",
+        &[
+            "E1001 no key has the path `trafic.load` | did you mean \"traffic.load\"?",
+            "E1008 `measure.seed` cannot be an axis | every point has the seeds from measure.seed on",
+            "E1008 `measure.repeat` cannot be an axis | every point has measure.repeat seeds",
+            "E1008 `study.interval` cannot be an axis | a study has no studies in it",
+            "E1001 no key has the path `load` | a path is that of --set: \"traffic.load\", \"switch.input-buffer\"; `netloom schema` has all keys",
+        ],
+    );
+    tells(
+        "[study.axes]\ntraffic.load = [1]\n",
+        &["E1002 `traffic` is no axis | a path stands in quotes: \"traffic.load\" = …"],
+    );
+}
+
+#[test]
+fn values_that_are_none() {
+    tells(
+        "[study.axes]\n\"traffic.load\" = []\n\"link.rate\" = \"1 Gbps\"\n\
+         \"traffic.0.load\" = { from = 0.1, to = 0.5, step = -0.1 }\n\
+         \"traffic.1.load\" = { from = 0.5, to = 0.1, step = 0.1 }\n\
+         \"topology.arity\" = { from = 1, to = 5, step = 0 }\n\
+         \"topology.levels\" = { from = 1, too = 5, step = 1 }\n\
+         \"measure.epochs\" = { from = 1, to = 1000000, step = 1 }\n\
+         \"measure.interval\" = { from = 1e-20, to = 1, step = 0.5 }\n",
+        &[
+            "E1002 the axis `traffic.load` has no values | write at least one, or take the axis away",
+            "E1002 the axis `link.rate` has no list of values | write \"link.rate\" = [\"1 Gbps\"], or { from = …, to = …, step = … }; one value for all points stands in its own section",
+            "E1002 a step of -0.1 does not lead from 0.1 to 0.5 | write a step above zero, or exchange `from` and `to`",
+            "E1002 a step of 0.1 does not lead from 0.5 to 0.1 | write a step below zero, or exchange `from` and `to`",
+            "E1002 a step of 0 does not lead from 1 to 5 | write the way from one value to the next",
+            "E0105 `to` is missing | add to = … (number)",
+            "E0106 unknown key `too` | did you mean `to`?",
+            "E1002 an axis of 1000000 values | write a larger step: an axis has at most 100000 values",
+            "E1002 `from` of 0.00000000000000000001 is too large or too exact | write at most 15 digits before and behind the point",
+        ],
+    );
+    tells(
+        "[study.axes]\n\"measure.epochs\" = { from = 1, to = 2000, step = 1 }\n\
+         \"measure.interval\" = { from = 1, to = 2000, step = 1 }\n",
+        &[
+            "E1002 a study of more than 1000000 points | take fewer values, or axes that step together: [[study.zip]]",
+        ],
+    );
+}
+
+#[test]
+fn zips_and_variants_that_do_not_fit() {
+    tells(
+        "[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n\
+         [[study.zip]]\n\"link.mtu\" = { from = 1, to = 2, step = 1 }\n[[study.zip]]\n\
+         [[study.variant]]\nname = \"a\"\nset = {}\n[[study.variant]]\nname = \"a\"\nset = { \"link.flit\" = \"64 B\" }\n\
+         [[study.variant]]\nname = \"b\"\n[[study.variant]]\nset = { \"lnk.flit\" = 1 }\nset-too = 1\n",
+        &[
+            "E1003 `link.delay` and `link.rate` have lists of different lengths | axes that step together have lists of one length",
+            "E1002 expected a list of values, found a table | axes that step together have lists: from, to and step have no place here",
+            "E1002 no axes step together here | write two or more lists, or take the table away",
+            "E1004 two variants are called \"a\" | give each a name of its own",
+            "E0105 `set` is missing | write set = { \"switch.input-buffer\" = \"64 KiB\" }; set = {} is the file as it stands",
+            "E0105 `name` is missing | add name = … (text)",
+            "E1001 no key has the path `lnk.flit` | did you mean \"link.flit\"?",
+            "E0106 unknown key `set-too` | keys here are name, set",
+        ],
+    );
+    tells(
+        "[study]\nzip = 1\nvariant = {}\naxes = 3\n",
+        &[
+            "E0101 `study.zip` is a list of tables | write [[study.zip]] with two brackets, and below it \"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]",
+            "E0101 `study.variant` is a list of tables | write [[study.variant]] with two brackets, and below it name = \"deep buffers\" and set = { … }",
+            "E0101 expected a table of axes, found a whole number | write [study.axes] and below it \"traffic.load\" = [0.1, 0.2]",
+        ],
+    );
+}
+
+#[test]
+fn values_that_cannot_be_told_apart_or_are_lost() {
+    let wfq = "{ kind = \"wfq\", weights = [[0, 1], [1, 1]] }";
+    tells(
+        &format!(
+            "[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.1]\n\"qos.arbiter\" = [{wfq}, {wfq}]\n"
+        ),
+        &[
+            "E1004 two values of `traffic.load` are called \"0.1\" | write each value once; measure.repeat runs a point several times",
+            "E1004 two values of `qos.arbiter` are called \"wfq\" | give them names: [[study.variant]] with name = … and set = { … }",
+        ],
+    );
+    let lost = "every value belongs to one axis; put what belongs together into one [[study.zip]] or [[study.variant]]";
+    tells(
+        "[study.axes]\n\"traffic.0.load\" = [0.1]\n\"traffic.load\" = [0.2]\n\
+         [[study.variant]]\nname = \"a\"\nset = { \"traffic.load\" = 1 }\n",
+        &[
+            &format!("E1005 `traffic.load` is set by two axes | {lost}"),
+            &format!("E1005 `traffic.load` is set by two axes | {lost}"),
+        ],
+    );
+    // The other way round both have an effect.
+    study(&with(
+        "[study.axes]\n\"traffic.load\" = [0.2]\n\"traffic.0.load\" = [0.1]\n",
+    ));
+}
+
+#[test]
+fn rules_without_what_they_need() {
+    let help = "under [study.axes] stands exactly one load, such as \"traffic.load\" = { from = 0.1, to = 1.0, step = 0.1 }";
+    tells(
+        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"link.rate\" = [\"1 Gbps\"]\n",
+        &[&format!(
+            "E1006 `stop-after-saturation` without an axis of loads | {help}"
+        )],
+    );
+    tells(
+        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.0.load\" = [0.1]\n\"traffic.1.load\" = [0.1]\n",
+        &[&format!(
+            "E1006 `stop-after-saturation` with 2 axes of loads | {help}"
+        )],
+    );
+    let rising = "saturation is looked for upward: write rising numbers, or take the rule away";
+    tells(
+        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = [0.2, 0.1]\n",
+        &[&format!(
+            "E1006 the values of `traffic.load` do not rise | {rising}"
+        )],
+    );
+    tells(
+        "[study.axes]\n\"traffic.load\" = { from = 0.3, to = 0.1, step = -0.1, refine = 0.01 }\n",
+        &[&format!(
+            "E1006 the values of `traffic.load` do not rise | {rising}"
+        )],
+    );
+    tells(
+        "[study.axes]\n\"traffic.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.03 }\n",
+        &[
+            "E1002 no whole number of `refine` makes a step | write a step divided by 2, 4, 5, 10, …",
+        ],
+    );
+    tells(
+        "[study.axes]\n\"traffic.0.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.01 }\n\
+         \"traffic.1.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.01 }\n",
+        &[
+            "E1006 two axes have `refine` | saturation is looked for along one axis: take one `refine` away",
+        ],
+    );
+    tells(
+        "[study]\nmost-seeds = 3\nintervall = 2\n",
+        &[
+            "E1007 `most-seeds` without `interval` | write interval = 0.02, or measure.repeat for a fixed number of seeds",
+            "E0106 unknown key `intervall` | did you mean `interval`?",
+        ],
+    );
+    tells(
+        "[study]\ninterval = 0.02\nmost-seeds = 2\n",
+        &["E1007 at most 2 seeds, and at least 3 | write most-seeds = 3 or more"],
+    );
+    let one = with("[study]\ninterval = 0.02\n").replace("repeat = 3", "repeat = 1");
+    let opened = Study::open(&Request::new("small.toml", &one));
+    assert_eq!(opened.notes.iter().next().unwrap().code, "E1007");
+}
+
+#[test]
+fn what_the_command_line_sets_is_not_lost_silently() {
+    let text = with(WHOLE);
+    let codes = |set: &str| {
+        let opened = Study::open(&Request {
+            sets: &[set.to_owned()],
+            ..Request::new("small.toml", &text)
+        });
+        let codes: Vec<&str> = opened.notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes.is_empty(), opened.study.is_some());
+        (codes, opened.study)
+    };
+    assert_eq!(codes("traffic.load=0.5").0, ["E1009"]);
+    assert_eq!(codes("traffic.0.load=0.5").0, ["E1009"]);
+    assert_eq!(codes("link.cable=5 m").0, ["E1009"]);
+    assert!(codes("measure.length=10 us").1.is_some());
+    let fewer = codes("study.axes.\"traffic.load\"=[0.5]").1.unwrap();
+    assert_eq!(fewer.n_points(), 8);
+}
+
+#[test]
+fn a_message_shows_the_line() {
+    insta::assert_snapshot!(mistakes("[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n"), @r#"
+    error[E1003]: `link.delay` and `link.rate` have lists of different lengths
+      --> small.toml:21:1
+       |
+    20 | "link.rate" = ["1 Gbps", "2 Gbps"]
+       | ----------- 2 here
+    21 | "link.delay" = ["1 ns"]
+       | ^^^^^^^^^^^^ 1 here
+       |
+       = help: axes that step together have lists of one length
+
+    1 error
+    "#);
+}
+
+#[test]
+fn a_parent_that_is_missing_wrong_or_a_circle_is_told_with_its_line() {
+    let folder = Folder::new("circle");
+    folder.write("a.toml", "extends = \"common/b.toml\"\n");
+    folder.write("common/b.toml", "extends = \"../a.toml\"\n");
+    folder.write("c.toml", "extends = \"nowhere.toml\"\n");
+    folder.write("d.toml", "extends = 3\n");
+    folder.write("e.toml", "extends = \"f.toml\"\n");
+    folder.write("f.toml", "x = = 3\n");
+    folder.write("g.toml", "extends = \"h.toml\"\n");
+    folder.write("h.toml", "netloom = 1\n[link]\nrat = 3\n");
+    let first = |name: &str| {
+        let opened = open_in(&folder.0, name);
+        assert!(!opened.is_toml, "{name}");
+        let note = opened.notes.iter().next().unwrap().clone();
+        (note.code, note.places[0].0.source, note.help)
+    };
+    let circle = first("a.toml");
+    assert_eq!((circle.0, circle.1), ("E0004", 1));
+    assert!(circle.2.unwrap().contains("take one `extends` away"));
+    let missing = first("c.toml");
+    assert_eq!((missing.0, missing.1), ("E0004", 0));
+    assert_eq!(first("d.toml").0, "E0101");
+    // A mistake in the parent is shown in the parent.
+    let parent = first("e.toml");
+    assert_eq!((parent.0, parent.1), ("E0001", 1));
+    let text = std::fs::read_to_string(folder.0.join("g.toml")).unwrap();
+    let name = folder.0.join("g.toml").display().to_string();
+    let loaded = spec::load(&Request {
+        directory: &folder.0,
+        ..Request::new(&name, &text)
+    });
+    let told = render(&loaded.document, &loaded.notes, false);
+    assert!(
+        told.contains("h.toml:3:1") && told.contains("did you mean `rate`?"),
+        "{told}"
+    );
+}
+
+#[test]
+fn check_looks_at_every_value_and_tells_a_mistake_once() {
+    let study = study(&with(
+        "[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3, 0.4]\n\
+         \"qos.arbiter\" = [\"round-robin\", \"wqf\"]\n\"link.delay\" = [\"10 ns\", \"20 ns\"]\n",
+    ));
+    let mut heard = vec![];
+    let checked = study.check(std::time::Duration::ZERO, &mut |done, of| {
+        heard.push((done, of));
+    });
+    // The longest axis has four values.
+    assert_eq!((checked.n_checked, checked.n_points), (4, 16));
+    assert!(checked.has_every_value);
+    assert_eq!(heard, [(0, 16), (1, 16), (2, 16), (3, 16), (4, 16)]);
+    let notes: Vec<_> = checked.notes.iter().collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert_eq!(
+        notes[0].message,
+        "unknown arbiter \"wqf\" (at 2 of 4 points: traffic.load = 0.2, qos.arbiter = wqf, link.delay = 20 ns)"
+    );
+    // It stands where the axis has it.
+    let told = render(&checked.document, &checked.notes, false);
+    assert!(told.contains("small.toml:21:33"), "{told}");
+    let all = study.check(std::time::Duration::from_secs(600), &mut |_, _| {});
+    assert_eq!(all.n_checked, 16);
+    assert!(
+        all.notes
+            .iter()
+            .next()
+            .unwrap()
+            .message
+            .contains("at 8 of 16 points")
+    );
+}
+
+#[test]
+fn the_cost_is_that_of_all_runs() {
+    let study = study(&with("[study.axes]\n\"traffic.load\" = [0.1, 0.2]\n"));
+    let checked = study.check(std::time::Duration::from_secs(600), &mut |_, _| {});
+    assert!(checked.notes.is_empty());
+    let cost = checked.cost.unwrap();
+    let single = |point: &Point| study.load(point, 1, None, 1).cost.unwrap();
+    let sum: f64 = study
+        .points()
+        .map(|point| single(&point).packet_hops * 3.0)
+        .sum();
+    assert_eq!(cost.runs, 6);
+    assert!((cost.packet_hops - sum).abs() < 1e-6 * sum);
+    assert!(cost.largest_state_bytes > 1000 && cost.cpu_seconds > 0.0);
+    let words: Vec<&str> = checked
+        .facts
+        .iter()
+        .map(|(word, _)| word.as_str())
+        .collect();
+    assert!(
+        words.contains(&"fabric") && !words.contains(&"traffic"),
+        "{words:?}"
+    );
+}
