@@ -123,7 +123,7 @@ impl<'f> Sheet<'f> {
             .map(|name| name.chars().count())
             .max()
             .unwrap_or(0);
-        let left = 0.55 + 0.055 * longest as f64;
+        let left = 0.62 + 0.055 * longest as f64;
         let room = (width_in - left).max(1.0);
         let fit = |narrow: f64| ((room / narrow).floor() as usize).max(1);
         let columns = match figure.columns {

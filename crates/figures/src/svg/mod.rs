@@ -9,6 +9,8 @@ mod chart;
 mod frame;
 mod heat;
 mod legend;
+#[cfg(test)]
+mod tests;
 
 use crate::model::{Axis, Chart, Figure, Mark, Panel, Scale};
 use canvas::{Anchor, Canvas, cut_text, text_width, wrapped};

@@ -110,7 +110,8 @@ impl Emit {
         };
         let opened = load::open_study(&what.file, run.overrides())?;
         if !opened.has_study {
-            let message = "there is nothing to divide: the file has no [study]; netloom run runs it as it is";
+            let message =
+                "there is nothing to divide: the file has no [study]; netloom run runs it as it is";
             output.error(message);
             return Ok(Exit::Usage);
         }
