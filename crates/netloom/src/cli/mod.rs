@@ -15,6 +15,7 @@ mod machine;
 mod output;
 mod patience;
 mod plan;
+mod plot;
 mod progress;
 mod reproduce;
 mod route;
@@ -98,6 +99,8 @@ enum Command {
     Reproduce(reproduce::Reproduce),
     /// Compare two folders of results over their common seeds; fail if a limit is broken.
     Compare(compare::Compare),
+    /// Draw the figures of a folder of results, for papers: SVG, PGFPlots, CSV.
+    Plot(plot::Plot),
     /// List what can be named in an experiment.
     List(list::List),
     /// Explain a kind, a key, a column of results, an error code, or `exit-codes`.
@@ -159,6 +162,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Emit(command) => command.run(&output),
         Command::Reproduce(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
+        Command::Plot(command) => command.run(&output),
         Command::List(command) => command.run(&output),
         Command::Explain(command) => command.run(&output),
         Command::Topo(command) => command.run(&output),

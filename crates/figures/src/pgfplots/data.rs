@@ -1,0 +1,57 @@
+//! The numbers that a panel reads.
+
+use crate::model::{Line, Mark};
+
+use super::tex::number;
+
+/// The columns of the `n`-th line: places, the line itself, its band, and its points by what must be known of them.
+const COLUMNS: [&str; 7] = ["x", "y", "low", "high", "ok", "saturated", "unsure"];
+
+/// A table with seven columns for every line; shorter lines are filled with `nan`, which is not drawn.
+///
+/// The mark of a saturated point beyond the axis stands at its upper end; the point itself does not.
+pub(super) fn of_lines(lines: &[Line], highest: f64) -> String {
+    let header = (0..lines.len()).flat_map(|n| COLUMNS.map(|name| format!("{name}{n}")));
+    let mut text = header.collect::<Vec<_>>().join(" ");
+    text.push('\n');
+    let longest = lines
+        .iter()
+        .map(|line| line.points.len())
+        .max()
+        .unwrap_or(0);
+    for at in 0..longest {
+        let cells = lines.iter().flat_map(|line| match line.points.get(at) {
+            None => COLUMNS.map(|_| "nan".to_owned()),
+            Some(point) => {
+                let marked = |mark: Mark| {
+                    if point.mark == mark {
+                        point.y
+                    } else {
+                        f64::NAN
+                    }
+                };
+                let saturated = match point.mark {
+                    Mark::Saturated => point.y.min(highest),
+                    _ => f64::NAN,
+                };
+                let bound = |end: Option<f64>| match point.mark {
+                    Mark::Saturated => f64::NAN,
+                    _ => end.unwrap_or(f64::NAN),
+                };
+                [
+                    point.x,
+                    point.y,
+                    bound(point.low),
+                    bound(point.high),
+                    marked(Mark::Ok),
+                    saturated,
+                    marked(Mark::NotConverged),
+                ]
+                .map(number)
+            }
+        });
+        text += &cells.collect::<Vec<_>>().join(" ");
+        text.push('\n');
+    }
+    text
+}
