@@ -11,12 +11,12 @@
   const themes = {
     light: {
       paper: "#ffffff", ink: "#1a1d21", quiet: "#59616b", rule: "#dde1e6", grid: "#eceff2",
-      ramp: ["#eef4fb", "#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08519c", "#08306b"],
+      ramp: ["#fdeccf", "#fdcd84", "#f79f4f", "#e26b3c", "#b73c4a", "#7c225a", "#3b0f4e"],
       colors: {},
     },
     dark: {
       paper: "#14171c", ink: "#e6e8eb", quiet: "#a3abb6", rule: "#333a44", grid: "#262c34",
-      ramp: ["#1d2733", "#17405f", "#12608f", "#1c83bd", "#49a6dc", "#8fcaf0", "#dcf0ff"],
+      ramp: ["#2a2440", "#5a2a63", "#93345f", "#cb4f4c", "#ee8140", "#fbb85c", "#fdeeb5"],
       // The palette of Okabe and Ito, lightened where it would sink into a dark page.
       colors: { "#0072b2": "#4aa8e0", "#d55e00": "#f07c2c", "#009e73": "#22c196", "#000000": "#e6e8eb" },
     },
@@ -140,8 +140,7 @@
   const viewOf = (spec, element) => {
     const compiled = vegaLite.compile(spec, { logger: quietLogger() }).spec;
     const view = new vega.View(vega.parse(compiled), { renderer: "svg", logger: quietLogger(), tooltip: tip });
-    // Everything is there already, so one synchronous evaluation draws it: a browser that is about to print waits.
-    if (element) view.initialize(element).run();
+    if (element) view.initialize(element);
     return view;
   };
 
@@ -158,11 +157,13 @@
     return { columns, width, height: isPrinting && !figure.height ? Math.min(height, n > 9 ? 150 : 185) : height };
   };
 
+  const panelsOf = (figure) => byId(`figure-${figure.id}`).querySelector(".panels");
+  const widthOf = (figure) => (isPrinting ? 680 : Math.floor(panelsOf(figure).clientWidth));
   const draw = (figure) => {
     const element = byId(`figure-${figure.id}`);
-    const panels = element.querySelector(".panels");
-    const available = isPrinting ? 680 : Math.floor(panels.clientWidth);
-    if (available <= 0) return;
+    const panels = panelsOf(figure);
+    const available = widthOf(figure);
+    if (available <= 0) return Promise.resolve();
     const before = drawn.get(figure.id);
     const hidden = before ? before.hidden : [];
     if (before) before.views.forEach((view) => view.finalize());
@@ -170,6 +171,7 @@
     panels.style.setProperty("--columns", shape.columns);
     panels.style.setProperty("--height", `${shape.height}px`);
     const views = [];
+    const ready = [];
     figure.panels.forEach((panel, i) => {
       const target = panels.children[i];
       target.replaceChildren();
@@ -179,6 +181,7 @@
         svg.setAttribute("role", "img");
         svg.setAttribute("aria-label", panel.summary);
         views.push(view);
+        ready.push(view.runAsync());
       } catch (error) {
         window.figureErrors.push(`${figure.id}, panel ${i}: ${error}`);
         const words = document.createElement("p");
@@ -188,8 +191,9 @@
       }
     });
     drawn.set(figure.id, { views, hidden, width: available, theme: themeName() });
-    if (!before) window.figuresDrawn += 1;
     legend(figure, element, hidden);
+    // All data is there already, so this waits for no timer and no file: it ends before a browser prints.
+    return Promise.all(ready).then(() => { if (!before) window.figuresDrawn += 1; });
   };
 
   const legend = (figure, element, hidden) => {
@@ -207,21 +211,25 @@
     const state = drawn.get(figure.id);
     if (!state) return;
     state.hidden = hidden;
-    state.views.forEach((view) => view.signal("hidden", hidden).run());
+    state.views.forEach((view) => view.signal("hidden", hidden).runAsync());
     legend(figure, byId(`figure-${figure.id}`), hidden);
   };
 
   const drawAll = () => {
-    for (const figure of report.figures) {
-      const state = drawn.get(figure.id);
-      const isCurrent = state && !isPrinting && state.theme === themeName();
-      if (!isCurrent) draw(figure);
-    }
+    const isCurrent = (state) => state && !isPrinting && state.theme === themeName();
+    const missing = report.figures.filter((figure) => !isCurrent(drawn.get(figure.id)));
+    return Promise.all(missing.map(draw));
   };
   window.drawAllFigures = drawAll;
   const redraw = () => {
-    for (const figure of report.figures) if (drawn.has(figure.id)) draw(figure);
     paintFabric();
+    // Those in view first; the others when they are looked at.
+    for (const figure of report.figures) {
+      if (!drawn.has(figure.id)) continue;
+      const { top, bottom } = byId(`figure-${figure.id}`).getBoundingClientRect();
+      if (bottom > -400 && top < innerHeight + 400) draw(figure);
+      else seen.observe(byId(`figure-${figure.id}`));
+    }
   };
 
   // ---- What can be taken away -------------------------------------------------------------------------------
@@ -303,7 +311,7 @@
   };
   const vegaOf = (figure) => JSON.stringify(
     figure.panels.map((panel) => specOf(figure, panel, themes.light, 400, 280, [])), null, 1);
-  window.figureAs = { csv: csvOf, svg: svgOf, vega: vegaOf, all: report.figures };
+  window.figureAs = { csv: csvOf, svg: svgOf, vega: vegaOf, drawn: draw, all: report.figures };
 
   const take = {
     csv: (figure) => save(`${figure.id}.csv`, "text/csv", csvOf(figure)),
@@ -354,11 +362,16 @@
     if (!fabric) return;
     const of = theme();
     const chosen = fabric.points[Number(byId("fabric-point")?.value || fabric.first)];
-    document.querySelectorAll(".fabric [data-edge]").forEach((edge) => {
-      const use = chosen.use[Number(edge.dataset.edge)];
+    const useOf = (edge) => chosen.use[Number(edge.dataset.edge)];
+    const edges = [...document.querySelectorAll(".fabric [data-edge]")];
+    for (const edge of edges) {
+      const use = useOf(edge);
       edge.setAttribute("stroke", use === null ? of.rule : heat(use / fabric.high, of));
-      edge.setAttribute("stroke-width", use === null ? 1 : (1.2 + (2.6 * use) / fabric.high).toFixed(2));
-    });
+      edge.setAttribute("stroke-width", use === null ? 0.8 : (0.9 + (1.3 * use) / fabric.high).toFixed(2));
+    }
+    // The busiest lie on top.
+    edges.sort((a, b) => (useOf(a) ?? -1) - (useOf(b) ?? -1));
+    edges[0]?.parentElement.append(...edges);
     const scale = byId("fabric-scale");
     if (scale) scale.style.background = `linear-gradient(to right, ${of.ramp.slice(1).join(",")})`;
     const words = byId("fabric-words");
@@ -481,7 +494,8 @@
       if (!entry.isIntersecting) continue;
       seen.unobserve(entry.target);
       const figure = report.figures[Number(entry.target.dataset.figure)];
-      if (!drawn.has(figure.id)) draw(figure);
+      const state = drawn.get(figure.id);
+      if (!state || state.theme !== themeName() || Math.abs(state.width - widthOf(figure)) > 8) draw(figure);
     }
   }, { rootMargin: "400px 0px" });
   document.querySelectorAll("figure[data-figure]").forEach((element) => seen.observe(element));
@@ -490,11 +504,8 @@
   addEventListener("resize", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      for (const figure of report.figures) {
-        const state = drawn.get(figure.id);
-        const width = byId(`figure-${figure.id}`).querySelector(".panels").clientWidth;
-        if (state && Math.abs(state.width - width) > 8) draw(figure);
-      }
+      const isStale = (state, figure) => state && Math.abs(state.width - widthOf(figure)) > 8;
+      if (report.figures.some((figure) => isStale(drawn.get(figure.id), figure))) redraw();
     }, 150);
   });
 

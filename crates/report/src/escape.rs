@@ -23,7 +23,13 @@ pub(crate) fn text(words: &str) -> String {
 
 /// A name that may run from right to left without turning its neighbours around.
 pub(crate) fn name(words: &str) -> String {
-    format!("<bdi>{}</bdi>", text(words))
+    // A short one is not broken; a long one is, anywhere, before it breaks the page.
+    let class = if words.chars().count() <= 26 {
+        " class=\"brief\""
+    } else {
+        ""
+    };
+    format!("<bdi{class}>{}</bdi>", text(words))
 }
 
 /// JSON inside a `<script>` element: nothing in it can end the element or begin a comment.

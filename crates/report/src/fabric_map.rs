@@ -175,6 +175,7 @@ fn svg(layout: &Layout) -> String {
         "<svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"The fabric with its links coloured by use; the table of busiest links has the numbers.\">\n",
         layout.width_px, layout.height_px, layout.width_px
     );
+    svg.push_str("<g>\n");
     for (at, edge) in layout.edges.iter().enumerate() {
         let mut path = String::new();
         for line in &edge.lines_px {
@@ -187,6 +188,7 @@ fn svg(layout: &Layout) -> String {
             "<path class=\"edge\" data-edge=\"{at}\" fill=\"none\" stroke=\"#9aa3ad\" d=\"{path}\"/>\n"
         ));
     }
+    svg.push_str("</g>\n");
     for node in &layout.nodes {
         let class = if node.kind.starts_with("nic") {
             "node nic"

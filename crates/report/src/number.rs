@@ -60,6 +60,11 @@ pub(crate) fn short(x: f64) -> String {
     format!("{x:.digits$}")
 }
 
+/// A count, with commas between thousands.
+pub(crate) fn count(n: u64) -> String {
+    grouped(n as f64)
+}
+
 /// A fraction with as many digits as a load has.
 pub(crate) fn load(x: f64) -> String {
     format!("{x:.3}")

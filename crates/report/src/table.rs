@@ -50,7 +50,7 @@ pub(crate) enum Cell {
 
 impl Cell {
     pub(crate) fn whole(n: u64) -> Cell {
-        Cell::Number(Some(n as f64), number::short(n as f64))
+        Cell::Number(Some(n as f64), n.to_string())
     }
 
     fn html(&self) -> String {
@@ -71,7 +71,7 @@ impl Cell {
             }
             Cell::Estimate(estimate, unit) => {
                 let shown = estimate.map_or("–".into(), |e| {
-                    shown(number::short(e.mean / unit), e, |w| number::short(w / unit))
+                    shown(e, *unit, number::short)
                 });
                 numeric(
                     estimate.map(|e| e.mean),
@@ -81,7 +81,7 @@ impl Cell {
             }
             Cell::Load(estimate) => {
                 let shown = estimate.map_or("–".into(), |e| {
-                    shown(number::load(e.mean), e, number::load)
+                    shown(e, 1.0, number::load)
                 });
                 numeric(
                     estimate.map(|e| e.mean),
@@ -93,11 +93,18 @@ impl Cell {
     }
 }
 
-fn shown(mean: String, estimate: Estimate, width: impl Fn(f64) -> String) -> String {
-    match estimate.half_width {
-        Some(half) => format!("{mean} <span class=\"within\">±{}</span>", width(half)),
-        None => mean,
+/// A mean and half of its interval with as many digits; an interval that rounds to nothing is not shown.
+fn shown(estimate: Estimate, unit: f64, told: fn(f64) -> String) -> String {
+    let mean = told(estimate.mean / unit);
+    let Some(half) = estimate.half_width else {
+        return mean;
+    };
+    let digits = mean.split_once('.').map_or(0, |(_, after)| after.len());
+    let half = format!("{:.digits$}", half / unit);
+    if half.chars().all(|c| "0.".contains(c)) {
+        return mean;
     }
+    format!("{mean} <span class=\"within\">±{half}</span>")
 }
 
 /// A table with its lines.

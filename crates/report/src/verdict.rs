@@ -18,7 +18,6 @@ pub(crate) fn html(study: &Study, collections: &[Collection]) -> String {
     html.push_str(&tiles(study, collections));
     html.push_str(&format!("<p>{}</p>\n", sentence(study)));
     let mut parts = vec![];
-    parts.extend(states(study));
     parts.extend(saturation(study));
     parts.extend(quickest(study));
     if !parts.is_empty() {
@@ -76,7 +75,7 @@ fn tile(class: &str, name: &str, n: usize, words: &str) -> String {
     } else {
         format!("<small>{words}</small>")
     };
-    let n = number::short(n as f64);
+    let n = number::count(n as u64);
     format!("<div class=\"tile {class}\"><dt>{name}</dt><dd>{n}{small}</dd></div>")
 }
 
@@ -134,17 +133,21 @@ fn sentence(study: &Study) -> String {
     format!("Measured: {classes}{range}{series}.")
 }
 
-/// A small map of all points: series by loads.
-fn states(study: &Study) -> Option<String> {
-    let loads = study.loads();
-    if loads.is_empty() || loads.len() > MOST_LOADS || study.series.len() > MOST_SERIES {
-        return None;
+/// Between which loads each series saturates, beside the state of each of its points.
+fn saturation(study: &Study) -> Option<String> {
+    study.load_axis?;
+    let mut loads = study.loads();
+    if loads.len() > MOST_LOADS || study.series.len() > MOST_SERIES {
+        loads.clear();
     }
     let mut html = String::from(
-        "<div><h3>State of every point</h3><table class=\"states\"><thead><tr><th scope=\"col\"><span class=\"unseen\">Series</span></th>",
+        "<div class=\"whole\"><h3>Saturation</h3><div class=\"statesbox\"><table class=\"states\"><thead><tr><th scope=\"col\"><span class=\"unseen\">Series</span></th>",
     );
     for load in &loads {
         html.push_str(&format!("<th scope=\"col\">{}</th>", tight(*load)));
+    }
+    for title in ["Steady up to", "Saturated from", "Most delivered"] {
+        html.push_str(&format!("<th scope=\"col\" class=\"n\">{title}</th>"));
     }
     html.push_str("</tr></thead><tbody>");
     for (at, series) in study.series.iter().enumerate() {
@@ -154,13 +157,35 @@ fn states(study: &Study) -> Option<String> {
         ));
         for load in &loads {
             let point = study.series_points(at).find(|p| p.load == Some(*load));
-            html.push_str(&point.map_or("<td></td>".into(), |point| state_cell(study, point)));
+            let cell = point.map_or("<td></td>".into(), |point| state_cell(study, point));
+            html.push_str(&cell);
+        }
+        let is_saturated = |point: &&Point| point.state() == State::Saturated;
+        let first = study.series_points(at).find(is_saturated);
+        let last = study
+            .series_points(at)
+            .take_while(|point| !is_saturated(point))
+            .last();
+        let most = study
+            .series_points(at)
+            .filter_map(|point| point.total.mean("delivered_load"))
+            .max_by(f64::total_cmp);
+        let load = |point: Option<&Point>, otherwise: &str| {
+            let load = point.and_then(|point| point.load);
+            load.map_or(otherwise.to_owned(), number::plain)
+        };
+        for words in [
+            load(last, "none"),
+            load(first, "not reached"),
+            most.map_or("–".into(), number::load),
+        ] {
+            html.push_str(&format!("<td class=\"n\">{words}</td>"));
         }
         html.push_str("</tr>");
     }
-    html.push_str("</tbody></table><ul class=\"key\">");
+    html.push_str("</tbody></table></div><ul class=\"key\">");
     for (state, sign, style, words) in State::ALL {
-        if study.points.iter().any(|point| point.state() == state) {
+        if !loads.is_empty() && study.points.iter().any(|point| point.state() == state) {
             html.push_str(&format!(
                 "<li class=\"{style}\"><span class=\"sign\">{sign}</span> {words}</li>"
             ));
@@ -193,42 +218,6 @@ fn state_cell(study: &Study, point: &Point) -> String {
     )
 }
 
-/// Between which loads each series saturates.
-fn saturation(study: &Study) -> Option<String> {
-    study.load_axis?;
-    let mut html = String::from(
-        "<div><h3>Saturation</h3><div class=\"scroll\"><table class=\"data\"><thead><tr><th scope=\"col\">Series</th>\
-         <th scope=\"col\" class=\"n\">Highest steady load</th><th scope=\"col\" class=\"n\">Saturated from</th>\
-         <th scope=\"col\" class=\"n\">Most delivered</th></tr></thead><tbody>",
-    );
-    for (at, series) in study.series.iter().enumerate() {
-        let first = study
-            .series_points(at)
-            .find(|point| point.state() == State::Saturated)
-            .and_then(|point| point.load);
-        let last = study
-            .series_points(at)
-            .take_while(|point| point.state() != State::Saturated)
-            .filter_map(|point| point.load)
-            .last();
-        let most = study
-            .series_points(at)
-            .filter_map(|point| point.total.mean("delivered_load"))
-            .max_by(f64::total_cmp);
-        let load =
-            |load: Option<f64>, otherwise: &str| load.map_or(otherwise.to_owned(), number::plain);
-        html.push_str(&format!(
-            "<tr><th scope=\"row\" class=\"name\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-            escape::name(series),
-            load(last, "none"),
-            load(first, "not reached"),
-            most.map_or("–".into(), number::load),
-        ));
-    }
-    html.push_str("</tbody></table></div></div>");
-    Some(html)
-}
-
 /// Which series serves each class best, and which worst, at the load where they can be compared.
 fn quickest(study: &Study) -> Option<String> {
     let chosen = study.chosen();
@@ -240,7 +229,7 @@ fn quickest(study: &Study) -> Option<String> {
     let at = study.chosen_load().map_or(String::new(), |load| {
         format!(" at load {}", number::plain(load))
     });
-    let mut html = format!("<div><h3>p99 latency{at}</h3>");
+    let mut html = format!("<div class=\"whole\"><h3>p99 latency{at}</h3>");
     if study.chosen_load().is_some() {
         let is_steady = chosen.iter().all(|p| p.state() != State::Saturated);
         html.push_str(if is_steady {

@@ -84,13 +84,15 @@ class Browser:
         while self.value("document.readyState") != "complete" and time.time() < until:
             time.sleep(0.05)
 
-    def picture(self, path, whole=True):
+    def pictures(self, folder, name, height):
+        """The whole page in slices that can be looked at."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        options = {"format": "png", "captureBeyondViewport": True}
-        if whole:
-            options["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 16000), "scale": 1}
-        data = self.call("Page.captureScreenshot", options)["data"]
-        pathlib.Path(path).write_bytes(base64.b64decode(data))
+        tops = range(0, int(size["height"]), height)
+        for number, top in enumerate(tops, 1):
+            clip = {"x": 0, "y": top, "width": size["width"], "height": min(height, size["height"] - top), "scale": 1}
+            options = {"format": "png", "captureBeyondViewport": True, "clip": clip}
+            data = self.call("Page.captureScreenshot", options)["data"]
+            (folder / f"{name}-{number:02}.png").write_bytes(base64.b64decode(data))
 
     def pdf(self, path):
         options = {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": True, "preferCSSPageSize": False,
@@ -113,7 +115,7 @@ def check(browser, path, failures):
     browser.open(path, 1280, 900)
     first = browser.value("window.figuresDrawn")
     wanted = browser.value("window.figuresWanted")
-    milliseconds = browser.value("(() => { const t = performance.now(); drawAllFigures(); return performance.now() - t; })()")
+    milliseconds = browser.value("(async () => { const t = performance.now(); await drawAllFigures(); return performance.now() - t; })()")
     drawn = browser.value("window.figuresDrawn")
     errors = browser.value("window.figureErrors")
     expect(f"{drawn} of {wanted} figures are drawn", drawn == wanted)
@@ -138,12 +140,13 @@ def check(browser, path, failures):
         })()"""
         expect("the table of classes does not sort", browser.value(order))
     if browser.value("!!document.querySelector('.legend button[data-series]')"):
-        hidden = """(() => {
+        hidden = """(async () => {
+            const drawn = () => new Promise(r => setTimeout(r, 300));
             const figure = document.querySelector('.legend').closest('figure');
             const marks = () => figure.querySelectorAll('.panel svg path').length;
             const button = figure.querySelector('button[data-series]'), before = marks();
-            button.click(); const fewer = marks() < before && button.ariaPressed === 'false';
-            button.click(); return fewer && marks() === before;
+            button.click(); await drawn(); const fewer = marks() < before && button.ariaPressed === 'false';
+            button.click(); await drawn(); return fewer && marks() === before;
         })()"""
         expect("a legend does not hide its series", browser.value(hidden))
     recolored = """(() => {
@@ -183,7 +186,7 @@ def pictures(browser, path, folder):
         browser.value("try { localStorage.clear() } catch {}")
         browser.open(path, width, height, scheme, is_phone)
         browser.value("drawAllFigures()")
-        browser.picture(folder / f"{name}.png")
+        browser.pictures(folder, name, 1400)
     browser.open(path, 1280, 900, "dark")
     browser.pdf(folder / "print.pdf")
 
