@@ -1,20 +1,54 @@
 //! Figures of a study: what they show, and how they are drawn.
 //!
-//! A [`Figure`] is plain data, made from the tables of a folder; SVG, PGFPlots and CSV are written from it, and
-//! so is whatever else draws it. This crate knows no simulator.
+//! A [`Figure`] is plain data, made from the tables of a folder by [`figures`]; [`svg`], [`pgfplots`] and [`csv`] are
+//! written from it, and so is whatever else draws it. This crate knows no simulator.
 
+mod axis;
+mod columns;
+mod csv;
+mod curves;
+mod detail;
+mod distribution;
+mod hosts;
+mod links;
+#[cfg(test)]
+mod look;
+mod map;
 mod model;
+mod over_time;
+mod spread;
+mod study;
 mod style;
+mod svg;
+#[cfg(test)]
+mod synthetic;
+#[cfg(test)]
+mod tests;
+mod ticks;
 
+pub use csv::csv;
 pub use model::{
     Axis, BoxPlot, Cell, Chart, Figure, Gauge, LegendEntry, Line, Map, MapLink, Mark, Panel, Place,
     Point, Reference, Scale,
 };
 pub use style::{Color, Dash, Marker, Style};
+pub use svg::{SvgStyle, svg};
+pub use ticks::{minor_ticks, short, tick_text, ticks};
 
 use netloom_results::Collection;
 
-/// The figures that a folder of results deserves.
-pub fn figures(_collection: &Collection) -> Vec<Figure> {
-    vec![]
+/// The figures that a folder of results deserves, the most telling first.
+///
+/// Figures whose tables or columns are missing are left out.
+pub fn figures(collection: &Collection) -> Vec<Figure> {
+    let Some(study) = study::Study::new(collection) else {
+        return vec![];
+    };
+    let details = detail::Details::new(&study);
+    let mut figures = curves::curves(&study);
+    figures.extend(distribution::distributions(&details));
+    figures.extend(over_time::over_time(&details));
+    figures.extend(hosts::hosts(&details));
+    figures.extend(links::link_use(&details));
+    figures
 }

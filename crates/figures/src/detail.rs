@@ -1,0 +1,128 @@
+//! Figures of a few chosen points: which lines stand in which panel.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Line, Point};
+use crate::study::{Study, StudyPoint};
+use crate::style::Style;
+
+/// Panels of figures that show details.
+pub(crate) const DETAILS: usize = 9;
+
+/// The chosen points, and where their lines stand.
+pub(crate) struct Details<'s, 'c> {
+    pub(crate) study: &'s Study<'c>,
+    pub(crate) points: Vec<StudyPoint>,
+}
+
+/// The points of a line by point of the study and group.
+pub(crate) type ByPoint = BTreeMap<(u64, usize), Vec<Point>>;
+
+/// Panels with their lines, and what the lines are.
+pub(crate) struct Arranged {
+    pub(crate) panels: Vec<(String, Vec<Line>)>,
+    pub(crate) series: String,
+    pub(crate) columns: Option<usize>,
+}
+
+impl<'s, 'c> Details<'s, 'c> {
+    pub(crate) fn new(study: &'s Study<'c>) -> Details<'s, 'c> {
+        Details {
+            study,
+            points: study.chosen(DETAILS),
+        }
+    }
+
+    /// The place of a point among the chosen ones.
+    pub(crate) fn is_chosen(&self, number: u64) -> bool {
+        self.points.iter().any(|point| point.number == number)
+    }
+
+    /// Classes are compared within a point; where there is one class, series are compared at one load; where
+    /// there is one series, loads are.
+    pub(crate) fn arranged(&self, found: &ByPoint) -> Arranged {
+        let study = self.study;
+        let line = |name: String, style: Style, number: u64, group: usize| {
+            let points = found
+                .get(&(number, group))
+                .filter(|points| !points.is_empty())?
+                .clone();
+            Some(Line {
+                name,
+                style,
+                joined: true,
+                marked: false,
+                points,
+            })
+        };
+        let n_groups = study.groups.names.len();
+        let mut panels: Vec<(String, Vec<Line>)> = vec![];
+        let series;
+        let mut columns = None;
+        if n_groups > 1 {
+            for point in &self.points {
+                let of = |group: usize| {
+                    let name = study.groups.names[group].clone();
+                    line(name, study.groups.style(group), point.number, group)
+                };
+                panels.push((
+                    study.point_text(point),
+                    (0..n_groups).filter_map(of).collect(),
+                ));
+            }
+            series = study.groups.title().to_owned();
+            let first = self.points.first().map(|p| (p.facet, p.series));
+            let in_row = self
+                .points
+                .iter()
+                .filter(|p| Some((p.facet, p.series)) == first);
+            let n = in_row.count();
+            columns = (n > 1 && n < self.points.len()).then_some(n);
+        } else if study.series.len() * study.facets.len() > 1 {
+            let mut by_x: BTreeMap<u64, (String, Vec<Line>)> = BTreeMap::new();
+            for point in &self.points {
+                let key = crate::study::ordered_bits(point.x);
+                let panel = by_x
+                    .entry(key)
+                    .or_insert_with(|| (study.x_text(point.x), vec![]));
+                let name = study.series_text(point.facet, point.series);
+                let nth = point.facet * study.series.len() + point.series;
+                panel
+                    .1
+                    .extend(line(name, study.series_style(nth), point.number, 0));
+            }
+            panels.extend(by_x.into_values());
+            series = study.series_title.clone();
+        } else {
+            let lines = self.points.iter().enumerate();
+            let name = |point: &StudyPoint| match study.is_sweep() {
+                true => study.x_text(point.x),
+                false => study.groups.names.first().cloned().unwrap_or_default(),
+            };
+            let lines =
+                lines.filter_map(|(n, point)| line(name(point), Style::nth(n), point.number, 0));
+            panels.push((String::new(), lines.collect()));
+            series = if study.is_sweep() {
+                study.x.label.clone()
+            } else {
+                String::new()
+            };
+        }
+        panels.retain(|(_, lines)| !lines.is_empty());
+        Arranged {
+            panels,
+            series,
+            columns,
+        }
+    }
+
+    /// Which points were chosen, for captions.
+    pub(crate) fn sentence(&self) -> &'static str {
+        match self.study.is_numeric && self.study.is_sweep() {
+            true => {
+                " Points are the lowest, a middle and the highest at which nothing is saturated, where there are any."
+            }
+            false => "",
+        }
+    }
+}

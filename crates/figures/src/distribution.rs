@@ -1,0 +1,211 @@
+//! How latencies are distributed: shares of messages up to, and beyond, a latency.
+
+use std::collections::BTreeMap;
+
+use crate::axis::{Quantity, fitted, time_unit};
+use crate::columns::{Numbers, PointOf, words};
+use crate::detail::{ByPoint, Details};
+use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
+use crate::ticks::round_log_ends;
+
+/// How many steps of a line are drawn, about; more are not seen.
+const STEPS: f64 = 200.0;
+
+/// Buckets by their upper end (bits of a positive number are in its order): the lower end and how many.
+type Buckets = BTreeMap<u64, (f64, u64)>;
+
+pub(crate) fn distributions(details: &Details<'_, '_>) -> Vec<Figure> {
+    let Some(found) = buckets(details) else {
+        return vec![];
+    };
+    let largest = found
+        .values()
+        .filter_map(|buckets| buckets.keys().next_back());
+    let largest = largest
+        .map(|bits| f64::from_bits(*bits))
+        .fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return vec![];
+    }
+    let (unit, divisor) = time_unit(largest);
+    let cdf = figure(details, &found, (unit, divisor), false);
+    let ccdf = figure(details, &found, (unit, divisor), true);
+    [cdf, ccdf].into_iter().flatten().collect()
+}
+
+/// The histograms of message latency of the chosen points, over all seeds.
+fn buckets(details: &Details<'_, '_>) -> Option<BTreeMap<(u64, usize), Buckets>> {
+    let table = details.study.collection.table("histograms")?;
+    let latency = words(table, "latency")?;
+    let from = Numbers::of(table, "from_ns")?;
+    let to = Numbers::of(table, "to_ns")?;
+    let count = Numbers::of(table, "count")?;
+    let point_of = PointOf::new(table);
+    let groups = details.study.groups.reader(table);
+    let mut found: BTreeMap<(u64, usize), Buckets> = BTreeMap::new();
+    for line in 0..table.len() {
+        let number = point_of.get(line);
+        if latency.get(line) != Some("message") || !details.is_chosen(number) {
+            continue;
+        }
+        let read = (
+            groups.get(line),
+            from.get(line),
+            to.get(line),
+            count.get(line),
+        );
+        let (Some(group), Some(from), Some(to), Some(count)) = read else {
+            continue;
+        };
+        let buckets = found.entry((number, group)).or_default();
+        buckets.entry(to.max(0.0).to_bits()).or_insert((from, 0)).1 += count as u64;
+    }
+    Some(found)
+}
+
+fn figure(
+    details: &Details<'_, '_>,
+    found: &BTreeMap<(u64, usize), Buckets>,
+    (unit, divisor): (&str, f64),
+    beyond: bool,
+) -> Option<Figure> {
+    let stairs: ByPoint = found
+        .iter()
+        .map(|(key, buckets)| (*key, steps(buckets, divisor, beyond)))
+        .collect();
+    let all = || stairs.values().flatten();
+    let lowest = all()
+        .map(|point| point.x)
+        .filter(|x| *x > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let highest = all().map(|point| point.x).fold(0.0, f64::max);
+    let is_log = beyond || highest > 20.0 * lowest;
+    let ends = match is_log {
+        true => round_log_ends(lowest, highest),
+        false => {
+            let axis = fitted("", Quantity::Index, [highest].into_iter()).axis;
+            (axis.low, axis.high)
+        }
+    };
+    let x = Axis {
+        label: "Message latency".to_owned(),
+        unit: unit.to_owned(),
+        scale: if is_log { Scale::Log } else { Scale::Linear },
+        low: ends.0,
+        high: ends.1,
+    };
+    let least = all()
+        .map(|point| point.y)
+        .filter(|y| *y > 0.0)
+        .fold(1.0, f64::min);
+    let y = Axis {
+        label: if beyond {
+            "Share of slower messages"
+        } else {
+            "Share of messages"
+        }
+        .to_owned(),
+        unit: String::new(),
+        scale: if beyond { Scale::Log } else { Scale::Linear },
+        low: if beyond {
+            round_log_ends(least, 1.0).0.min(0.1)
+        } else {
+            0.0
+        },
+        high: 1.0,
+    };
+    let arranged = details.arranged(&stairs);
+    let panels = arranged.panels.into_iter().map(|(title, lines)| Panel {
+        title,
+        chart: Chart::Steps(lines),
+        references: vec![],
+    });
+    let panels: Vec<Panel> = panels.collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let what = match beyond {
+        true => {
+            "Share of messages that took longer than a latency (CCDF, all seeds together). Both axes are logarithmic."
+        }
+        false => "Share of messages that took at most a latency (CDF, all seeds together).",
+    };
+    Some(Figure {
+        id: if beyond {
+            "latency-ccdf"
+        } else {
+            "latency-cdf"
+        }
+        .to_owned(),
+        title: if beyond {
+            "Tail of message latency"
+        } else {
+            "Distribution of message latency"
+        }
+        .to_owned(),
+        caption: format!("{what}{}", details.sentence()),
+        x,
+        y,
+        series: arranged.series,
+        heat: None,
+        panels,
+        columns: arranged.columns,
+    })
+}
+
+/// The stairs of a histogram: a bucket is over at its upper end.
+fn steps(buckets: &Buckets, divisor: f64, beyond: bool) -> Vec<Point> {
+    let total: u64 = buckets.values().map(|(_, count)| count).sum();
+    if total == 0 {
+        return vec![];
+    }
+    let at = |x: f64, y: f64| Point {
+        x: x / divisor,
+        y,
+        low: None,
+        high: None,
+        mark: Mark::Ok,
+    };
+    let full = buckets.iter().filter(|(_, (_, count))| *count > 0);
+    let full: Vec<(f64, f64, u64)> = full
+        .map(|(to, (from, count))| (f64::from_bits(*to), *from, *count))
+        .collect();
+    let (first, last) = (full[0].1, full[full.len() - 1].0);
+    let mut points = vec![at(first, if beyond { 1.0 } else { 0.0 })];
+    let mut below = 0;
+    // Steps that are less than a hair from the one before are left out; the last of each run of them stays.
+    let height = |y: f64| {
+        if beyond {
+            y.max(1e-300).log10() / (total as f64).log10().max(1.0)
+        } else {
+            y
+        }
+    };
+    let width = |x: f64| {
+        if beyond {
+            x.max(1e-300).ln() / (last / first.max(1e-9)).ln().max(0.1)
+        } else {
+            x / last
+        }
+    };
+    for (n, (to, _, count)) in full.iter().enumerate() {
+        below += count;
+        let y = if beyond { total - below } else { below } as f64 / total as f64;
+        if beyond && below == total {
+            // Nothing is slower than the slowest: the stairs end there, as a logarithm has no zero.
+            points.push(Point {
+                y: points[points.len() - 1].y,
+                ..at(*to, 0.0)
+            });
+            break;
+        }
+        let next = at(*to, y);
+        let before = points[points.len() - 1];
+        let is_far = (height(next.y) - height(before.y)).abs() > 1.0 / STEPS
+            || (width(*to) - width(before.x * divisor)).abs() > 1.0 / STEPS;
+        if is_far || n + 1 == full.len() || n == 0 {
+            points.push(next);
+        }
+    }
+    points
+}

@@ -1,0 +1,176 @@
+//! What happened during a run: delivered load and latency, epoch by epoch.
+
+use std::collections::BTreeMap;
+
+use crate::axis::{Quantity, fitted, time_unit};
+use crate::columns::{Numbers, PointOf};
+use crate::detail::{ByPoint, Details};
+use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
+use crate::study::ordered_bits;
+use crate::ticks::round_ends;
+
+/// Points of a line at most; neighbouring epochs are averaged beyond.
+const POINTS: usize = 120;
+
+/// The sums of an epoch.
+#[derive(Default, Clone, Copy)]
+struct Epoch {
+    delivered: f64,
+    /// Latency weighted by what was delivered, and the weights.
+    latency: (f64, f64),
+}
+
+pub(crate) fn over_time(details: &Details<'_, '_>) -> Vec<Figure> {
+    let Some(found) = epochs(details) else {
+        return vec![];
+    };
+    let delivered = |epoch: &Epoch| Some(epoch.delivered);
+    let latency =
+        |epoch: &Epoch| (epoch.latency.1 > 0.0).then(|| epoch.latency.0 / epoch.latency.1);
+    let figures = [
+        figure(
+            details,
+            &lines(&found, delivered),
+            (
+                "delivered-over-time",
+                "Delivered load over time",
+                "Delivered load",
+            ),
+            Quantity::Load,
+        ),
+        figure(
+            details,
+            &lines(&found, latency),
+            ("latency-over-time", "Latency over time", "Mean latency"),
+            Quantity::Time,
+        ),
+    ];
+    figures.into_iter().flatten().collect()
+}
+
+type Epochs = BTreeMap<(u64, usize), BTreeMap<u64, (f64, Epoch)>>;
+
+/// The epochs of the first seed of every chosen point.
+fn epochs(details: &Details<'_, '_>) -> Option<Epochs> {
+    let table = details.study.collection.table("series")?;
+    let time = Numbers::of(table, "time_ns")?;
+    let delivered = Numbers::of(table, "delivered_load")?;
+    let latency = Numbers::of(table, "latency_mean_ns");
+    let seed = Numbers::of(table, "seed");
+    let point_of = PointOf::new(table);
+    let groups = details.study.groups.reader(table);
+    let mut seeds: BTreeMap<u64, Option<f64>> = BTreeMap::new();
+    let mut found = Epochs::new();
+    for line in 0..table.len() {
+        let number = point_of.get(line);
+        if !details.is_chosen(number) {
+            continue;
+        }
+        let seed = seed.and_then(|seed| seed.get(line));
+        if *seeds.entry(number).or_insert(seed) != seed {
+            continue;
+        }
+        let (Some(group), Some(time)) = (groups.get(line), time.get(line)) else {
+            continue;
+        };
+        let times = found.entry((number, group)).or_default();
+        let epoch = &mut times
+            .entry(ordered_bits(time))
+            .or_insert((time, Epoch::default()))
+            .1;
+        let load = delivered.get(line).unwrap_or(0.0);
+        epoch.delivered += load;
+        if let Some(latency) = latency.and_then(|latency| latency.get(line)) {
+            epoch.latency.0 += latency * load;
+            epoch.latency.1 += load;
+        }
+    }
+    Some(found)
+}
+
+/// One value per epoch, or per run of epochs where there are many.
+fn lines(found: &Epochs, value: impl Fn(&Epoch) -> Option<f64>) -> ByPoint {
+    let mut lines = ByPoint::new();
+    for (key, epochs) in found {
+        let values: Vec<(f64, f64)> = epochs
+            .values()
+            .filter_map(|(time, epoch)| Some((*time, value(epoch)?)))
+            .collect();
+        let run = values.len().div_ceil(POINTS).max(1);
+        let points = values.chunks(run).map(|chunk| {
+            let n = chunk.len() as f64;
+            Point {
+                x: chunk[chunk.len() - 1].0,
+                y: chunk.iter().map(|(_, y)| y).sum::<f64>() / n,
+                low: None,
+                high: None,
+                mark: Mark::Ok,
+            }
+        });
+        lines.insert(*key, points.collect());
+    }
+    lines
+}
+
+fn figure(
+    details: &Details<'_, '_>,
+    lines: &ByPoint,
+    (id, title, label): (&str, &str, &str),
+    quantity: Quantity,
+) -> Option<Figure> {
+    // One epoch is no course of time.
+    if lines.values().all(|points| points.len() < 2) {
+        return None;
+    }
+    let all = || lines.values().flatten();
+    let y = fitted(label, quantity, all().map(|point| point.y));
+    let last = all().map(|point| point.x).fold(0.0, f64::max);
+    let (unit, divisor) = time_unit(last);
+    let (low, high) = round_ends(0.0, last / divisor);
+    let scaled: ByPoint = lines
+        .iter()
+        .map(|(key, points)| {
+            let scale = |p: &Point| Point {
+                x: p.x / divisor,
+                y: p.y / y.divisor,
+                ..*p
+            };
+            (*key, points.iter().map(scale).collect())
+        })
+        .collect();
+    let arranged = details.arranged(&scaled);
+    let panels = arranged.panels.into_iter().map(|(title, lines)| Panel {
+        title,
+        chart: Chart::Lines(lines),
+        references: vec![],
+    });
+    let panels: Vec<Panel> = panels.collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let log = if y.axis.scale == Scale::Log {
+        " The vertical axis is logarithmic."
+    } else {
+        ""
+    };
+    Some(Figure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        caption: format!(
+            "{label} of each epoch of the run with the first seed, warm-up included.{}{log}",
+            details.sentence()
+        ),
+        x: Axis {
+            label: "Time".to_owned(),
+            unit: unit.to_owned(),
+            scale: Scale::Linear,
+            low,
+            high,
+        },
+        y: y.axis,
+        series: arranged.series,
+        heat: None,
+        panels,
+        columns: arranged.columns,
+    })
+}

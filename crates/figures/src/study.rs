@@ -1,0 +1,471 @@
+//! What the points of a folder have in common and where they differ: the x axis, the series, the panels.
+//!
+//! The load axis is the axis whose name ends in `load`, or the only numeric one. The other axes and the variants
+//! become series, and panels where series would be too many. Where there is no numeric axis, the points
+//! themselves stand side by side.
+
+use std::collections::BTreeMap;
+
+use netloom_results::{Collection, Frame};
+
+use crate::columns::{Numbers, PointOf, text, words};
+use crate::model::{Axis, Mark, Scale};
+use crate::style::Style;
+use crate::ticks::{round_ends, round_log_ends, tick_text};
+
+/// More series than this in one panel are not told apart at a glance.
+const SERIES_IN_A_PANEL: usize = 7;
+
+pub(crate) struct Study<'a> {
+    pub(crate) collection: &'a Collection,
+    /// The table `points`.
+    pub(crate) table: &'a Frame,
+    /// What runs to the right in figures over all points.
+    pub(crate) x: Axis,
+    /// Whether that is a quantity, so that points may be joined.
+    pub(crate) is_numeric: bool,
+    /// Values of the axes that tell panels apart; one empty text if there are none.
+    pub(crate) facets: Vec<String>,
+    /// Values of the axes that tell series apart; one empty text if there are none.
+    pub(crate) series: Vec<String>,
+    /// What the series are.
+    pub(crate) series_title: String,
+    /// Classes of traffic, or service levels where there is only one class.
+    pub(crate) groups: Groups,
+    /// By number.
+    pub(crate) points: BTreeMap<u64, StudyPoint>,
+}
+
+/// A point of the study and its place in figures.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct StudyPoint {
+    pub(crate) number: u64,
+    pub(crate) x: f64,
+    pub(crate) facet: usize,
+    pub(crate) series: usize,
+    /// What must be known about it as a whole.
+    pub(crate) mark: Mark,
+}
+
+/// Whose traffic is told apart.
+pub(crate) struct Groups {
+    pub(crate) names: Vec<String>,
+    /// Whether they are service levels.
+    pub(crate) by_sl: bool,
+}
+
+impl Groups {
+    fn new(table: &Frame) -> Groups {
+        let distinct = |scope: &str, column: &str| -> Vec<String> {
+            let mut found: Vec<String> = vec![];
+            let Some(column) = table.column(column) else {
+                return found;
+            };
+            for line in lines_of_scope(table, scope) {
+                let name = text(column, line);
+                if !name.is_empty() && !found.contains(&name) {
+                    found.push(name);
+                }
+            }
+            found
+        };
+        let classes = distinct("class", "class");
+        let mut sls = distinct("sl", "sl");
+        if classes.len() > 1 || sls.len() < 2 {
+            return Groups {
+                names: classes,
+                by_sl: false,
+            };
+        }
+        sls.sort_by_key(|sl| sl.parse().unwrap_or(u64::MAX));
+        let names = sls.iter().map(|sl| format!("SL {sl}")).collect();
+        Groups { names, by_sl: true }
+    }
+
+    /// What they are, for legends.
+    pub(crate) fn title(&self) -> &'static str {
+        if self.by_sl { "service level" } else { "class" }
+    }
+
+    /// The scope of their lines in tables of points and results.
+    pub(crate) fn scope(&self) -> &'static str {
+        if self.by_sl { "sl" } else { "class" }
+    }
+
+    pub(crate) fn style(&self, group: usize) -> Style {
+        Style::nth(group)
+    }
+
+    /// A reader of the group of a line, for tables with the columns `class` and `sl`.
+    pub(crate) fn reader<'t>(&self, table: &'t Frame) -> GroupOf<'t> {
+        if self.by_sl {
+            let sls = Numbers::of(table, "sl");
+            let number = |name: &String| name.trim_start_matches("SL ").parse().ok();
+            return GroupOf::Sl(sls, self.names.iter().filter_map(number).collect());
+        }
+        let Some(classes) = words(table, "class") else {
+            return GroupOf::Class(&[], vec![]);
+        };
+        let group = |word: &String| self.names.iter().position(|name| name == word);
+        GroupOf::Class(&classes.lines, classes.words.iter().map(group).collect())
+    }
+}
+
+/// Which group a line is about.
+pub(crate) enum GroupOf<'t> {
+    Class(&'t [Option<u32>], Vec<Option<usize>>),
+    Sl(Option<Numbers<'t>>, Vec<u64>),
+}
+
+impl GroupOf<'_> {
+    pub(crate) fn get(&self, line: usize) -> Option<usize> {
+        match self {
+            GroupOf::Class(lines, groups) => {
+                let word = lines.get(line).copied().flatten()?;
+                groups.get(word as usize).copied().flatten()
+            }
+            GroupOf::Sl(column, numbers) => {
+                let sl = column.and_then(|column| column.get(line))?;
+                numbers.iter().position(|number| *number == sl as u64)
+            }
+        }
+    }
+}
+
+/// The lines about a scope.
+pub(crate) fn lines_of_scope(table: &Frame, scope: &str) -> Vec<usize> {
+    let Some(scopes) = words(table, "scope") else {
+        return vec![];
+    };
+    (0..table.len())
+        .filter(|line| scopes.get(*line) == Some(scope))
+        .collect()
+}
+
+/// What must be known about a line of `points`.
+pub(crate) fn mark(table: &Frame, line: usize) -> Mark {
+    let number = |name: &str| Numbers::of(table, name).and_then(|column| column.get(line));
+    let seeds = number("seeds").unwrap_or(1.0);
+    if number("saturated_seeds").is_some_and(|saturated| saturated > 0.0) {
+        Mark::Saturated
+    } else if number("converged_seeds").is_some_and(|converged| converged < seeds) {
+        Mark::NotConverged
+    } else {
+        Mark::Ok
+    }
+}
+
+impl<'a> Study<'a> {
+    /// Nothing if the folder has no points.
+    pub(crate) fn new(collection: &'a Collection) -> Option<Study<'a>> {
+        let table = collection.table("points")?;
+        let totals = lines_of_scope(table, "total");
+        let first = *totals.first()?;
+        let names = collection
+            .axes
+            .iter()
+            .filter(|name| table.column(name).is_some());
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        let x_name = load_axis(table, &totals, &names);
+        let kept = independent(table, &totals, &names, x_name);
+        let (facet_axes, series_axes) = arranged(table, &totals, &kept);
+        let mut facets = vec![];
+        let mut series = vec![];
+        let mut xs = vec![];
+        let point_of = PointOf::new(table);
+        let mut points = BTreeMap::new();
+        for &line in &totals {
+            let number = point_of.get(line);
+            let x = match x_name.and_then(|name| Numbers::of(table, name)) {
+                Some(column) => column.get(line)?,
+                None => 0.0,
+            };
+            let point = StudyPoint {
+                number,
+                x,
+                facet: numbered(&mut facets, joined(table, line, &facet_axes)),
+                series: numbered(&mut series, joined(table, line, &series_axes)),
+                mark: mark(table, line),
+            };
+            xs.push(x);
+            points.insert(number, point);
+        }
+        let mut series_title = series_axes.join(", ");
+        let x = match x_name {
+            Some(name) => x_axis(table, name, first, &xs),
+            None => {
+                // The points stand side by side, each with its name.
+                let all: Vec<&str> = kept.clone();
+                let mut categories = vec![];
+                for &line in &totals {
+                    let category = numbered(&mut categories, joined(table, line, &all));
+                    if let Some(point) = points.get_mut(&point_of.get(line)) {
+                        (point.x, point.facet, point.series) = (category as f64, 0, 0);
+                    }
+                }
+                (facets, series) = (vec![String::new()], vec![String::new()]);
+                series_title = String::new();
+                category_axis(&all.join(", "), categories)
+            }
+        };
+        Some(Study {
+            collection,
+            table,
+            x,
+            is_numeric: x_name.is_some(),
+            facets,
+            series,
+            series_title,
+            groups: Groups::new(table),
+            points,
+        })
+    }
+
+    /// Whether there are several places along the x axis.
+    pub(crate) fn is_sweep(&self) -> bool {
+        let first = self.points.values().next().map(|point| point.x);
+        self.points.values().any(|point| Some(point.x) != first)
+    }
+
+    /// The look of a series.
+    pub(crate) fn series_style(&self, series: usize) -> Style {
+        Style::nth(series)
+    }
+
+    /// The name of a point's place along the x axis: `load 0.5`.
+    pub(crate) fn x_text(&self, x: f64) -> String {
+        match &self.x.scale {
+            Scale::Category(names) => names.get(x as usize).cloned().unwrap_or_default(),
+            _ => {
+                let word = self.x.label.rsplit(['.', ' ']).next().unwrap_or("");
+                format!("{word} {}", tick_text((x * 1e9).round() / 1e9))
+            }
+        }
+    }
+
+    /// The name of a series with its panel, without its place along the x axis.
+    pub(crate) fn series_text(&self, facet: usize, series: usize) -> String {
+        let parts = [&self.facets[facet], &self.series[series]];
+        let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// The name of a point.
+    pub(crate) fn point_text(&self, point: &StudyPoint) -> String {
+        let series = self.series_text(point.facet, point.series);
+        let place = if self.is_sweep() {
+            self.x_text(point.x)
+        } else {
+            String::new()
+        };
+        match (series.is_empty(), place.is_empty()) {
+            (true, _) => place,
+            (_, true) => series,
+            _ => format!("{series}, {place}"),
+        }
+    }
+
+    /// The points of which details are shown: at the lowest, a middle and the highest place along the x axis at
+    /// which no series is saturated, so that series can be compared; where there is none, the lowest of each.
+    pub(crate) fn chosen(&self, at_most: usize) -> Vec<StudyPoint> {
+        if !self.is_numeric {
+            return self.points.values().take(at_most).copied().collect();
+        }
+        let mut by_x: BTreeMap<u64, Vec<&StudyPoint>> = BTreeMap::new();
+        for point in self.points.values() {
+            by_x.entry(ordered_bits(point.x)).or_default().push(point);
+        }
+        let n_series = self
+            .points
+            .values()
+            .map(|point| (point.facet, point.series));
+        let n_series = n_series.collect::<std::collections::BTreeSet<_>>().len();
+        let complete = |points: &&Vec<&StudyPoint>| points.len() >= n_series;
+        let calm = |points: &&Vec<&StudyPoint>| points.iter().all(|p| p.mark != Mark::Saturated);
+        let mut places: Vec<&Vec<&StudyPoint>> =
+            by_x.values().filter(complete).filter(calm).collect();
+        if places.is_empty() {
+            places = by_x.values().filter(complete).take(1).collect();
+        }
+        if places.is_empty() {
+            places = by_x.values().take(1).collect();
+        }
+        let last = places.len().saturating_sub(1);
+        let mut kept = match at_most / n_series.max(1) {
+            0 | 1 => vec![last],
+            2 => vec![0, last],
+            _ => vec![0, last / 2, last],
+        };
+        kept.dedup();
+        let mut chosen: Vec<StudyPoint> = kept
+            .iter()
+            .flat_map(|at| places[*at].iter().map(|p| **p))
+            .collect();
+        chosen.sort_by(|a, b| {
+            (a.facet, a.series)
+                .cmp(&(b.facet, b.series))
+                .then(a.x.total_cmp(&b.x))
+        });
+        chosen.truncate(at_most.max(1));
+        chosen
+    }
+}
+
+/// The axis that runs to the right.
+fn load_axis<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n str> {
+    let numeric = names
+        .iter()
+        .copied()
+        .filter(|name| Numbers::of(table, name).is_some());
+    let numeric: Vec<&str> = numeric.collect();
+    let loads = numeric
+        .iter()
+        .copied()
+        .filter(|name| name.ends_with("load"));
+    // Of several loads, the one with most values; the first of those.
+    let loads: Vec<&str> = loads.collect();
+    let most = loads
+        .iter()
+        .map(|name| distinct(table, lines, &[name]))
+        .max();
+    let load = loads
+        .into_iter()
+        .find(|name| Some(distinct(table, lines, &[name])) == most);
+    match numeric.as_slice() {
+        _ if load.is_some() => load,
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// The other axes, without those that say nothing that others have not said: axes that step together, or have one value.
+fn independent<'n>(
+    table: &Frame,
+    lines: &[usize],
+    names: &[&'n str],
+    x: Option<&'n str>,
+) -> Vec<&'n str> {
+    let adds = |said: &[&str], name: &str| {
+        let with: Vec<&str> = said.iter().copied().chain([name]).collect();
+        distinct(table, lines, &with) > distinct(table, lines, said)
+    };
+    let mut kept: Vec<&str> = vec![];
+    for &name in names.iter().filter(|name| Some(**name) != x) {
+        if adds(&kept, name) && x.is_none_or(|x| adds(&[x], name)) {
+            kept.push(name);
+        }
+    }
+    kept
+}
+
+/// Which axes tell panels apart and which tell series apart.
+fn arranged<'n>(table: &Frame, lines: &[usize], axes: &[&'n str]) -> (Vec<&'n str>, Vec<&'n str>) {
+    if axes.len() < 2 || distinct(table, lines, axes) <= SERIES_IN_A_PANEL {
+        return (vec![], axes.to_vec());
+    }
+    let fits = |axis: &&&str| distinct(table, lines, &[axis]) <= SERIES_IN_A_PANEL;
+    let most = axes
+        .iter()
+        .filter(fits)
+        .max_by_key(|axis| distinct(table, lines, &[axis]));
+    let series = *most.unwrap_or(&axes[0]);
+    let facets = axes
+        .iter()
+        .copied()
+        .filter(|axis| *axis != series)
+        .collect();
+    (facets, vec![series])
+}
+
+/// How many different combinations of values there are.
+fn distinct(table: &Frame, lines: &[usize], axes: &[&str]) -> usize {
+    let all = lines.iter().map(|&line| joined(table, line, axes));
+    all.collect::<std::collections::BTreeSet<_>>().len()
+}
+
+/// The values of axes in a line.
+fn joined(table: &Frame, line: usize, axes: &[&str]) -> String {
+    let columns = axes.iter().filter_map(|axis| table.column(axis));
+    columns
+        .map(|column| text(column, line))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The number of a text in a list to which it is added if it is new.
+fn numbered(list: &mut Vec<String>, text: String) -> usize {
+    list.iter()
+        .position(|known| *known == text)
+        .unwrap_or_else(|| {
+            list.push(text);
+            list.len() - 1
+        })
+}
+
+fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64]) -> Axis {
+    let value = |name: &str| Numbers::of(table, name).and_then(|column| column.get(first));
+    // The load of one class is not that of the fabric.
+    let is_whole = value(name)
+        .zip(value("offered_load"))
+        .is_some_and(|(set, seen)| (seen - set).abs() <= 0.1 * set);
+    let is_load = name.ends_with("load");
+    let label = if is_load && is_whole {
+        "Offered load"
+    } else {
+        name
+    };
+    let unit = table.column(name).map_or("", |column| column.unit.as_str());
+    let unit = if is_load && unit.is_empty() {
+        "fraction"
+    } else {
+        unit
+    };
+    let unit = if unit == "fraction" {
+        "fraction of link rate"
+    } else {
+        unit
+    };
+    let min = xs.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = xs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_log = !is_load && min > 0.0 && max / min >= 30.0;
+    let from_zero = min >= 0.0 && min < 0.5 * max;
+    let (scale, (low, high)) = match is_log {
+        true => (Scale::Log, round_log_ends(min, max)),
+        false => (
+            Scale::Linear,
+            round_ends(if from_zero { 0.0 } else { min }, max),
+        ),
+    };
+    Axis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        scale,
+        low,
+        high,
+    }
+}
+
+/// An axis with a place for every name.
+pub(crate) fn category_axis(label: &str, names: Vec<String>) -> Axis {
+    Axis {
+        label: label.to_owned(),
+        unit: String::new(),
+        low: -0.5,
+        high: names.len() as f64 - 0.5,
+        scale: Scale::Category(names),
+    }
+}
+
+/// Numbers whose order is that of the value.
+pub(crate) fn ordered_bits(x: f64) -> u64 {
+    let bits = x.to_bits();
+    if bits >> 63 == 0 {
+        bits | (1 << 63)
+    } else {
+        !bits
+    }
+}

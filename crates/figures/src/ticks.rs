@@ -1,0 +1,222 @@
+//! Round numbers on axes, and numbers as people write them.
+
+use crate::model::{Axis, Scale};
+
+/// The round numbers at which an axis is labelled, within its ends.
+pub fn ticks(axis: &Axis, at_most: usize) -> Vec<f64> {
+    match &axis.scale {
+        Scale::Linear => linear_ticks(axis.low, axis.high, at_most),
+        Scale::Log => log_ticks(axis.low, axis.high, at_most),
+        Scale::Category(names) => (0..names.len()).map(|n| n as f64).collect(),
+    }
+}
+
+/// The lesser grid between the ticks of [`ticks`]: the multiples between powers of ten, or half steps.
+pub fn minor_ticks(axis: &Axis, at_most: usize) -> Vec<f64> {
+    let major = ticks(axis, at_most);
+    let is_minor = |x: &f64| {
+        let same = |m: &f64| (m - x).abs() <= 1e-9 * x.abs().max(1e-300);
+        *x >= axis.low * (1.0 - 1e-9) && *x <= axis.high * (1.0 + 1e-9) && !major.iter().any(same)
+    };
+    match &axis.scale {
+        Scale::Linear => {
+            let Some(step) = major.get(1).map(|second| second - major[0]) else {
+                return vec![];
+            };
+            let halves = major.iter().map(|tick| tick + step / 2.0);
+            let before = major[0] - step / 2.0;
+            [before]
+                .into_iter()
+                .chain(halves)
+                .filter(is_minor)
+                .collect()
+        }
+        Scale::Log if decades(axis.low, axis.high).len() <= 7 => decades(axis.low, axis.high)
+            .into_iter()
+            .flat_map(|decade| (1..10).map(move |n| times_ten_to(f64::from(n), decade)))
+            .filter(is_minor)
+            .collect(),
+        Scale::Log | Scale::Category(_) => vec![],
+    }
+}
+
+/// A number on an axis, short: no more digits than tell it from its neighbours, powers of ten far from one.
+pub fn tick_text(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs();
+    if (0.999e-3..1e6).contains(&magnitude) {
+        // Ticks are round, so ten digits after the point hide nothing but the error of arithmetic.
+        let text = format!("{value:.10}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    let exponent = magnitude.log10().floor();
+    let lead = value / 10f64.powf(exponent);
+    let power = superscript(exponent as i32);
+    if (lead - 1.0).abs() < 1e-6 {
+        format!("10{power}")
+    } else {
+        format!("{}·10{power}", tick_text((lead * 1e6).round() / 1e6))
+    }
+}
+
+/// A measured number with three digits.
+pub fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let digits = 2 - value.abs().log10().floor() as i32;
+    if digits >= 0 {
+        let text = format!("{value:.*}", digits.min(12) as usize);
+        match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => text,
+        }
+    } else {
+        let unit = 10f64.powi(-digits);
+        format!("{}", (value / unit).round() * unit)
+    }
+}
+
+/// Round ends that enclose values, for an even axis.
+pub(crate) fn round_ends(low: f64, high: f64) -> (f64, f64) {
+    let high = if high > low {
+        high
+    } else {
+        low + low.abs().max(1.0) * 0.1
+    };
+    let step = round_step((high - low) / 5.0);
+    (
+        (low / step + 1e-9).floor() * step,
+        (high / step - 1e-9).ceil() * step,
+    )
+}
+
+/// Round ends that enclose values, for a logarithmic axis: 1, 2 or 5 times a power of ten.
+pub(crate) fn round_log_ends(low: f64, high: f64) -> (f64, f64) {
+    let round = |x: f64, up: bool| {
+        let decade = x.log10().floor() as i32;
+        let mut rounds = [decade - 1, decade, decade + 1]
+            .into_iter()
+            .flat_map(|decade| [1.0, 2.0, 5.0].map(|n| times_ten_to(n, decade)));
+        let rounds: Vec<f64> = rounds.by_ref().collect();
+        match up {
+            true => rounds.iter().copied().find(|r| *r >= x * (1.0 - 1e-9)),
+            false => rounds.iter().copied().rfind(|r| *r <= x * (1.0 + 1e-9)),
+        }
+        .unwrap_or(x)
+    };
+    (round(low, false), round(high.max(low * 1.5), true))
+}
+
+fn linear_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
+    let at_most = at_most.max(2);
+    let mut step = round_step((high - low) / at_most as f64);
+    loop {
+        let first = (low / step - 1e-9).ceil() as i64;
+        let last = (high / step + 1e-9).floor() as i64;
+        if last - first < at_most as i64 {
+            return (first..=last).map(|n| n as f64 * step).collect();
+        }
+        step = round_step(step * 1.1);
+    }
+}
+
+/// The smallest of 1, 2 and 5 times a power of ten that is not below.
+fn round_step(step: f64) -> f64 {
+    let decade = 10f64.powf(step.log10().floor());
+    let lead = step / decade;
+    let rounds = [1.0, 2.0, 5.0, 10.0];
+    let found = rounds
+        .into_iter()
+        .find(|round| lead <= round * (1.0 + 1e-9));
+    found.unwrap_or(10.0) * decade
+}
+
+fn log_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
+    let at_most = at_most.max(2);
+    let within = |x: &f64| *x >= low * (1.0 - 1e-9) && *x <= high * (1.0 + 1e-9);
+    let decades = decades(low, high);
+    let of = |leads: &[f64], every: usize| -> Vec<f64> {
+        let decades = decades.iter().filter(|d| d.rem_euclid(every as i32) == 0);
+        let all = decades.flat_map(|&decade| leads.iter().map(move |&n| times_ten_to(n, decade)));
+        all.filter(within).collect()
+    };
+    let fine = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1)];
+    if let Some(ticks) = fine.into_iter().find(|ticks| ticks.len() <= at_most) {
+        return ticks;
+    }
+    (1..)
+        .map(|every| of(&[1.0], every))
+        .find(|ticks| ticks.len() <= at_most)
+        .unwrap_or_default()
+}
+
+fn decades(low: f64, high: f64) -> Vec<i32> {
+    ((low.log10() - 1e-9).floor() as i32..=(high.log10() + 1e-9).floor() as i32).collect()
+}
+
+/// Exact for the decades that axes have: a product of 0.1 would not be.
+fn times_ten_to(lead: f64, decade: i32) -> f64 {
+    match decade {
+        0.. => lead * 10f64.powi(decade),
+        _ => lead / 10f64.powi(-decade),
+    }
+}
+
+fn superscript(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let text = exponent.to_string();
+    text.chars()
+        .map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(scale: Scale, low: f64, high: f64, at_most: usize) -> String {
+        let axis = Axis {
+            label: String::new(),
+            unit: String::new(),
+            scale,
+            low,
+            high,
+        };
+        let texts: Vec<String> = ticks(&axis, at_most).into_iter().map(tick_text).collect();
+        texts.join(" ")
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        assert_eq!(texts(Scale::Linear, 0.0, 1.0, 6), "0 0.2 0.4 0.6 0.8 1");
+        assert_eq!(texts(Scale::Linear, 0.0, 1.0, 4), "0 0.5 1");
+        assert_eq!(texts(Scale::Linear, 0.0, 12.0, 6), "0 5 10");
+        assert_eq!(texts(Scale::Linear, -3.0, 3.0, 5), "-2 0 2");
+        assert_eq!(texts(Scale::Log, 0.5, 50.0, 7), "0.5 1 2 5 10 20 50");
+        assert_eq!(texts(Scale::Log, 0.5, 50.0, 4), "1 3 10 30");
+        assert_eq!(texts(Scale::Log, 1e-6, 1.0, 4), "10⁻⁶ 10⁻⁴ 0.01 1");
+        assert_eq!(
+            texts(Scale::Log, 1e-6, 1.0, 7),
+            "10⁻⁶ 10⁻⁵ 10⁻⁴ 0.001 0.01 0.1 1"
+        );
+        assert_eq!(tick_text(2e6), "2·10⁶");
+    }
+
+    #[test]
+    fn ends_are_round_and_enclose() {
+        assert_eq!(round_ends(0.0, 0.97), (0.0, 1.0));
+        assert_eq!(round_ends(0.0, 11.3), (0.0, 15.0));
+        assert_eq!(round_ends(3.0, 3.0).0, 3.0);
+        assert_eq!(round_log_ends(0.31, 42.0), (0.2, 50.0));
+        assert_eq!(round_log_ends(1.0, 1.0), (1.0, 2.0));
+    }
+
+    #[test]
+    fn measured_numbers_have_three_digits() {
+        let shorts = [0.123_456, 12.345, 1234.5, 0.5, 100.0, 0.0].map(short);
+        assert_eq!(shorts, ["0.123", "12.3", "1230", "0.5", "100", "0"]);
+    }
+}
