@@ -103,10 +103,10 @@
   };
 
   // A specification for one panel: with data, size, colours of the theme.
-  const specOf = (figure, panel, of, width, height, hidden) => {
+  const specOf = (figure, panel, of, width, height, hidden, isBare) => {
     const spec = structuredClone(figure.specs[panel.spec]);
     spec.$schema = "https://vega.github.io/schema/vega-lite/v6.json";
-    if (panel.title) spec.title = panel.title;
+    if (panel.title) spec.title = { text: panel.title, limit: Math.max(60, width - 8) };
     Object.assign(spec, { width, height, autosize: { type: "fit", contains: "padding" }, config: config(of) });
     spec.data = { values: rowsOf(panel.data) };
     spec.params = [
@@ -122,6 +122,8 @@
         node.scale = { domain: figure.legend.map((entry) => entry.name) };
         if (range) node.scale.range = figure.legend.map(range(of));
       }
+      // What several panels share is written once, around them.
+      if (isBare && node.axis) node.title = null;
       for (const [key, value] of Object.entries(node)) if (key !== "data" && key !== "scale") recolor(value);
     };
     recolor({ layer: spec.layer, encoding: spec.encoding });
@@ -146,15 +148,16 @@
 
   const shapeOf = (figure, available) => {
     const n = figure.panels.length;
-    const least = isPrinting ? 205 : Math.min(figure.leastWidth || 270, available);
+    const least = Math.min(isPrinting ? figure.leastWidth * 0.69 : figure.leastWidth, available);
     const gap = 20;
     const most = Math.max(1, Math.floor((available + gap) / (least + gap)));
     let columns = figure.columns && figure.columns <= most ? figure.columns : Math.ceil(n / Math.ceil(n / most));
     columns = Math.min(columns, n);
     const width = Math.floor((available - gap * (columns - 1)) / columns);
-    const tallest = figure.height || (columns === 1 ? 330 : 235);
-    const height = figure.height || Math.round(Math.min(tallest, Math.max(170, width * 0.72)));
-    return { columns, width, height: isPrinting && !figure.height ? Math.min(height, n > 9 ? 150 : 185) : height };
+    const tallest = n === 1 ? 340 : 230;
+    const leastTall = isPrinting ? 130 : 175;
+    const height = figure.height || Math.round(Math.min(tallest, Math.max(leastTall, width * 0.74)));
+    return { columns, width, height: isPrinting && n === 1 ? Math.min(height, 260) : height };
   };
 
   const panelsOf = (figure) => byId(`figure-${figure.id}`).querySelector(".panels");
@@ -170,13 +173,14 @@
     const shape = shapeOf(figure, available);
     panels.style.setProperty("--columns", shape.columns);
     panels.style.setProperty("--height", `${shape.height}px`);
+    const isBare = figure.panels.length > 1;
     const views = [];
     const ready = [];
     figure.panels.forEach((panel, i) => {
       const target = panels.children[i];
       target.replaceChildren();
       try {
-        const view = viewOf(specOf(figure, panel, theme(), shape.width, shape.height, hidden), target);
+        const view = viewOf(specOf(figure, panel, theme(), shape.width, shape.height, hidden, isBare), target);
         const svg = target.querySelector("svg");
         svg.setAttribute("role", "img");
         svg.setAttribute("aria-label", panel.summary);
@@ -270,8 +274,9 @@
   };
   const svgOf = async (figure) => {
     const of = themes.light;
-    const columns = Math.min(figure.panels.length, figure.columns || (figure.panels.length > 4 ? 3 : 2));
-    const [width, height] = figure.panels.length === 1 ? [620, figure.height || 360] : [330, figure.height || 240];
+    const columns = Math.min(figure.panels.length, figure.columns || (figure.panels.length > 6 ? 4 : 3));
+    const isBare = figure.panels.length > 1;
+    const [width, height] = isBare ? [270, figure.height || 200] : [620, figure.height || 360];
     const whole = document.createElementNS(svgNamespace, "svg");
     let top = 8;
     const text = (x, y, words, size, weight) => {
@@ -294,15 +299,24 @@
       left += wide;
     }
     if (figure.legend.length > 1) top += 24;
+    if (isBare && figure.y) {
+      text(2, top + 10, `↑ ${figure.y}`, 11.5, 400);
+      top += 20;
+    }
     for (const [i, panel] of figure.panels.entries()) {
-      const view = viewOf(specOf(figure, panel, of, width, height, drawn.get(figure.id)?.hidden || []), null);
+      const view = viewOf(specOf(figure, panel, of, width, height, drawn.get(figure.id)?.hidden || [], isBare), null);
       const part = new DOMParser().parseFromString(await view.toSVG(), "image/svg+xml").documentElement;
       view.finalize();
       part.setAttribute("x", (i % columns) * (width + 16));
       part.setAttribute("y", top + Math.floor(i / columns) * (height + 14));
       whole.append(part);
     }
-    const tall = top + Math.ceil(figure.panels.length / columns) * (height + 14);
+    let tall = top + Math.ceil(figure.panels.length / columns) * (height + 14);
+    if (isBare && figure.x) {
+      text(total - 6, tall + 4, `${figure.x} →`, 11.5, 400);
+      whole.lastChild.setAttribute("text-anchor", "end");
+      tall += 14;
+    }
     whole.setAttribute("xmlns", svgNamespace);
     whole.setAttribute("width", total);
     whole.setAttribute("height", tall);

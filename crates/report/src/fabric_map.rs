@@ -137,7 +137,7 @@ fn words(study: &Study, point: &Point, uses: &[Option<f64>]) -> String {
 }
 
 fn section(layout: &Layout, study: &Study, points: &[&Point], first: usize, high: f64) -> String {
-    let mut html = String::from("<section id=\"fabric\"><h2>Use of links</h2>\n");
+    let mut html = String::from("<section id=\"fabric\"><h2>The fabric in use</h2>\n");
     html.push_str("<figure class=\"fabric\">\n<div class=\"filter\">");
     if points.len() > 1 {
         html.push_str(

@@ -49,7 +49,7 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
         sections.push(section);
     }
     if let Some(fabric) = fabric {
-        sections.push(Section::new("fabric", "Use of links", fabric.html));
+        sections.push(Section::new("fabric", "The fabric in use", fabric.html));
         data.insert("fabric".into(), fabric.data);
     }
     let labels = combine::labels(collections);
@@ -160,10 +160,26 @@ fn figure_html(at: usize, figure: &Figure) -> String {
         }
         html.push_str("<li><button type=\"button\" data-all hidden>Show all</button></li></ul>\n");
     }
+    // What several panels share is written once: upwards above them, to the right below them.
+    let is_shared = figure.panels.len() > 1;
+    if is_shared && !figure.y.label.is_empty() {
+        let words = escape::text(&figure.y.title());
+        let arrow = if figure.y.categories().is_empty() {
+            "↑"
+        } else {
+            "↓"
+        };
+        html.push_str(&format!("<div class=\"axis\">{arrow} {words}</div>\n"));
+    }
     html.push_str("<div class=\"panels\">");
     html.push_str(&"<div class=\"panel\"></div>".repeat(figure.panels.len()));
+    html.push_str("</div>\n");
+    if is_shared && !figure.x.label.is_empty() {
+        let words = escape::text(&figure.x.title());
+        html.push_str(&format!("<div class=\"axis right\">{words} →</div>\n"));
+    }
     html.push_str(&format!(
-        "</div>\n<figcaption>{}</figcaption>\n<div class=\"tools\">",
+        "<figcaption>{}</figcaption>\n<div class=\"tools\">",
         escape::text(&figure.caption)
     ));
     for (what, title, words) in [

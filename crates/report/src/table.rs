@@ -70,9 +70,7 @@ impl Cell {
                 numeric(Some(*value), None, shown)
             }
             Cell::Estimate(estimate, unit) => {
-                let shown = estimate.map_or("–".into(), |e| {
-                    shown(e, *unit, number::short)
-                });
+                let shown = estimate.map_or("–".into(), |e| shown(e, *unit, number::short));
                 numeric(
                     estimate.map(|e| e.mean),
                     estimate.and_then(|e| e.half_width),
@@ -80,9 +78,7 @@ impl Cell {
                 )
             }
             Cell::Load(estimate) => {
-                let shown = estimate.map_or("–".into(), |e| {
-                    shown(e, 1.0, number::load)
-                });
+                let shown = estimate.map_or("–".into(), |e| shown(e, 1.0, number::load));
                 numeric(
                     estimate.map(|e| e.mean),
                     estimate.and_then(|e| e.half_width),

@@ -4,7 +4,7 @@
 //! scale has the range `"series"`, it takes colours, dashes and markers from the legend. Names of people's
 //! making are data only; no expression contains one.
 
-use netloom_figures::{Axis, Chart, Figure, Line, Mark, Marker, Panel, Reference, Scale};
+use netloom_figures::{Axis, Chart, Figure, Line, Mark, Marker, Panel, Reference, Scale, ticks};
 use serde_json::{Map, Value, json};
 
 use crate::dataset::{Dataset, Item};
@@ -46,6 +46,8 @@ pub(crate) fn drawn(figure: &Figure) -> Option<Drawn> {
         "id": figure.id,
         "columns": figure.columns,
         "height": height(figure),
+        "x": figure.x.title(),
+        "y": figure.y.title(),
         "leastWidth": least_width(figure),
         "legend": legend(figure),
         "specs": specs,
@@ -108,18 +110,21 @@ fn height(figure: &Figure) -> Option<usize> {
     is_heat.then(|| (figure.y.categories().len() * 18 + 70).clamp(130, 620))
 }
 
+/// The width below which a panel of a figure cannot be read.
 fn least_width(figure: &Figure) -> usize {
-    let categories = figure.x.categories().len();
-    let boxes = figure
-        .panels
-        .iter()
-        .any(|panel| matches!(panel.chart, Chart::Boxes(_)));
-    let per_category = if boxes {
-        12 * figure.legend().len().max(2)
+    let per_category = if has_neighbours(figure) {
+        10 * figure.legend().len()
     } else {
         14
     };
-    (80 + categories * per_category).clamp(270, 560)
+    let is_heat = height(figure).is_some();
+    let names = figure.y.categories().iter();
+    let names = names
+        .map(|name| name.chars().count() * 6)
+        .max()
+        .unwrap_or(0);
+    let least = if is_heat { 250 } else { 215 };
+    (60 + names.min(190) + figure.x.categories().len() * per_category).clamp(least, 620)
 }
 
 // ---- Channels ---------------------------------------------------------------------------------------------
@@ -130,44 +135,37 @@ fn position(axis: &Axis, field: &str) -> Value {
         Scale::Linear => json!({
             "field": field, "type": "quantitative", "title": axis.title(),
             "scale": { "domain": [axis.low, axis.high], "zero": false, "nice": false },
-            "axis": { "tickCount": 5, "format": "~r" },
+            "axis": { "values": rounded(ticks(axis, 6)), "format": "~r" },
         }),
         Scale::Log => json!({
             "field": field, "type": "quantitative", "title": axis.title(),
             "scale": { "type": "log", "domain": [axis.low, axis.high], "nice": false },
-            "axis": { "values": log_ticks(axis.low, axis.high), "format": "~r" },
+            "axis": { "values": rounded(ticks(axis, 6)), "format": "~r" },
         }),
-        Scale::Category(names) => {
-            let longest = names.iter().map(|name| name.chars().count()).max();
-            let is_crowded = names.len() * longest.unwrap_or(0) > 40;
-            json!({
-                "field": field, "type": "nominal", "title": axis.title(), "sort": null,
-                "scale": { "domain": names },
-                "axis": { "labelAngle": if is_crowded { -40 } else { 0 }, "grid": false },
-            })
-        }
+        Scale::Category(names) => json!({
+            "field": field, "type": "nominal", "title": axis.title(), "sort": null,
+            "scale": { "domain": names },
+            "axis": { "labelAngle": 0, "labelLimit": 190, "grid": false },
+        }),
     }
 }
 
-/// Where a logarithmic axis has labels: powers of ten, with 2 and 5 between them where there is room.
-fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    if !(low > 0.0 && high > low) {
-        return vec![];
+/// The same for an axis that runs to the right, where long names need room of another kind.
+fn across(axis: &Axis, field: &str) -> Value {
+    let mut channel = position(axis, field);
+    let longest = axis.categories().iter().map(|name| name.chars().count());
+    let longest = longest.max().unwrap_or(0);
+    if longest > 6 && longest * axis.categories().len() > 30 {
+        channel["axis"]["labelAngle"] = (-40).into();
+        channel["axis"]["labelOverlap"] = (axis.categories().len() > 14).into();
     }
-    let decades = (high / low).log10();
-    let steps: &[f64] = match decades {
-        d if d <= 1.5 => &[1.0, 2.0, 3.0, 5.0],
-        d if d <= 3.0 => &[1.0, 3.0],
-        _ => &[1.0],
-    };
-    let first = low.log10().floor() as i32;
-    let last = high.log10().ceil() as i32;
-    let every = if decades > 7.0 { 2 } else { 1 };
-    (first..=last)
-        .step_by(every)
-        .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
-        .filter(|tick| *tick >= low * 0.999 && *tick <= high * 1.001)
-        .map(|tick| number::significant(tick, 3))
+    channel
+}
+
+fn rounded(ticks: Vec<f64>) -> Vec<f64> {
+    ticks
+        .into_iter()
+        .map(|tick| number::significant(tick, 6))
         .collect()
 }
 
@@ -176,7 +174,9 @@ fn from_legend(what: &str) -> Value {
     let mut channel = json!({
         "field": "series", "type": "nominal", "scale": { "range": "series", "of": what },
     });
-    if what != "offset" {
+    if what == "offset" {
+        channel["bandPosition"] = 0.5.into();
+    } else {
         channel["legend"] = Value::Null;
     }
     channel
@@ -239,7 +239,7 @@ fn lines_spec(
     let has_band = lines
         .iter()
         .any(|line| line.points.iter().any(|point| point.low.is_some()));
-    let x = position(&figure.x, "x");
+    let x = across(&figure.x, "x");
     let y = position(&figure.y, "y");
     let mut layers = references(&panel.references, &x, &y);
     let offset = (!is_joined && figure.legend().len() > 1).then(|| from_legend("offset"));
@@ -273,12 +273,21 @@ fn lines_spec(
         fill["condition"] =
             json!({ "test": "datum.state === 'saturated'", "value": { "expr": "paper" } });
         layers.push(json!({
-            "mark": { "type": "point", "clip": true, "size": 34, "strokeWidth": 1.3, "opacity": 1 },
+            "transform": [{ "filter": within(figure) }],
+            "mark": { "type": "point", "size": 34, "strokeWidth": 1.3, "opacity": 1 },
             "encoding": encoding(json!({
                 "shape": from_legend("shape"),
                 "fill": fill,
                 "opacity": { "condition": { "test": "datum.state === 'not converged'", "value": 0.45 }, "value": 1 },
             })),
+        }));
+    }
+    if is_marked && categories.is_empty() {
+        // Markers may reach over the upper right corner: so much room in every panel, that all are alike.
+        layers.push(json!({
+            "data": { "values": [{}] },
+            "mark": { "type": "point", "size": 34, "opacity": 0 },
+            "encoding": { "x": { "datum": figure.x.high }, "y": { "datum": figure.y.high } },
         }));
     }
     let every = data.len().div_ceil(MOST_SENSITIVE).max(1);
@@ -320,6 +329,22 @@ fn lines_spec(
         "layer": layers,
     });
     (spec, data)
+}
+
+/// Which points lie within the axes: a marker on the edge is drawn whole, one beyond it not at all.
+fn within(figure: &Figure) -> String {
+    let mut tests = vec![];
+    for (field, axis) in [("x", &figure.x), ("y", &figure.y)] {
+        if axis.categories().is_empty() {
+            let (low, high) = (axis.low, axis.high);
+            tests.push(format!("datum.{field} >= {low} && datum.{field} <= {high}"));
+        }
+    }
+    if tests.is_empty() {
+        "true".into()
+    } else {
+        tests.join(" && ")
+    }
 }
 
 fn references(references: &[Reference], x: &Value, y: &Value) -> Vec<Value> {
@@ -373,9 +398,9 @@ fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
             (one.count as f64).into(),
         ]);
     }
-    let x = position(&figure.x, "x");
+    let x = across(&figure.x, "x");
     let y = position(&figure.y, "median");
-    let is_many = figure.legend().len() > 1;
+    let is_many = has_neighbours(figure);
     let encoding = |more: Value| {
         let mut encoding = json!({ "x": x, "color": from_legend("color") });
         if is_many {
@@ -416,6 +441,18 @@ fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     (json!({ "transform": transform, "layer": layers }), data)
 }
 
+/// Whether boxes of one category stand side by side.
+fn has_neighbours(figure: &Figure) -> bool {
+    figure.panels.iter().any(|panel| {
+        let Chart::Boxes(boxes) = &panel.chart else {
+            return false;
+        };
+        let mut categories: Vec<usize> = boxes.iter().map(|one| one.category).collect();
+        categories.sort_unstable();
+        categories.windows(2).any(|pair| pair[0] == pair[1])
+    })
+}
+
 // ---- Heat maps --------------------------------------------------------------------------------------------
 
 fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
@@ -440,9 +477,9 @@ fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     };
     let spec = json!({
         "transform": [{ "calculate": said("value"), "as": "value_said" }],
-        "mark": { "type": "rect" },
+        "mark": { "type": "rect", "strokeWidth": 0.75, "stroke": { "expr": "paper" } },
         "encoding": {
-            "x": position(&figure.x, "column"),
+            "x": across(&figure.x, "column"),
             "y": position(&figure.y, "row"),
             "color": {
                 "field": "value", "type": "quantitative", "title": title,
