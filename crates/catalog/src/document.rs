@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::Notes;
 
-/// A stretch of one source text: the file (source 0) or one `--set` argument (source 1, 2, …).
+/// A stretch of one source text: the file (source 0), one that it extends, or one `--set` argument (source 1, 2, …).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Place {
     /// Which text.
@@ -89,29 +89,54 @@ pub struct Document {
 impl Document {
     /// Parses a file. Every syntax error is noted; what could be read is in the tree all the same.
     pub fn parse(name: &str, text: &str, notes: &mut Notes) -> Document {
+        let mut document = Document {
+            sources: vec![],
+            root: Value {
+                place: Place::default(),
+                shape: Shape::Table(vec![]),
+            },
+        };
+        document.root = document.parse_more(name, text, notes);
+        document
+    }
+
+    /// Parses a further text, so that messages can show its lines, and gives its root table.
+    pub fn parse_more(&mut self, name: &str, text: &str, notes: &mut Notes) -> Value {
+        let source = self.next_source();
+        self.sources.push((name.to_owned(), text.to_owned()));
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in errors {
             let span = error.span().unwrap_or(0..0);
             notes.error(
                 "E0001",
-                place(0, &span),
+                place(source, &span),
                 format!("not valid TOML: {}", error.message().trim()),
             );
         }
-        let root = Value {
-            place: place(0, &table.span()),
-            shape: convert_table(0, table.get_ref()),
-        };
-        Document {
-            sources: vec![(name.to_owned(), text.to_owned())],
-            root,
+        Value {
+            place: place(source, &table.span()),
+            shape: convert_table(source, table.get_ref()),
+        }
+    }
+
+    fn next_source(&self) -> u16 {
+        u16::try_from(self.sources.len()).expect("fewer than 65536 texts and --set arguments")
+    }
+
+    /// Puts a value that has its own place under a path of keys, as `--set` does with a text; `key_place` is where
+    /// the path stands.
+    pub fn put(&mut self, path: &str, key_place: Place, value: Value, notes: &mut Notes) {
+        let keys = keys_of(path);
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        if let Err(message) = insert(&mut self.root, &keys, key_place, value) {
+            notes.error("E0002", key_place, format!("{path}: {message}"));
         }
     }
 
     /// Puts `key.path = value` over the tree, as `--set` does. A value that is no TOML is taken as text.
     pub fn set(&mut self, assignment: &str, notes: &mut Notes) {
-        let source = u16::try_from(self.sources.len()).expect("fewer than 65536 --set arguments");
-        let Some((path, text)) = assignment.split_once('=') else {
+        let source = self.next_source();
+        let Some((path, text)) = split_assignment(assignment) else {
             let whole = Place {
                 source,
                 start: 0,
@@ -140,11 +165,8 @@ impl Document {
         move_to(&mut value, whole);
         self.sources
             .push((format!("--set {assignment}"), assignment.to_owned()));
-        let keys: Vec<&str> = path
-            .trim()
-            .split('.')
-            .map(|k| k.trim().trim_matches('"'))
-            .collect();
+        let keys = keys_of(path);
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let key_place = Place {
             source,
             start: 0,
@@ -154,6 +176,28 @@ impl Document {
             notes.error("E0002", key_place, message);
         }
     }
+}
+
+/// The path and the value of `key=value`; an equals sign in quotes belongs to the path.
+pub fn split_assignment(assignment: &str) -> Option<(&str, &str)> {
+    let mut is_quoted = false;
+    let at = assignment.find(|c| {
+        is_quoted ^= c == '"';
+        c == '=' && !is_quoted
+    })?;
+    Some((&assignment[..at], &assignment[at + 1..]))
+}
+
+/// The keys of a path. A key in quotes may have dots: `study.axes."traffic.load"`.
+pub fn keys_of(path: &str) -> Vec<String> {
+    let mut is_quoted = false;
+    path.trim()
+        .split(|c| {
+            is_quoted ^= c == '"';
+            c == '.' && !is_quoted
+        })
+        .map(|key| key.trim().trim_matches('"').to_owned())
+        .collect()
 }
 
 fn length(text: &str) -> u32 {
@@ -294,6 +338,9 @@ mod tests {
         doc.set("traffic.load=0.5", &mut notes);
         doc.set("traffic.1.pattern=tornado", &mut notes);
         doc.set("switch.clock=\"1 ns\"", &mut notes);
+        doc.set("study.axes.\"traffic.load\"=[1]", &mut notes);
+        let axes = doc.root.get("study").and_then(|study| study.get("axes"));
+        assert!(axes.unwrap().get("traffic.load").is_some());
         assert!(notes.is_empty(), "{notes:?}");
         let Shape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
             panic!()

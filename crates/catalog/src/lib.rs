@@ -10,13 +10,15 @@
 
 mod document;
 mod kind;
+mod merge;
 mod nearest;
 mod notes;
 mod params;
+mod print;
 mod read;
 mod section;
 
-pub use document::{Document, Place, Shape as ValueShape, Value};
+pub use document::{Document, Place, Shape as ValueShape, Value, keys_of, split_assignment};
 pub use kind::{Described, Kind, KindInfo, info, read_kind};
 pub use nearest::nearest;
 pub use notes::{Note, Notes, Severity};

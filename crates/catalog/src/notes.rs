@@ -45,7 +45,7 @@ impl Notes {
         place: Place,
         message: impl Into<String>,
     ) -> &mut Note {
-        self.push(Severity::Error, code, place, message.into())
+        self.add(Severity::Error, code, place, message.into())
     }
 
     /// Adds a warning at one place.
@@ -55,10 +55,15 @@ impl Notes {
         place: Place,
         message: impl Into<String>,
     ) -> &mut Note {
-        self.push(Severity::Warning, code, place, message.into())
+        self.add(Severity::Warning, code, place, message.into())
     }
 
-    fn push(
+    /// Adds a note as it is.
+    pub fn push(&mut self, note: Note) {
+        self.list.push(note);
+    }
+
+    fn add(
         &mut self,
         severity: Severity,
         code: &'static str,

@@ -26,6 +26,8 @@ pub enum Shape {
     Tuple(Vec<Shape>),
     /// One of several forms.
     Either(Vec<Shape>),
+    /// A table with keys of any name.
+    Table,
     /// A kind of a concept: a name, or a table with `kind` and that kind's parameters.
     Kind(&'static str),
 }
@@ -60,6 +62,7 @@ impl Shape {
                 .map(Shape::words)
                 .collect::<Vec<_>>()
                 .join(", or "),
+            Shape::Table => "table".into(),
             Shape::Kind(concept) => format!("{concept} kind"),
         }
     }
@@ -160,11 +163,7 @@ impl FromToml for String {
         Some(s.clone())
     }
     fn write(&self) -> String {
-        let escaped = self
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n");
-        format!("\"{escaped}\"")
+        crate::print::quoted(self)
     }
 }
 

@@ -31,6 +31,14 @@ pub const CODES: &[(&str, &str, &str)] = &[
          netloom can still tell what an old file means.",
     ),
     (
+        "E0004",
+        "the file that this one extends cannot be used",
+        "extends = \"base.toml\" puts a file over another one: tables are merged key by key, lists and single values \
+         replace those of the other file, and a table whose `kind` differs replaces the other whole. File names are \
+         relative to the folder of the file that has them. The other file may extend a further one, but no file may \
+         extend itself in the end.",
+    ),
+    (
         "E0101",
         "a value has the wrong type",
         "The key takes another type of value, for example a whole number where a text stands. `netloom explain \
@@ -415,6 +423,64 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Entries count whole units, and InfiniBand rounds up to whole packets; with few entries not every ratio \
          can be had. The message says what is given. A larger `plan.tolerance` accepts it, more entries or \
          smaller packets come nearer.",
+    ),
+    (
+        "E1001",
+        "an axis of a study names no key",
+        "A key under [study.axes], in a [[study.zip]] or in the `set` of a [[study.variant]] is the path of a value \
+         of the file, as for --set: \"traffic.load\" for all classes, \"traffic.0.load\" for the first, \
+         \"qos.arbiter.kind\". It stands in quotes because of its dots. `netloom schema` has all keys.",
+    ),
+    (
+        "E1002",
+        "an axis of a study has no proper values",
+        "An axis has a list of values, [0.1, 0.2] or [\"16 KiB\", \"32 KiB\"], or a table of numbers: { from = 0.1, \
+         to = 1.0, step = 0.1 }. Steps are counted exactly, in decimals; a step below zero leads down. With `refine` \
+         the values must rise, and a whole number of `refine` must make a step.",
+    ),
+    (
+        "E1003",
+        "axes that step together have different lengths",
+        "The lists of one [[study.zip]] are read side by side: the first values of all, then the second ones. So they \
+         have the same length. Axes of which every combination is wanted stand under [study.axes].",
+    ),
+    (
+        "E1004",
+        "two values of an axis cannot be told apart",
+        "Results name a point by the values of its axes, so that each value of an axis and the name of each variant \
+         stands there once. Tables of the same kind with different parameters are told apart as [[study.variant]]s \
+         with names of their own.",
+    ),
+    (
+        "E1005",
+        "two axes of a study set the same value",
+        "Axes are put into the file one after the other: variants, then the others in the order of the file. The value \
+         of one would be lost behind that of another.",
+    ),
+    (
+        "E1006",
+        "a rule of a study has no axis to follow",
+        "`refine` and `stop-after-saturation` walk up one axis of numbers and look where the fabric saturates. That \
+         axis is the one with `refine`, or else the one load under [study.axes]; there must be exactly one, and its \
+         values must rise.",
+    ),
+    (
+        "E1007",
+        "the seeds of a study do not fit together",
+        "`interval` adds seeds until the mean latency is known well enough. It needs at least two to begin with \
+         (measure.repeat = 2 or more), and `most-seeds`, which must be at least as many, says where it ends.",
+    ),
+    (
+        "E1008",
+        "this key cannot be an axis",
+        "The seeds of a study are measure.seed and the measure.repeat - 1 numbers after it, for every point; name and \
+         format of the file are the same for all of its runs.",
+    ),
+    (
+        "E1009",
+        "a --set argument is lost behind an axis",
+        "The study gives this value itself at every point. The values of an axis can be set as well: \
+         --set 'study.axes.\"traffic.load\"=[0.5, 0.6]'.",
     ),
 ];
 

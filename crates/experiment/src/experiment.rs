@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_catalog::Resolved;
+use netloom_catalog::{Resolved, ResolvedLine};
 use netloom_design::plan::Plan;
 use netloom_fabric::FabricPlan;
 use netloom_units::{NicId, Rate, Sl, Tick, Time, Timebase};
@@ -46,6 +46,29 @@ impl Experiment {
             remake.apply(seed, &mut other);
         }
         other
+    }
+}
+
+impl Experiment {
+    /// The experiment of one seed alone, as if the file had `measure.seed` of that value and `measure.repeat` of 1:
+    /// run id and results are the same. So the many seeds of one point need not be loaded each.
+    pub fn alone(&self, seed: u64) -> Experiment {
+        let mut alone = self.with_seed(seed);
+        (alone.measure.seed, alone.measure.repeat) = (seed, 1);
+        let values = [("seed", seed.to_string()), ("repeat", "1".to_owned())];
+        for line in &mut alone.resolved.lines {
+            let ResolvedLine::Table(name, table) = line else {
+                continue;
+            };
+            for line in table.lines.iter_mut().filter(|_| name == "measure") {
+                if let ResolvedLine::Value { key, text, .. } = line
+                    && let Some((_, value)) = values.iter().find(|(wanted, _)| wanted == key)
+                {
+                    text.clone_from(value);
+                }
+            }
+        }
+        alone
     }
 }
 

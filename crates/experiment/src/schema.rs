@@ -22,7 +22,14 @@ pub fn schema() -> String {
     let mut schema = root.object();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("netloom experiment");
-    schema["required"] = json!(["netloom", "topology", "traffic"]);
+    if let Some(root) = schema.as_object_mut() {
+        root.remove("required");
+    }
+    // What a file extends may have what it leaves out itself.
+    schema["anyOf"] = json!([
+        { "required": ["netloom", "topology", "traffic"] },
+        { "required": ["extends"] },
+    ]);
     schema["$defs"] = definitions();
     let mut text = serde_json::to_string_pretty(&schema).expect("a tree of JSON is text");
     text.push('\n');
@@ -44,11 +51,11 @@ impl Node<'_> {
             Some(concept) => self.of_a_kind(concept),
             None => self.object(),
         };
-        if self
-            .section
-            .is_some_and(|section| section.path == "traffic")
-        {
-            either_drawn_or_listed(&mut inner);
+        match self.section.map_or("", |section| section.path) {
+            "traffic" => either_drawn_or_listed(&mut inner),
+            "study.axes.*" => inner = json!({ "description": about, "anyOf": [values(), inner] }),
+            "study.zip.*" => inner = values(),
+            _ => {}
         }
         match self.section.is_some_and(|section| section.is_list) {
             true => json!({ "type": "array", "description": about, "items": inner }),
@@ -84,6 +91,11 @@ impl Node<'_> {
             false => json!({ "description": about, "anyOf": forms }),
         }
     }
+}
+
+/// The values of an axis.
+fn values() -> Value {
+    json!({ "type": "array", "minItems": 1 })
 }
 
 /// A class has a load or a list of messages.
@@ -201,6 +213,7 @@ fn shape(shape: &Shape) -> Value {
         Shape::Either(forms) => {
             json!({ "anyOf": forms.iter().map(self::shape).collect::<Vec<_>>() })
         }
+        Shape::Table => json!({ "type": "object" }),
         Shape::Kind(concept) => {
             json!({ "$ref": format!("#/$defs/{}", definition_name(concept)) })
         }

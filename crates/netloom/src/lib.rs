@@ -33,7 +33,8 @@
 //! The parts, from the bottom up: [`units`], [`catalog`] (reading files), [`metrics`], [`topology`],
 //! [`routing`], [`arbitration`], [`design`] (plans without simulating), [`traffic`], [`fabric`] (the
 //! machines), [`results`] (what is stored),
-//! [`experiment`] (from a file to results) and [`reproduction`] (papers run again).
+//! [`experiment`] (from a file to results), [`study`] (many runs from one file) and [`reproduction`] (papers run
+//! again).
 
 pub use netloom_arbitration as arbitration;
 pub use netloom_catalog as catalog;
@@ -44,6 +45,7 @@ pub use netloom_metrics as metrics;
 pub use netloom_reproduction as reproduction;
 pub use netloom_results as results;
 pub use netloom_routing as routing;
+pub use netloom_study as study;
 pub use netloom_topology as topology;
 pub use netloom_traffic as traffic;
 pub use netloom_units as units;

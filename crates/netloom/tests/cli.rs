@@ -31,7 +31,8 @@ fn every_template_is_written_checked_and_run() {
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(names, ["fat-tree", "torus", "qos", "plan", "single-switch"]);
+    let expected = ["fat-tree", "torus", "qos", "plan", "study", "single-switch"];
+    assert_eq!(names, expected);
     for name in names {
         let file = format!("demo/{name}.toml");
         let written = place.run(&["init", "--template", name, "demo"]).with(0);
@@ -47,6 +48,9 @@ fn every_template_is_written_checked_and_run() {
             checked.stdout
         );
         assert_eq!(checked.stderr, "", "a template has no warnings");
+        if name == "study" {
+            continue;
+        }
         let run = place.run(&["run", &file, "--format", "json"]).with(0);
         let json = run.json();
         // The classes of the plan send as much as they can.

@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["units"]),
     ("packet", &["units"]),
     ("metrics", &["units"]),
+    ("store", &["metrics", "results"]),
     ("topology", &["units", "catalog", "random"]),
     ("routing", &["units", "catalog", "random", "topology"]),
     ("arbitration", &["units", "catalog"]),
@@ -59,6 +60,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "study",
+        &[
+            "catalog",
+            "arbitration",
+            "metrics",
+            "results",
+            "store",
+            "experiment",
+        ],
+    ),
+    (
         "reproduction",
         &["units", "design", "metrics", "results", "experiment"],
     ),
@@ -66,6 +78,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "netloom",
         &[
             "reproduction",
+            "study",
             "units",
             "catalog",
             "packet",
@@ -78,6 +91,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "results",
             "figures",
             "report",
+            "store",
             "experiment",
             "design",
         ],

@@ -57,6 +57,9 @@ pub struct Document {
     pub results_version: u32,
     /// Name of the experiment.
     pub name: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
     /// Hash of the resolved experiment, its seed and the version of results.
     pub run_id: RunId,
     /// The run with the first seed.

@@ -183,6 +183,7 @@ mod tests {
             netloom: "0".into(),
             results_version: crate::RESULTS_VERSION,
             name: "test".into(),
+            about: String::new(),
             run_id: RunId::new("text", seed),
             run,
             over_seeds: None,

@@ -246,10 +246,7 @@ impl Frame {
         let mut columns: Vec<FrameColumn> = keys
             .iter()
             .map(|(column, datum)| {
-                let mut column = FrameColumn {
-                    values: Values::new(column.values.kind()),
-                    ..column.clone()
-                };
+                let mut column = column.without_lines();
                 for _ in 0..self.n_lines {
                     column.values.push(datum.clone());
                 }
@@ -261,6 +258,22 @@ impl Frame {
             columns,
             n_lines: self.n_lines,
         }
+    }
+
+    /// A table with the same columns and no lines.
+    pub fn without_lines(&self) -> Frame {
+        Frame::from_columns(
+            self.columns
+                .iter()
+                .map(FrameColumn::without_lines)
+                .collect(),
+        )
+    }
+
+    /// The values of a line.
+    pub fn line(&self, line: usize) -> impl Iterator<Item = Datum> + '_ {
+        let columns = self.columns.iter();
+        columns.map(move |column| column.values.datum(line))
     }
 
     /// How many lines it has.
@@ -290,6 +303,16 @@ impl Frame {
 }
 
 impl FrameColumn {
+    /// The same column without values.
+    pub fn without_lines(&self) -> FrameColumn {
+        FrameColumn {
+            name: self.name.clone(),
+            unit: self.unit.clone(),
+            meaning: self.meaning.clone(),
+            values: Values::new(self.values.kind()),
+        }
+    }
+
     /// An empty column.
     pub fn new(column: &Column, kind: Kind) -> FrameColumn {
         FrameColumn {

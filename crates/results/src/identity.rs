@@ -10,7 +10,7 @@ use crate::RESULTS_VERSION;
 /// Hash of the resolved experiment, its first seed and [`RESULTS_VERSION`]: 16 hexadecimal digits.
 ///
 /// Equal ids promise equal results; host, threads and partitions are no part of it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(String);
 
@@ -20,6 +20,12 @@ impl RunId {
         let mut id = sha256(&format!("{resolved}\u{0}{seed}\u{0}{RESULTS_VERSION}"));
         id.truncate(16);
         RunId(id)
+    }
+
+    /// The id with these digits.
+    pub fn parse(digits: &str) -> Option<RunId> {
+        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        (digits.len() == 16 && digits.chars().all(is_hex)).then(|| RunId(digits.to_owned()))
     }
 
     /// Its digits.

@@ -28,6 +28,7 @@ mod frame;
 mod identity;
 mod lines;
 mod manifest;
+mod study;
 mod table;
 mod waits;
 
@@ -45,6 +46,7 @@ pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
 };
 pub use manifest::Manifest;
+pub use study::{AxisColumn, Level, Setting, StudyDocument};
 pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 

@@ -176,6 +176,7 @@ pub fn run(
         netloom: env!("CARGO_PKG_VERSION").to_owned(),
         results_version: RESULTS_VERSION,
         name: experiment.name.clone(),
+        about: experiment.about.clone(),
         run_id: run_id(experiment),
         run: runs.next().expect("at least one run"),
         over_seeds,

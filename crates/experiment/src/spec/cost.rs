@@ -90,6 +90,31 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
     offered
 }
 
+/// What one run of an experiment will cost, about.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Packets times the switches they cross. Messages that a file lists are not counted.
+    pub packet_hops: f64,
+    /// Memory that the fabric takes.
+    pub state_bytes: u64,
+}
+
+impl Cost {
+    /// Processor time, from what a packet-hop takes with so much state.
+    pub fn cpu_seconds(&self) -> f64 {
+        let fits = |(most, _): &&(u64, f64)| self.state_bytes <= *most;
+        let nanos = NANOS_PER_HOP
+            .iter()
+            .find(fits)
+            .map_or(0.0, |(_, nanos)| *nanos);
+        self.packet_hops * nanos * 1e-9
+    }
+}
+
+/// What a packet-hop takes up to so many bytes of state, measured in a release build on one core of 2023: state beyond
+/// the caches is slower. `netloom bench` measures a machine.
+const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 200.0), (64 << 20, 400.0), (u64::MAX, 900.0)];
+
 /// States the cost.
 pub(crate) fn fact(
     topology: &Topology,
@@ -99,7 +124,7 @@ pub(crate) fn fact(
     measure: &Measure,
     state: u64,
     desk: &mut Desk<'_>,
-) {
+) -> Cost {
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
     let packets = offered.packets * cycles;
     let load = offered.load;
@@ -127,6 +152,10 @@ pub(crate) fn fact(
             grouped(rounded)
         ),
     );
+    Cost {
+        packet_hops: hops,
+        state_bytes: state,
+    }
 }
 
 fn round_to_two_digits(x: f64) -> u64 {

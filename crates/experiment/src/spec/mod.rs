@@ -7,11 +7,13 @@
 //! ```
 //!
 //! A section reads its own keys and notes what is wrong with them alone; what is wrong with values of
-//! several sections together is found in `check`. Every default is written into the resolved file.
+//! several sections together is found in `check`. Every default is written into the resolved file. A file that
+//! extends another one is put over it first (extends.rs); `[study]` is passed over here (study.rs).
 
 pub(crate) mod admitted;
 pub(crate) mod connections;
 mod cost;
+mod extends;
 mod lanes;
 pub mod link;
 mod mapping;
@@ -23,6 +25,7 @@ mod reading;
 pub(crate) mod remake;
 mod routing;
 mod sections;
+pub mod study;
 pub mod switch;
 mod topology;
 mod traffic;
@@ -38,6 +41,7 @@ use crate::Experiment;
 
 pub use crate::codes::{CODES, explain_code};
 pub use crate::schema::schema;
+pub use cost::Cost;
 pub(crate) use lanes::LaneMap;
 pub(crate) use plan::{Desk, Timing, grouped};
 pub(crate) use qos::{QosSpec, Sl2VlException};
@@ -101,6 +105,8 @@ pub struct Loaded {
     pub experiment: Option<Experiment>,
     /// What `check` prints: a word and a sentence each.
     pub facts: Vec<(String, String)>,
+    /// What one run will cost, if that much is known.
+    pub cost: Option<Cost>,
 }
 
 /// The sections as they were read; a section that could not be read is missing.
@@ -121,20 +127,37 @@ pub(crate) struct Sections {
 
 /// Loads a file: reads it, checks it, and plans the experiment.
 pub fn load(request: &Request<'_>) -> Loaded {
-    let mut notes = Notes::new();
-    let Opened {
+    let OpenedFile {
         document,
+        notes,
         is_toml,
-        planned,
-    } = open(request, &mut notes);
-    let mut facts = vec![];
-    let sections = is_toml
-        .then(|| read(&document, request, planned, Traffic::Needed, &mut notes))
-        .flatten();
+    } = open(request);
+    match is_toml {
+        true => load_document(document, notes, request),
+        false => Loaded {
+            document,
+            notes,
+            experiment: None,
+            facts: vec![],
+            cost: None,
+        },
+    }
+}
+
+/// Loads what [`open`] has opened, perhaps with further values put over it. Of the request only what is no value
+/// of a file counts: its name, the directory, partitions, threads, `force` and the arbiters.
+pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
+    let planned = planned::put(&mut document);
+    let (mut facts, mut cost) = (vec![], None);
+    let sections = read(&document, request, planned, Traffic::Needed, &mut notes);
     let experiment = sections.and_then(|(sections, resolved)| {
-        plan::build(
+        let built = plan::build(
             sections, resolved, &document, request, &mut notes, &mut facts,
-        )
+        );
+        built.map(|(experiment, costs)| {
+            cost = Some(costs);
+            experiment
+        })
     });
     let experiment = experiment.filter(|_| !notes.has_errors());
     Loaded {
@@ -142,41 +165,47 @@ pub fn load(request: &Request<'_>) -> Loaded {
         notes,
         experiment,
         facts,
+        cost,
     }
 }
 
-/// A file with what the command line says about it and with the tables that it plans.
-struct Opened {
-    document: Document,
-    is_toml: bool,
-    planned: Option<planned::Outcome>,
+/// A file over those that it extends, with what the command line says about it.
+pub struct OpenedFile {
+    /// The texts and the tree they give.
+    pub document: Document,
+    /// What was noted so far.
+    pub notes: Notes,
+    /// Whether all texts are TOML: one that is not has holes, and every message about a hole would be wrong.
+    pub is_toml: bool,
 }
 
-/// The file with what the command line says about it, and whether it is TOML at all: one that is not has
-/// holes, and every message about a hole would be wrong.
-fn open(request: &Request<'_>, notes: &mut Notes) -> Opened {
-    let mut document = Document::parse(request.name, request.text, notes);
+/// Opens a file without looking at what its values mean.
+pub fn open(request: &Request<'_>) -> OpenedFile {
+    let mut notes = Notes::new();
+    let mut document = Document::parse(request.name, request.text, &mut notes);
+    if !notes.has_errors() {
+        extends::resolve(&mut document, request.name, request.directory, &mut notes);
+    }
     if notes.has_errors() {
-        return Opened {
+        return OpenedFile {
             document,
+            notes,
             is_toml: false,
-            planned: None,
         };
     }
     for set in request.sets {
-        document.set(set, notes);
+        document.set(set, &mut notes);
     }
     if let Some(seed) = request.seed {
-        document.set(&format!("measure.seed={seed}"), notes);
+        document.set(&format!("measure.seed={seed}"), &mut notes);
     }
     if let Some(length) = request.length {
-        document.set(&format!("measure.length=\"{length}\""), notes);
+        document.set(&format!("measure.length=\"{length}\""), &mut notes);
     }
-    let planned = planned::put(&mut document);
-    Opened {
+    OpenedFile {
         document,
+        notes,
         is_toml: true,
-        planned,
     }
 }
 
@@ -199,6 +228,9 @@ fn read(
     read_format(&mut root);
     let name = root.or("name", stem(request.name));
     let about = root.or("about", Some(String::new()).filter(|text| !text.is_empty()));
+    // Resolved before, and meant for many runs: no part of this one.
+    root.raw("extends");
+    root.raw("study");
     let topology = topology::read(&mut root, &document.root, request.directory);
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
@@ -251,7 +283,7 @@ fn read_format(root: &mut Section<'_>) {
 }
 
 /// The name of a file without its folder and ending.
-fn stem(name: &str) -> String {
+pub fn stem(name: &str) -> String {
     let path = Path::new(name);
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     stem.unwrap_or("experiment").to_owned()

@@ -29,7 +29,7 @@ use super::routing::RoutingSpec;
 use super::switch::{Buffer, SwitchSpec};
 use super::topology::TopologySpec;
 use super::traffic::ClassSpec;
-use super::{Request, Sections, connections, cost};
+use super::{Cost, Request, Sections, connections, cost};
 use crate::check;
 use crate::experiment::{ClassInfo, ConnectionSet, Experiment, Measure, WarmupRule};
 
@@ -80,7 +80,7 @@ pub(crate) fn build(
     request: &Request<'_>,
     notes: &mut Notes,
     facts: &mut Vec<(String, String)>,
-) -> Option<Experiment> {
+) -> Option<(Experiment, Cost)> {
     let places = Places {
         root: &document.root,
     };
@@ -278,7 +278,7 @@ pub(crate) fn build(
         offered.load += own_loads.iter().sum::<f64>();
         offered.packets += admission.packets_per_cycle(admitted);
     }
-    cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
+    let cost = cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
     let mut infos: Vec<ClassInfo> = traffic?
         .iter()
         .map(|spec| ClassInfo {
@@ -360,7 +360,7 @@ pub(crate) fn build(
         admission,
         n_partitions,
     };
-    Some(Experiment {
+    let experiment = Experiment {
         name,
         about,
         timebase: timing.timebase,
@@ -372,7 +372,8 @@ pub(crate) fn build(
         resolved,
         plan: planned.map(Arc::new),
         remake: Some(Arc::new(remake)),
-    })
+    };
+    Some((experiment, cost))
 }
 
 /// The cables.

@@ -120,7 +120,7 @@ pub fn sections() -> Vec<SectionInfo> {
         is_list: true,
         concept: None,
     };
-    vec![
+    let mut sections = vec![
         section("", "The file itself.", top()),
         of_a_kind("topology", "Which switches and cables.", "topology"),
         section(
@@ -185,7 +185,9 @@ pub fn sections() -> Vec<SectionInfo> {
             "How long, how often, how exactly.",
             measure::MeasureSpec::params(),
         ),
-    ]
+    ];
+    sections.extend(super::study::sections_of_a_study());
+    sections
 }
 
 fn top() -> Vec<Param> {
@@ -211,6 +213,12 @@ fn top() -> Vec<Param> {
         param(
             "about",
             "What the experiment is about.",
+            String::shape(),
+            Some(""),
+        ),
+        param(
+            "extends",
+            "A file over which this one is put: tables are merged, lists replaced.",
             String::shape(),
             Some(""),
         ),

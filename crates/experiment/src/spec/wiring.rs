@@ -10,7 +10,7 @@ use netloom_topology::Topology;
 use netloom_units::Rate;
 
 use super::reading::Places;
-use super::{Desk, Opened, Request, Sections, Traffic, open, plan, read};
+use super::{Desk, OpenedFile, Request, Sections, Traffic, open, plan, planned, read};
 
 /// A fabric without its switches' insides and without its traffic.
 pub struct Wiring {
@@ -41,12 +41,12 @@ pub struct LoadedWiring {
 /// Loads what planning needs of a file. All sections are read and their mistakes told; only what values of
 /// several sections mean together is left to [`super::load`], but for topology, links and routing.
 pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
-    let mut notes = Notes::new();
-    let Opened {
-        document,
+    let OpenedFile {
+        mut document,
+        mut notes,
         is_toml,
-        planned,
-    } = open(request, &mut notes);
+    } = open(request);
+    let planned = is_toml.then(|| planned::put(&mut document)).flatten();
     let sections = is_toml
         .then(|| {
             read(

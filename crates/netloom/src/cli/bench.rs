@@ -82,7 +82,7 @@ impl Bench {
             seed: None,
             length: self.until,
             partitions: self.partitions,
-            threads: self.threads,
+            threads: Some(self.threads),
             force: false,
         };
         machine::forget_peak_memory();

@@ -1,17 +1,23 @@
 //! `netloom check`: every mistake, and what is known without running.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use netloom_study::{Axis, Checked, Study};
 
 use super::Exit;
 use super::load::{self, Overrides};
 use super::output::Output;
-use super::table::Columns;
+use super::patience::Patience;
+use super::table::{Columns, count};
+
+/// Points of a study are looked at for so long, beyond those that every value needs.
+const BUDGET: Duration = Duration::from_secs(10);
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// Experiments.
+    /// Experiments and studies.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -22,31 +28,167 @@ impl Check {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let mut worst = Exit::Done;
         for file in &self.files {
-            let loaded = match load::load_file(file, &self.overrides, output) {
-                Ok(loaded) => loaded,
+            let exit = match self.file(file, output) {
+                Ok(exit) => exit,
+                Err(error) if super::output::is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     output.error(&format!("{error:#}"));
-                    worst = Exit::Failed;
-                    continue;
+                    Exit::Failed
                 }
             };
-            let exit = load::exit_of(&loaded);
-            let verdict = match exit {
-                Exit::Done => "ok",
-                Exit::Fault => "can deadlock",
-                _ => "has mistakes",
-            };
-            if !output.quiet {
-                let mut facts = Columns::words();
-                loaded
-                    .facts
-                    .iter()
-                    .for_each(|(word, fact)| facts.line([word, fact]));
-                output.data(&format!("{}: {verdict}\n{}", file.display(), facts.print()))?;
-            }
             worst = worse(worst, exit);
         }
         Ok(worst)
+    }
+
+    fn file(&self, file: &Path, output: &Output) -> anyhow::Result<Exit> {
+        let opened = load::open_study(file, &self.overrides)?;
+        let patience = Patience::new(format!("checking {}", file.display()), output.quiet);
+        if !opened.has_study {
+            let loaded = load::load_quietly(file, &self.overrides)?;
+            drop(patience);
+            load::tell(&loaded.document, &loaded.notes, output);
+            let exit = load::exit_of(&loaded);
+            self.print(file, exit, &loaded.facts, output)?;
+            return Ok(exit);
+        }
+        let Some(study) = opened.study else {
+            drop(patience);
+            load::tell(&opened.document, &opened.notes, output);
+            self.print(file, Exit::Invalid, &[], output)?;
+            return Ok(Exit::Invalid);
+        };
+        let checked = study.check(BUDGET, &mut |done, of| {
+            patience.update(format!("checked {done} of {of} points"));
+        });
+        drop(patience);
+        let mut notes = opened.notes;
+        notes.extend(checked.notes.clone());
+        load::tell(&checked.document, &notes, output);
+        let exit = load::exit_with(&notes, !notes.has_errors());
+        self.print(file, exit, &facts(&study, &checked), output)?;
+        Ok(exit)
+    }
+
+    fn print(
+        &self,
+        file: &Path,
+        exit: Exit,
+        facts: &[(String, String)],
+        output: &Output,
+    ) -> anyhow::Result<()> {
+        if output.quiet {
+            return Ok(());
+        }
+        let verdict = match exit {
+            Exit::Done => "ok",
+            Exit::Fault => "can deadlock",
+            _ => "has mistakes",
+        };
+        let mut table = Columns::words();
+        facts
+            .iter()
+            .for_each(|(word, fact)| table.line([word, fact]));
+        output.data(&format!("{}: {verdict}\n{}", file.display(), table.print()))
+    }
+}
+
+/// What is known about a study: its size, its rules, what its points have in common, its cost.
+fn facts(study: &Study, checked: &Checked) -> Vec<(String, String)> {
+    let mut facts = vec![("study", size(study))];
+    facts.extend(rules(study).map(|sentence| ("rules", sentence)));
+    if checked.n_checked < checked.n_points {
+        let sentence = format!(
+            "{} of {} points, every value of every axis among them",
+            checked.n_checked, checked.n_points
+        );
+        facts.push(("checked", sentence));
+    }
+    let mut facts: Vec<(String, String)> = facts
+        .into_iter()
+        .map(|(word, fact)| (word.to_owned(), fact))
+        .collect();
+    facts.extend(checked.facts.iter().cloned());
+    if let Some(cost) = &checked.cost {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let at_most = if study.is_adaptive() {
+            "at most"
+        } else {
+            "about"
+        };
+        let sentence = format!(
+            "{at_most} {} packet-hops in all, about {} on {}, at most {:.1} MB of state per run",
+            count(cost.packet_hops),
+            seconds(cost.cpu_seconds / cores as f64),
+            counted(cores as u64, "core"),
+            (cost.largest_state_bytes as f64 / 1e6).max(0.1),
+        );
+        facts.push(("cost".to_owned(), sentence));
+    }
+    facts
+}
+
+/// `39 points x 5 seeds = 195 runs (2 axes: variant 3, traffic.load 13)`.
+fn size(study: &Study) -> String {
+    let points = counted(study.n_points(), "point");
+    let seeds = counted(u64::from(study.seeds.repeat), "seed");
+    let runs = counted(study.most_runs(), "run");
+    let whole = match study.is_adaptive() {
+        true => format!("{points} x {seeds}, with what rules add at most {runs}"),
+        false => format!("{points} x {seeds} = {runs}"),
+    };
+    let axis = |axis: &Axis| format!("{} {}", axis.columns.join(" + "), axis.values.len());
+    let axes: Vec<String> = study.axes.iter().map(axis).collect();
+    match axes.len() {
+        0 => format!("{whole} (no axes)"),
+        1 => format!("{whole} (1 axis: {})", axes[0]),
+        n => format!("{whole} ({n} axes: {})", axes.join(", ")),
+    }
+}
+
+/// What is added and left out.
+fn rules(study: &Study) -> Option<String> {
+    let mut parts = vec![];
+    if let (Some(axis), Some(rising)) = (study.walked, study.rising()) {
+        let path = &study.axes[axis].columns[0];
+        match rising.stop_after {
+            Some(0) => parts.push(format!("{path} ends at the first saturated value")),
+            Some(n) => parts.push(format!(
+                "{path} ends {} beyond the first saturated one",
+                counted(u64::from(n), "value")
+            )),
+            None => {}
+        }
+        if rising.fineness > 1 {
+            let n = rising.fineness;
+            parts.push(format!(
+                "{path} is refined to 1/{n} of a step where the fabric saturates"
+            ));
+        }
+    }
+    if let Some(interval) = study.seeds.interval {
+        let (percent, most) = (interval * 100.0, study.seeds.most);
+        parts.push(format!(
+            "seeds are added until mean latency is known to {percent} %, at most {most}"
+        ));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn counted(n: u64, one: &str) -> String {
+    match n {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    }
+}
+
+/// A time for people who decide whether to wait.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".to_owned(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3600.0),
     }
 }
 

@@ -38,6 +38,11 @@ const TEMPLATES: &[Template] = &[
         text: include_str!("../../templates/plan.toml"),
     },
     Template {
+        name: "study",
+        about: "Latency against load for three classes and three arbiters: 21 points, 63 runs.",
+        text: include_str!("../../templates/study.toml"),
+    },
+    Template {
         name: "single-switch",
         about: "Eight hosts and one switch: the smallest experiment that shows queueing.",
         text: include_str!("../../templates/single-switch.toml"),

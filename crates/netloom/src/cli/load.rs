@@ -7,6 +7,7 @@ use clap::Args;
 use netloom_catalog::{Document, Notes, Severity};
 use netloom_experiment::Experiment;
 use netloom_experiment::spec::{self, Loaded, LoadedWiring, Request};
+use netloom_study::{OpenedStudy, Study};
 use netloom_units::Time;
 
 use super::Exit;
@@ -30,12 +31,20 @@ pub(super) struct Overrides {
     /// Cut the fabric into so many partitions; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) partitions: Option<usize>,
-    /// Threads that share the partitions; results do not depend on it.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
-    pub(super) threads: usize,
+    /// Threads: of a single run, those that share its partitions (1 without it); of a study, runs at the
+    /// same time (all cores without it). Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(super) threads: Option<usize>,
     /// Run what can deadlock.
     #[arg(long)]
     pub(super) force: bool,
+}
+
+impl Overrides {
+    /// Threads that share the partitions of a single run.
+    pub(super) fn threads_of_a_run(&self) -> usize {
+        self.threads.unwrap_or(1)
+    }
 }
 
 /// A number of things of which there must be one.
@@ -77,7 +86,7 @@ fn request<'a>(
         partitions: overrides.partitions,
         length: overrides.length,
         force: overrides.force,
-        threads: overrides.threads,
+        threads: overrides.threads_of_a_run(),
         ..Request::new(name, text)
     }
 }
@@ -103,21 +112,31 @@ pub(super) fn load_wiring(
     Ok(loaded)
 }
 
-/// Loads a file.
+/// Loads a file and prints what was noted about it on stderr.
 pub(super) fn load_file(
     file: &Path,
     overrides: &Overrides,
     output: &Output,
 ) -> anyhow::Result<Loaded> {
+    let loaded = load_quietly(file, overrides)?;
+    tell(&loaded.document, &loaded.notes, output);
+    Ok(loaded)
+}
+
+/// Loads a file.
+pub(super) fn load_quietly(file: &Path, overrides: &Overrides) -> anyhow::Result<Loaded> {
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
-    Ok(load(
-        &file.display().to_string(),
-        directory,
-        &text,
-        overrides,
-        output,
-    ))
+    let name = file.display().to_string();
+    Ok(spec::load(&request(&name, directory, &text, overrides)))
+}
+
+/// Opens a file that may hold a study.
+pub(super) fn open_study(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedStudy> {
+    let text = read(file)?;
+    let directory = file.parent().unwrap_or(Path::new("."));
+    let name = file.display().to_string();
+    Ok(Study::open(&request(&name, directory, &text, overrides)))
 }
 
 /// The experiment of a file, or how the command ends without one.

@@ -12,12 +12,15 @@ mod list;
 mod load;
 mod machine;
 mod output;
+mod patience;
 mod plan;
 mod progress;
 mod reproduce;
 mod route;
 mod run;
 mod schema;
+mod shard;
+mod study;
 mod table;
 mod topo;
 mod trace;
@@ -79,6 +82,14 @@ enum Command {
     Check(check::Check),
     /// Simulate an experiment and store its results.
     Run(run::RunCommand),
+    /// How far a study has come.
+    Status(study::Status),
+    /// Run what a study lacks.
+    Resume(study::Resume),
+    /// Put the runs of a study together as tables.
+    Merge(study::Merge),
+    /// Look on while a study runs, wherever it runs.
+    Watch(study::Watch),
     /// Run a paper again and see which of its claims hold.
     Reproduce(reproduce::Reproduce),
     /// Compare two folders of results over their common seeds; fail if a limit is broken.
@@ -137,6 +148,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Init(command) => command.run(&output),
         Command::Check(command) => command.run(&output),
         Command::Run(command) => command.run(&output),
+        Command::Status(command) => command.run(&output),
+        Command::Resume(command) => command.run(&output),
+        Command::Merge(command) => command.run(&output),
+        Command::Watch(command) => command.run(&output),
         Command::Reproduce(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
         Command::List(command) => command.run(&output),

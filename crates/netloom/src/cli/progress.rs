@@ -7,6 +7,8 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_experiment::runner::Progress;
 use netloom_reproduction::Progress as Runs;
+use netloom_results::Status;
+use netloom_study::running::Progress as StudyProgress;
 
 use super::table::{count, nanos};
 
@@ -123,6 +125,51 @@ impl Shown {
         }
     }
 
+    /// Shows how far a study has come.
+    pub(super) fn update_study(&mut self, study: &StudyProgress) {
+        let share = study.done as f64 / study.of.max(1) as f64;
+        match self {
+            Shown::Bar(bar) => {
+                bar.set_position((share * 1000.0) as u64);
+                bar.set_message(study_words(study));
+            }
+            Shown::Lines { next } => {
+                if Instant::now() >= *next {
+                    *next = Instant::now() + PERIOD;
+                    say(&format!(
+                        "  {:>3.0}%  {}",
+                        share * 100.0,
+                        study_words(study)
+                    ));
+                }
+            }
+            Shown::Json { next } => {
+                if Instant::now() >= *next {
+                    *next = Instant::now() + Duration::from_secs(1);
+                    let worst = study.worst.as_ref().map(|worst| {
+                        serde_json::json!({
+                            "point": worst.point,
+                            "status": worst.status,
+                            "latency_p99_ns": worst.latency_p99_ns,
+                        })
+                    });
+                    let line = serde_json::json!({
+                        "event": "progress",
+                        "runs_done": study.done,
+                        "runs": study.of,
+                        "runs_found": study.found,
+                        "packet_hops": study.packet_hops,
+                        "elapsed_seconds": study.elapsed.as_secs_f64(),
+                        "remaining_seconds": study.remaining().map(|left| left.as_secs_f64()),
+                        "worst": worst,
+                    });
+                    say(&line.to_string());
+                }
+            }
+            Shown::Nothing => {}
+        }
+    }
+
     /// Clears the bar.
     pub(super) fn finish(&self) {
         if let Shown::Bar(bar) = self {
@@ -146,12 +193,37 @@ fn words(progress: &Progress) -> String {
     }
     words.push_str(&format!("  {} packet-hops/s", count(progress.rate())));
     if let Some(left) = progress.remaining() {
-        let seconds = left.as_secs();
-        words.push_str(&match seconds {
-            ..60 => format!("  {seconds} s left"),
-            60..3600 => format!("  {} min {:02} s left", seconds / 60, seconds % 60),
-            _ => format!("  {} h {:02} min left", seconds / 3600, seconds / 60 % 60),
-        });
+        words.push_str(&format!("  {} left", span(left)));
+    }
+    words
+}
+
+/// A stretch of time on the clock: `12 s`, `3 min 05 s`.
+pub(super) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Done, total, rate, remaining time and the worst point so far.
+fn study_words(study: &StudyProgress) -> String {
+    let mut words = format!("{} of {} runs", study.done, study.of);
+    if study.rate() > 0.0 {
+        words.push_str(&format!("  {:.1} runs/s", study.rate()));
+    }
+    if let Some(left) = study.remaining() {
+        words.push_str(&format!("  {} left", span(left)));
+    }
+    if let Some(worst) = &study.worst {
+        let p99 = worst.latency_p99_ns.map_or("-".to_owned(), nanos);
+        let status = match worst.status {
+            Status::Ok => String::new(),
+            status => format!(", {}", status.word()),
+        };
+        words.push_str(&format!("  worst: {} (p99 {p99}{status})", worst.point));
     }
     words
 }

@@ -11,21 +11,32 @@ use netloom_results::{
     ConnectionsSummary, Document, Folder, Manifest, Run, Status, Summary, Timing, WaitSummary,
     Waits, sha256,
 };
+use netloom_study::OpenedStudy;
+use netloom_study::running::StudyFolder;
 
 use super::kept;
 use super::load::{self, Overrides};
 use super::output::Output;
 use super::progress::{Shown, Style};
+use super::shard::Shard;
+use super::study;
 use super::table::{Columns, count, maybe_nanos, nanos};
 use super::{Exit, Format, interrupt, machine};
 
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "A file with [study] describes many runs. They go to one folder, on all cores; whatever is done is never
+run again, so the same command goes on after an interruption, and several may work on one folder.
+
+Examples:
   netloom run fat-tree.toml
   netloom run fat-tree.toml --set traffic.load=0.8 -o loaded.out
-  netloom run fat-tree.toml --format json | jq .total.latency_p99_ns")]
+  netloom run fat-tree.toml --format json | jq .total.latency_p99_ns
+  netloom run study.toml
+  netloom run study.toml --shard 3/8 -o study.out"
+)]
 pub(crate) struct RunCommand {
-    /// The experiment.
+    /// The experiment or study.
     file: PathBuf,
     #[command(flatten)]
     overrides: Overrides,
@@ -41,6 +52,9 @@ pub(crate) struct RunCommand {
     /// How progress is shown on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
+    /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
+    #[arg(long, value_name = "I/N", value_parser = Shard::from_argument)]
+    shard: Option<Shard>,
     /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
     #[arg(long)]
     reference: bool,
@@ -49,6 +63,14 @@ pub(crate) struct RunCommand {
 impl RunCommand {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
+        let opened = load::open_study(&self.file, &self.overrides)?;
+        if opened.has_study {
+            return self.study(opened, output);
+        }
+        if self.shard.is_some() {
+            output.error("--shard divides a study, and this file has no [study]");
+            return Ok(Exit::Usage);
+        }
         let loaded = load::load_file(&self.file, &self.overrides, output)?;
         for (word, fact) in &loaded.facts {
             output.detail(&format!("  {word:<10} {fact}"));
@@ -59,14 +81,14 @@ impl RunCommand {
         };
         let path = match &self.output {
             Some(path) => path.clone(),
-            None => PathBuf::from(format!("{}.out", experiment.name.replace(['/', '\\'], "-"))),
+            None => study::folder_named(&experiment.name),
         };
         let folder = Folder::open(&path, &runner::run_id(&experiment), self.overwrite)?;
 
         let began = (Instant::now(), machine::cpu_time());
         let mut shown = Shown::new(self.progress, output.quiet);
         let options = RunOptions {
-            threads: self.overrides.threads,
+            threads: self.overrides.threads_of_a_run(),
             reference_queue: self.reference,
             boxed_arbiters: self.reference,
             tables: true,
@@ -96,6 +118,7 @@ impl RunCommand {
         ];
         for (name, frame) in result.all_tables() {
             files.push((format!("{name}.csv"), frame.to_csv().into_bytes()));
+            files.push((format!("{name}.parquet"), netloom_store::to_parquet(&frame)));
         }
         let stored = folder.write(&result.document, &files);
 
@@ -122,6 +145,34 @@ impl RunCommand {
         })
     }
 
+    /// The file describes many runs.
+    fn study(&self, opened: OpenedStudy, output: &Output) -> anyhow::Result<Exit> {
+        let Some(study) = opened.study else {
+            load::tell(&opened.document, &opened.notes, output);
+            return Ok(Exit::Invalid);
+        };
+        if self.reference {
+            output.error("--reference is for single runs");
+            return Ok(Exit::Usage);
+        }
+        load::tell(&opened.document, &opened.notes, output);
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => study::folder_of(&study),
+        };
+        let folder = StudyFolder::begin(&path, &study, self.overwrite)?;
+        let running = study::Running {
+            study: &study,
+            folder: &folder,
+            shard: self.shard,
+            threads: self.overrides.threads,
+            partitions: self.overrides.partitions,
+            format: self.format,
+            progress: self.progress,
+        };
+        running.run(output)
+    }
+
     fn manifest(
         &self,
         experiment: &Experiment,
@@ -145,7 +196,7 @@ impl RunCommand {
             host: machine::host(),
             os: std::env::consts::OS.to_owned(),
             arch: std::env::consts::ARCH.to_owned(),
-            threads: self.overrides.threads,
+            threads: self.overrides.threads_of_a_run(),
             partitions: experiment.fabric.n_partitions(),
             finished_unix_seconds: now.map_or(0, |since| since.as_secs()),
             timing,

@@ -43,7 +43,7 @@ impl Trace {
         let steps = follow(
             &experiment,
             Watch { source, sequence },
-            self.overrides.threads,
+            self.overrides.threads_of_a_run(),
         );
         if steps.is_empty() {
             let length = experiment.timebase.time(experiment.measure.length.0);

@@ -1,0 +1,106 @@
+//! `extends`: a file that says only what differs from another one.
+
+use std::path::{Path, PathBuf};
+
+use netloom_catalog::{Document, Notes, Value, ValueShape};
+
+/// Keys that name files: the table, and the key in it.
+const FILES: &[(&str, &str)] = &[
+    ("topology", "file"),
+    ("traffic", "flows"),
+    ("connections", "list"),
+];
+
+/// Puts the document over the file that it extends, and that over its own, and takes the key away. Each file is a
+/// further source of the document, so that messages show its own lines.
+pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, notes: &mut Notes) {
+    let mut seen: Vec<PathBuf> = Path::new(name).canonicalize().into_iter().collect();
+    // Where the file that names the next one stands, as seen from the first file.
+    let mut from = PathBuf::new();
+    let mut child = document.root.clone();
+    while let Some(extends) = take(&mut child) {
+        let Some(file) = extends.as_text() else {
+            let message = format!(
+                "expected the name of a file, found {}",
+                extends.shape.word()
+            );
+            notes.error("E0101", extends.place, message);
+            break;
+        };
+        let path = directory.join(&from).join(file);
+        if let Ok(whole) = path.canonicalize() {
+            if seen.contains(&whole) {
+                notes
+                    .error(
+                        "E0004",
+                        extends.place,
+                        format!("{file} extends itself in the end"),
+                    )
+                    .help(
+                        "a chain of files ends with one that extends none: take one `extends` away",
+                    );
+                break;
+            }
+            seen.push(whole);
+        }
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                notes
+                    .error(
+                        "E0004",
+                        extends.place,
+                        format!("cannot read {}: {error}", path.display()),
+                    )
+                    .help("file names are relative to the folder of the file that has them");
+                break;
+            }
+        };
+        let mut parent = document.parse_more(&path.display().to_string(), &text, notes);
+        from.push(Path::new(file).parent().unwrap_or(Path::new("")));
+        move_files(&mut parent, &from);
+        // What it extends itself comes next; over it nobody has said anything about that.
+        child = child.over(parent);
+    }
+    document.root = child;
+}
+
+/// The value of `extends`, taken out of a root table.
+fn take(root: &mut Value) -> Option<Value> {
+    let ValueShape::Table(entries) = &mut root.shape else {
+        return None;
+    };
+    let at = entries.iter().position(|(key, _, _)| key == "extends")?;
+    Some(entries.remove(at).2)
+}
+
+/// File names of a parent start in its own folder, which is `from` for the first file.
+fn move_files(root: &mut Value, from: &Path) {
+    if from.as_os_str().is_empty() {
+        return;
+    }
+    let ValueShape::Table(sections) = &mut root.shape else {
+        return;
+    };
+    for (table, key) in FILES {
+        let found = sections.iter_mut().find(|(name, _, _)| name == table);
+        let tables: &mut [Value] = match found.map(|(_, _, value)| value) {
+            Some(Value {
+                shape: ValueShape::List(items),
+                ..
+            }) => items,
+            Some(value) => std::slice::from_mut(value),
+            None => continue,
+        };
+        for value in tables {
+            let ValueShape::Table(entries) = &mut value.shape else {
+                continue;
+            };
+            for (_, _, value) in entries.iter_mut().filter(|(name, _, _)| name == key) {
+                if let ValueShape::Text(file) = &mut value.shape {
+                    *file = from.join(&*file).to_string_lossy().into_owned();
+                }
+            }
+        }
+    }
+}

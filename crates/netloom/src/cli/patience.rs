@@ -1,0 +1,71 @@
+//! Says on stderr that something goes on, if it takes long.
+
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Nobody wonders before this.
+const FIRST: Duration = Duration::from_secs(2);
+/// How often a terminal and a log hear of it afterwards.
+const ON_A_TERMINAL: Duration = Duration::from_millis(500);
+const IN_A_LOG: Duration = Duration::from_secs(10);
+
+/// Something that may take long; ends with the value.
+pub(super) struct Patience {
+    words: Arc<Mutex<String>>,
+    end: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Patience {
+    /// Begins to wait, with words for what goes on; says nothing if quiet is asked for.
+    pub(super) fn new(words: String, quiet: bool) -> Patience {
+        let words = Arc::new(Mutex::new(words));
+        let shared = Arc::clone(&words);
+        let (sender, receiver) = channel();
+        let end = (!quiet).then(|| {
+            let thread = std::thread::spawn(move || {
+                let (began, is_terminal) = (Instant::now(), std::io::stderr().is_terminal());
+                let (mut wait, mut has_spoken) = (FIRST, false);
+                while receiver.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    let words = shared.lock().map(|words| words.clone()).unwrap_or_default();
+                    say(&words, began.elapsed(), is_terminal);
+                    has_spoken = true;
+                    wait = if is_terminal { ON_A_TERMINAL } else { IN_A_LOG };
+                }
+                if is_terminal && has_spoken {
+                    let _ = write!(std::io::stderr(), "\r\u{1b}[K");
+                }
+            });
+            (sender, thread)
+        });
+        Patience { words, end }
+    }
+
+    /// Says how far it has come, from now on.
+    pub(super) fn update(&self, words: String) {
+        if let Ok(mut shared) = self.words.lock() {
+            *shared = words;
+        }
+    }
+}
+
+fn say(words: &str, since: Duration, is_terminal: bool) {
+    let seconds = since.as_secs();
+    let mut stderr = std::io::stderr();
+    let _ = match is_terminal {
+        true => write!(stderr, "\r\u{1b}[K  {words}, {seconds} s"),
+        false => writeln!(stderr, "  {words}, {seconds} s"),
+    };
+    let _ = stderr.flush();
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.end.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}

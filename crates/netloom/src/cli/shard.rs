@@ -1,0 +1,381 @@
+//! Which part of a study a process does: `3/8`, or what the batch system says about this process.
+//!
+//! A study has units, numbered from 0; shard i of n owns every n-th of them from the (i-1)-th. So neighbours,
+//! which cost about the same, go to different shards, and nobody has to talk to anybody.
+
+use std::fmt;
+
+/// The number of shards, for batch systems that tell a process its index but not how many there are, and
+/// for arrays of which only some members are run again.
+pub(super) const SHARDS: &str = "NETLOOM_SHARDS";
+
+/// One of several equal parts of a study.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Shard {
+    /// Which part, from 1.
+    pub(super) index: u32,
+    /// How many parts there are.
+    pub(super) of: u32,
+}
+
+/// What a batch system tells the members of an array, which it starts independently of each other.
+struct Array {
+    name: &'static str,
+    id: &'static str,
+    /// The smallest id; 1 where there is no such variable.
+    first: Option<&'static str>,
+    /// From one id to the next; 1 where there is no such variable.
+    step: Option<&'static str>,
+    members: Members,
+}
+
+/// How many members an array has.
+enum Members {
+    Count(&'static str),
+    /// The largest id.
+    Last(&'static str),
+    /// Only the user knows: [`SHARDS`].
+    Unknown,
+}
+
+/// The processes of one start, numbered from 0.
+struct Ranks {
+    name: &'static str,
+    rank: &'static str,
+    size: &'static str,
+}
+
+/// The first that is there counts. GNU parallel is last because what it sets leaks into the jobs that are
+/// submitted under it.
+const ARRAYS: &[Array] = &[
+    Array {
+        name: "a Slurm array",
+        id: "SLURM_ARRAY_TASK_ID",
+        first: Some("SLURM_ARRAY_TASK_MIN"),
+        step: Some("SLURM_ARRAY_TASK_STEP"),
+        members: Members::Count("SLURM_ARRAY_TASK_COUNT"),
+    },
+    Array {
+        name: "a PBS array",
+        id: "PBS_ARRAY_INDEX",
+        first: None,
+        step: None,
+        members: Members::Unknown,
+    },
+    Array {
+        name: "a Torque array",
+        id: "PBS_ARRAYID",
+        first: None,
+        step: None,
+        members: Members::Unknown,
+    },
+    Array {
+        name: "a Grid Engine array",
+        id: "SGE_TASK_ID",
+        first: Some("SGE_TASK_FIRST"),
+        step: Some("SGE_TASK_STEPSIZE"),
+        members: Members::Last("SGE_TASK_LAST"),
+    },
+    Array {
+        name: "GNU parallel",
+        id: "PARALLEL_SEQ",
+        first: None,
+        step: None,
+        members: Members::Unknown,
+    },
+];
+
+/// The first that is there counts. `mpirun` under Slurm starts its daemons with srun, whose variables then
+/// count daemons, so those of MPI come first. srun tells the size of a step in SLURM_STEP_NUM_TASKS;
+/// SLURM_NTASKS is also there in a batch script, which runs once with rank 0.
+const RANKS: &[Ranks] = &[
+    Ranks {
+        name: "Open MPI",
+        rank: "OMPI_COMM_WORLD_RANK",
+        size: "OMPI_COMM_WORLD_SIZE",
+    },
+    Ranks {
+        name: "MPI through PMI",
+        rank: "PMI_RANK",
+        size: "PMI_SIZE",
+    },
+    Ranks {
+        name: "srun",
+        rank: "SLURM_PROCID",
+        size: "SLURM_STEP_NUM_TASKS",
+    },
+];
+
+impl Shard {
+    /// The value of `--shard`: `3/8`, or `auto` for what the environment of this process says.
+    pub(super) fn from_argument(text: &str) -> Result<Shard, String> {
+        match text {
+            "auto" => Shard::auto(|name| std::env::var(name).ok()),
+            _ => Shard::parse(text),
+        }
+    }
+
+    /// Reads `3/8`.
+    pub(super) fn parse(text: &str) -> Result<Shard, String> {
+        const FORM: &str =
+            "write which part of how many, such as 3/8, or `auto` under a batch system";
+        let (index, of) = text.split_once('/').ok_or(FORM)?;
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| FORM);
+        let (index, of) = (number(index)?, number(of)?);
+        if of == 0 {
+            return Err("there must be at least one shard, such as 1/1".to_owned());
+        }
+        if index == 0 {
+            return Err(format!("shards count from 1: the first is 1/{of}"));
+        }
+        if index > of {
+            return Err(format!("there are {of} shards: the last is {of}/{of}"));
+        }
+        Ok(Shard { index, of })
+    }
+
+    /// The part of this process by what its batch system put into the environment: the member of an array,
+    /// the rank among processes started together, or both, where each member starts several processes.
+    pub(super) fn auto(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
+        // Grid Engine says "undefined" where there is no array.
+        let lookup = |name: &str| {
+            lookup(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty() && value != "undefined")
+        };
+        let array = ARRAYS
+            .iter()
+            .find(|array| lookup(array.id).is_some())
+            .map(|array| array.shard(&lookup))
+            .transpose()?;
+        let rank = RANKS
+            .iter()
+            .find(|ranks| {
+                [ranks.rank, ranks.size]
+                    .iter()
+                    .all(|name| lookup(name).is_some())
+            })
+            .map(|ranks| ranks.shard(&lookup))
+            .transpose()?;
+        match (array, rank) {
+            (Some(array), Some(rank)) => array.divided(rank),
+            (Some(shard), None) | (None, Some(shard)) => Ok(shard),
+            (None, None) => Err(nothing_found()),
+        }
+    }
+
+    /// Whether a unit of the study, counted from 0, is this shard's to do.
+    pub(super) fn owns(self, unit: usize) -> bool {
+        unit % self.of as usize == self.index as usize - 1
+    }
+
+    /// The part of a part.
+    fn divided(self, by: Shard) -> Result<Shard, String> {
+        let of = self.of.checked_mul(by.of);
+        let of = of.ok_or_else(|| format!("{} times {} are too many shards", self.of, by.of))?;
+        Ok(Shard {
+            index: (self.index - 1) * by.of + by.index,
+            of,
+        })
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl Array {
+    fn shard(&self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
+        let Array { name, id, .. } = self;
+        let value = number(lookup, id)?;
+        // Whoever says how many shards there are numbers them from 1; so members 3 and 7 of an array, run
+        // again alone, do what they did before.
+        if lookup(SHARDS).is_some() {
+            let of = number(lookup, SHARDS)?;
+            let index = (1..=of).contains(&value).then_some(value);
+            let index = index.ok_or_else(|| {
+                format!("{id} is {value} in {name}; with {SHARDS}={of} its members are 1 to {of}")
+            })?;
+            return Ok(Shard { index, of });
+        }
+        let maybe = |name: Option<&str>| name.map_or(Ok(1), |name| number(lookup, name));
+        let (first, step) = (maybe(self.first)?, maybe(self.step)?.max(1));
+        let of = match self.members {
+            Members::Count(count) => number(lookup, count)?,
+            Members::Last(last) => number(lookup, last)?.saturating_sub(first) / step + 1,
+            Members::Unknown => {
+                return Err(format!(
+                    "{name} does not say how many members it has; number them from 1 and set {SHARDS} to how \
+                     many there are"
+                ));
+            }
+        };
+        let at = value
+            .checked_sub(first)
+            .map(|beyond| (beyond / step, beyond % step));
+        match at {
+            Some((at, 0)) if at < of => Ok(Shard { index: at + 1, of }),
+            _ => Err(format!(
+                "{id} is {value}, but {name} of {of} from {first} in steps of {step} has no such member; number \
+                 them from 1 and set {SHARDS} to how many shards there are in all"
+            )),
+        }
+    }
+}
+
+impl Ranks {
+    fn shard(&self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
+        let Ranks { name, rank, size } = self;
+        let (at, of) = (number(lookup, rank)?, number(lookup, size)?);
+        if at < of {
+            Ok(Shard { index: at + 1, of })
+        } else {
+            Err(format!(
+                "{rank} is {at} under {name}, but {size} is {of}: ranks count from 0"
+            ))
+        }
+    }
+}
+
+fn number(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<u32, String> {
+    let value = lookup(name).ok_or_else(|| format!("{name} is not set"))?;
+    let wrong = |_| format!("{name} is \"{value}\", which is no whole number");
+    value.parse().map_err(wrong)
+}
+
+fn nothing_found() -> String {
+    let arrays = ARRAYS.iter().map(|array| array.id);
+    let ranks = RANKS.iter().map(|ranks| ranks.size);
+    let names: Vec<&str> = arrays.chain(ranks).collect();
+    format!(
+        "no batch system says which part this process is; looked for {}. Write the part, such as --shard 3/8",
+        names.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The shard, or the message, in an environment written as `NAME=value NAME=value`.
+    fn auto(environment: &str) -> String {
+        let lookup = |name: &str| {
+            let mut pairs = environment
+                .split_whitespace()
+                .filter_map(|pair| pair.split_once('='));
+            pairs
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| value.to_owned())
+        };
+        Shard::auto(lookup).map_or_else(|message| message, |shard| shard.to_string())
+    }
+
+    #[test]
+    fn a_part_is_written_as_index_and_number() {
+        assert_eq!(Shard::from_argument("3/8"), Ok(Shard { index: 3, of: 8 }));
+        assert_eq!(Shard::parse("1/1"), Ok(Shard { index: 1, of: 1 }));
+        let wrong = |text| Shard::parse(text).unwrap_err();
+        insta::assert_snapshot!(
+            ["0/8", "9/8", "1/0", "3", "a/b", "3/8/9", "-1/8"]
+                .map(|text| format!("{text:<6} {}", wrong(text)))
+                .join("\n"),
+            @""
+        );
+    }
+
+    #[test]
+    fn every_batch_system_is_understood() {
+        let slurm = "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_STEP=1";
+        let from_zero = "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=5 SLURM_ARRAY_TASK_STEP=4";
+        let sge = "SGE_TASK_ID=7 SGE_TASK_FIRST=3 SGE_TASK_LAST=10 SGE_TASK_STEPSIZE=2";
+        let batch = "SLURM_PROCID=0 SLURM_NTASKS=4";
+        let mpirun =
+            "SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=6";
+        for (environment, shard) in [
+            (slurm, "3/8"),
+            (from_zero, "3/5"),
+            // A batch script of several tasks runs once: its rank means nothing.
+            (&format!("{slurm} {batch}"), "3/8"),
+            (
+                "SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4",
+                "3/4",
+            ),
+            (
+                "SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_STEP_NUM_TASKS=1",
+                "1/1",
+            ),
+            (
+                &format!("{slurm} SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=4"),
+                "10/32",
+            ),
+            // Two members of eight, run again.
+            (
+                "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 NETLOOM_SHARDS=8",
+                "7/8",
+            ),
+            ("PBS_ARRAY_INDEX=2 NETLOOM_SHARDS=5", "2/5"),
+            ("PBS_ARRAYID=5 NETLOOM_SHARDS=5", "5/5"),
+            (sge, "3/4"),
+            (
+                "SGE_TASK_ID=undefined OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=3",
+                "1/3",
+            ),
+            (mpirun, "6/6"),
+            ("PMI_RANK=1 PMI_SIZE=2", "2/2"),
+            ("PARALLEL_SEQ=4 NETLOOM_SHARDS=9", "4/9"),
+            (&format!("{slurm} PARALLEL_SEQ=9"), "3/8"),
+        ] {
+            assert_eq!(auto(environment), shard, "{environment}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_said() {
+        insta::assert_snapshot!(
+            [
+                "",
+                "SLURM_PROCID=0 SLURM_NTASKS=4",
+                "PBS_ARRAY_INDEX=2",
+                "PARALLEL_SEQ=4",
+                "PBS_ARRAYID=0 NETLOOM_SHARDS=5",
+                "PBS_ARRAYID=1 NETLOOM_SHARDS=many",
+                "SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=1",
+                "SLURM_ARRAY_TASK_ID=9",
+                "PMI_RANK=2 PMI_SIZE=2",
+            ]
+            .map(|environment| format!("{environment}\n  {}", auto(environment)))
+            .join("\n"),
+            @""
+        );
+    }
+
+    proptest! {
+        /// Every unit is done by exactly one shard.
+        #[test]
+        fn shards_share_out_all_units(of in 1u32..40, unit in 0usize..10_000) {
+            let owners = (1..=of).filter(|&index| Shard { index, of }.owns(unit)).count();
+            prop_assert_eq!(owners, 1);
+        }
+
+        /// An array whose members start several processes each covers every part once.
+        #[test]
+        fn members_and_ranks_together_cover_all_parts(members in 1u32..20, ranks in 1u32..20) {
+            let mut parts: Vec<u32> = (1..=members)
+                .flat_map(|member| (0..ranks).map(move |rank| (member, rank)))
+                .map(|(member, rank)| {
+                    let text = auto(&format!(
+                        "PBS_ARRAYID={member} NETLOOM_SHARDS={members} PMI_RANK={rank} PMI_SIZE={ranks}"
+                    ));
+                    let shard = Shard::parse(&text).unwrap();
+                    assert_eq!(shard.of, members * ranks);
+                    shard.index
+                })
+                .collect();
+            parts.sort_unstable();
+            prop_assert_eq!(parts, (1..=members * ranks).collect::<Vec<u32>>());
+        }
+    }
+}

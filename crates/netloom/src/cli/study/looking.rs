@@ -1,0 +1,274 @@
+//! `netloom status` and `netloom watch`: how far a study has come, wherever its processes run.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use netloom_results::RunId;
+use netloom_study::Study;
+use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, entries, planned};
+
+use super::super::progress::span;
+use super::super::table::{Columns, count, maybe_nanos};
+use super::super::{Exit, Format};
+use super::{Output, interrupt, opened};
+
+/// How many of the last runs are shown.
+const LAST: usize = 8;
+/// A run that began so long ago and of which nothing was heard is not called running.
+const SILENT_SECONDS: f64 = 24.0 * 3600.0;
+
+/// `netloom status`: how far a study has come.
+#[derive(Args)]
+pub(crate) struct Status {
+    /// The folder of the study.
+    folder: PathBuf,
+    /// What is printed on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+impl Status {
+    pub(in super::super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let (folder, study) = opened(&self.folder)?;
+        let recorded = Recorded::read(&folder)?;
+        let state = State::new(&study, &folder, &recorded)?;
+        match self.format {
+            Format::Human => output.data(&state.for_people(&study))?,
+            Format::Json => output.data(&state.for_machines(&study)?)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// `netloom watch`: look on while a study runs.
+#[derive(Args)]
+#[command(
+    after_help = "It reads the folder and nothing else, so it works over ssh and for arrays of jobs. It ends when the
+study is complete; Ctrl-C ends it before."
+)]
+pub(crate) struct Watch {
+    /// The folder of the study.
+    folder: PathBuf,
+    /// Seconds from one look to the next.
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::at_least_one)]
+    every: usize,
+}
+
+impl Watch {
+    pub(in super::super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        interrupt::listen()?;
+        let (folder, study) = opened(&self.folder)?;
+        let mut recorded = Recorded::default();
+        let is_terminal = std::io::stdout().is_terminal();
+        loop {
+            recorded.update(&folder)?;
+            let state = State::new(&study, &folder, &recorded)?;
+            if is_terminal {
+                // Home, the text, and nothing of the last look below it.
+                let mut stdout = std::io::stdout();
+                let text = state.for_people(&study).replace('\n', "\u{1b}[K\n");
+                write!(stdout, "\u{1b}[H\u{1b}[2J{text}\u{1b}[J")?;
+                stdout.flush()?;
+            } else {
+                output.data(&state.line())?;
+            }
+            if state.planned.missing.is_empty() {
+                return Ok(Exit::Done);
+            }
+            for _ in 0..self.every * 10 {
+                if interrupt::is_asked() {
+                    return Ok(Exit::Interrupted);
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    }
+}
+
+/// A run as a journal tells of it.
+struct Running {
+    point: String,
+    seed: u64,
+    since: f64,
+    host: String,
+}
+
+/// What is known of a study.
+struct State {
+    planned: Planned,
+    done: usize,
+    at_most: usize,
+    running: Vec<Running>,
+    /// The last runs, newest first, as cells of a table.
+    last: Vec<[String; 6]>,
+    failed: Vec<String>,
+    invalid: Vec<(String, String)>,
+    /// Runs per second of all processes in the last minutes.
+    rate: f64,
+}
+
+impl State {
+    fn new(study: &Study, folder: &StudyFolder, recorded: &Recorded) -> anyhow::Result<State> {
+        let planned = planned(study, recorded);
+        let missing: u64 = planned.missing.iter().map(|missing| missing.at_most).sum();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64();
+        let mut running: BTreeMap<RunId, Running> = BTreeMap::new();
+        let (mut last, mut failed, mut ends): (Vec<[String; 6]>, Vec<String>, Vec<f64>) =
+            (vec![], vec![], vec![]);
+        let mut host = String::new();
+        for entry in entries(folder.path())? {
+            match entry {
+                Entry::Process { host: own, .. } => host = own,
+                Entry::Started {
+                    time,
+                    run,
+                    point,
+                    seed,
+                    ..
+                } => {
+                    let host = host.clone();
+                    let since = time;
+                    let own = Running {
+                        point,
+                        seed,
+                        since,
+                        host,
+                    };
+                    running.insert(run, own);
+                }
+                Entry::Finished {
+                    time,
+                    run,
+                    point,
+                    seed,
+                    status,
+                    seconds,
+                    delivered_load,
+                    latency_p99_ns,
+                    ..
+                } => {
+                    running.remove(&run);
+                    ends.push(time);
+                    last.push([
+                        point,
+                        seed.to_string(),
+                        status.word().to_owned(),
+                        format!("{delivered_load:.3}"),
+                        maybe_nanos(latency_p99_ns),
+                        format!("{seconds:.1} s"),
+                    ]);
+                }
+                Entry::Failed { point, .. } if !failed.contains(&point) => failed.push(point),
+                // Who ended by itself has nothing running; who was killed is found out by time.
+                Entry::Failed { .. } | Entry::Unit { .. } | Entry::End { .. } => {}
+            }
+        }
+        let mut running: Vec<Running> = running
+            .into_values()
+            .filter(|run| now - run.since < SILENT_SECONDS)
+            .collect();
+        running.sort_by(|a, b| a.since.total_cmp(&b.since));
+        let done = planned.runs.len();
+        let recent = ends.iter().filter(|end| now - **end < 120.0).count();
+        let first = ends.first().copied().unwrap_or(now);
+        let span = (now - first).clamp(1.0, 120.0);
+        Ok(State {
+            done,
+            at_most: done + usize::try_from(missing)?,
+            planned,
+            running,
+            last: last.into_iter().rev().take(LAST).collect(),
+            failed,
+            invalid: recorded.invalid.clone(),
+            rate: recent as f64 / span,
+        })
+    }
+
+    fn is_complete(&self) -> bool {
+        self.planned.missing.is_empty()
+    }
+
+    /// Done, total, rate and remaining time.
+    fn line(&self) -> String {
+        let (done, of) = (self.done, self.at_most);
+        let mut text = format!("{done} of {of} runs");
+        if self.is_complete() {
+            text.push_str(", complete");
+            return text;
+        }
+        text.push_str(&format!(
+            ", {} begun and not ended, {} units open",
+            self.running.len(),
+            self.planned.missing.len()
+        ));
+        if self.rate > 0.0 {
+            let left = Duration::from_secs_f64((of - done) as f64 / self.rate);
+            text.push_str(&format!(
+                ", {} runs/s, {} left",
+                count(self.rate),
+                span(left)
+            ));
+        }
+        text
+    }
+
+    fn for_people(&self, study: &Study) -> String {
+        let mut text = format!("{}: {}\n", study.name, self.line());
+        let statuses = self.planned.by_status.iter();
+        let statuses: Vec<String> = statuses.map(|(word, n)| format!("{n} {word}")).collect();
+        if !statuses.is_empty() {
+            text.push_str(&format!("  {}\n", statuses.join(", ")));
+        }
+        for point in &self.failed {
+            text.push_str(&format!("  could not be run: {point}\n"));
+        }
+        for (file, reason) in &self.invalid {
+            text.push_str(&format!(
+                "  not valid, will be run again: runs/{file} ({reason})\n"
+            ));
+        }
+        if !self.is_complete() && !self.running.is_empty() {
+            let mut table = Columns::words();
+            table.line(["begun", "seed", "host"]);
+            for run in &self.running {
+                let cells = [run.point.clone(), run.seed.to_string(), run.host.clone()];
+                table.line(cells);
+            }
+            text.push_str(&format!("\n{}", table.print()));
+        }
+        if !self.last.is_empty() {
+            let mut table = Columns::numbers();
+            table.line(["ended last", "seed", "", "delivered", "p99", "took"]);
+            self.last.iter().for_each(|cells| table.line(cells.clone()));
+            text.push_str(&format!("\n{}", table.print()));
+        }
+        text
+    }
+
+    fn for_machines(&self, study: &Study) -> anyhow::Result<String> {
+        let next = self.planned.missing.iter().map(|missing| {
+            serde_json::json!({
+                "unit": missing.unit,
+                "point": study.label(&missing.next.point),
+                "seed": missing.next.seed,
+                "runs_at_most": missing.at_most,
+            })
+        });
+        let document = serde_json::json!({
+            "name": study.name,
+            "study_id": study.id(),
+            "runs_done": self.done,
+            "runs_at_most": self.at_most,
+            "complete": self.is_complete(),
+            "statuses": self.planned.by_status,
+            "missing": next.collect::<Vec<_>>(),
+            "failed": self.failed,
+            "invalid": self.invalid,
+            "runs_per_second": self.rate,
+        });
+        Ok(serde_json::to_string_pretty(&document)?)
+    }
+}

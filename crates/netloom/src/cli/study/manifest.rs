@@ -1,0 +1,69 @@
+//! Where the results of a study come from: all that differs between machines and times.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use netloom_results::RESULTS_VERSION;
+use netloom_study::Study;
+use netloom_study::running::{Entry, Finished, Merged, StudyFolder, entries};
+
+use super::machine;
+
+/// The manifest as JSON. What all processes together took follows from their journals.
+pub(super) fn of(
+    study: &Study,
+    folder: &StudyFolder,
+    merged: &Merged,
+    finished: &Finished,
+    wall: Duration,
+    cpu: Option<Duration>,
+) -> anyhow::Result<String> {
+    let mut hosts: Vec<String> = vec![];
+    let (mut processes, mut run_seconds, mut packet_hops) = (0, 0.0, 0);
+    for entry in entries(folder.path())? {
+        match entry {
+            Entry::Process { host, .. } => {
+                processes += 1;
+                hosts.push(host);
+            }
+            Entry::Finished {
+                seconds,
+                packet_hops: hops,
+                ..
+            } => {
+                run_seconds += seconds;
+                packet_hops += hops;
+            }
+            _ => {}
+        }
+    }
+    hosts.sort_unstable();
+    hosts.dedup();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let manifest = serde_json::json!({
+        "netloom": env!("CARGO_PKG_VERSION"),
+        "git": option_env!("NETLOOM_GIT"),
+        "results_version": RESULTS_VERSION,
+        "name": study.name,
+        "study_id": study.id(),
+        "points": merged.points,
+        "runs": merged.runs,
+        "statuses": merged.by_status,
+        "command_line": std::env::args().collect::<Vec<_>>(),
+        "seed": study.seeds.first,
+        "repeat": study.seeds.repeat,
+        "hosts": hosts,
+        "os": std::env::consts::OS,
+        "arch": std::env::consts::ARCH,
+        "processes": processes,
+        "run_seconds_of_all_processes": run_seconds,
+        "packet_hops_of_all_processes": packet_hops,
+        "last_process": {
+            "runs": finished.progress.done - finished.progress.found,
+            "wall_seconds": wall.as_secs_f64(),
+            "cpu_seconds": cpu.map(|cpu| cpu.as_secs_f64()),
+            "peak_rss_bytes": machine::peak_memory(),
+        },
+        "finished_unix_seconds": now.map_or(0, |since| since.as_secs()),
+    });
+    Ok(format!("{manifest:#}\n"))
+}

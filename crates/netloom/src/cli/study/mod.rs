@@ -1,0 +1,293 @@
+//! Studies on the command line: run, go on, look on, put together.
+
+mod looking;
+mod manifest;
+mod printed;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use netloom_experiment::runner::Control;
+use netloom_experiment::spec::Request;
+use netloom_results::Status as Verdict;
+use netloom_study::Study;
+use netloom_study::running::{self, Finished, Journal, Merged, Options, StudyFolder};
+
+use super::load::{self, at_least_one};
+use super::output::Output;
+use super::patience::Patience;
+use super::progress::{Shown, Style};
+use super::shard::Shard;
+use super::{Exit, Format, interrupt, machine};
+
+pub(crate) use looking::{Status, Watch};
+
+/// Where the results of a study go unless a folder is given.
+pub(super) fn folder_of(study: &Study) -> PathBuf {
+    folder_named(&study.name)
+}
+
+/// Where the results of an experiment go unless a folder is given.
+pub(super) fn folder_named(name: &str) -> PathBuf {
+    PathBuf::from(format!("{}.out", name.replace(['/', '\\'], "-")))
+}
+
+/// A study that is run.
+pub(super) struct Running<'a> {
+    pub(super) study: &'a Study,
+    pub(super) folder: &'a StudyFolder,
+    pub(super) shard: Option<Shard>,
+    pub(super) threads: Option<usize>,
+    pub(super) partitions: Option<usize>,
+    pub(super) format: Format,
+    pub(super) progress: Style,
+}
+
+impl Running<'_> {
+    /// Runs what is missing, and puts all together if this process was responsible for all.
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let began = (Instant::now(), machine::cpu_time());
+        if self.is_first()
+            && let Some(exit) = self.mistakes(output)
+        {
+            return Ok(exit);
+        }
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let options = Options {
+            shard: self
+                .shard
+                .map(|shard| (shard.index as usize - 1, shard.of as usize)),
+            threads: self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
+            partitions: self.partitions,
+        };
+        let host = machine::host().unwrap_or_else(|| "localhost".to_owned());
+        let shard = self.shard.map(|shard| shard.to_string());
+        let threads = options.threads.get();
+        let journal = Journal::begin(self.folder.path(), &host, shard, threads)?;
+        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
+        interrupt::fabric_runs();
+        let finished = running::execute(self.study, self.folder, &journal, &options, &|progress| {
+            if let Ok(mut shown) = shown.lock() {
+                shown.update_study(progress);
+            }
+            match interrupt::is_asked() {
+                true => Control::Stop,
+                false => Control::Continue,
+            }
+        });
+        if let Ok(shown) = shown.lock() {
+            shown.finish();
+        }
+        let finished = finished?;
+        for (point, messages) in &finished.failed {
+            output.insist(messages);
+            output.error(&format!("not run: {point}"));
+        }
+        let here = self.folder.path().display();
+        let (done, of) = (finished.progress.done, finished.progress.of);
+        let ran = done - finished.progress.found;
+        let seconds = began.0.elapsed();
+        output.say(&format!(
+            "{ran} runs in {}, {} were there{}",
+            super::progress::span(seconds),
+            finished.progress.found,
+            match self.shard {
+                Some(shard) => format!("; shard {shard} of the study in {here}"),
+                None => String::new(),
+            }
+        ));
+        if finished.interrupted {
+            output.say(&format!(
+                "interrupted: {done} of {of} runs are stored; go on with netloom resume {here}"
+            ));
+            return Ok(Exit::Interrupted);
+        }
+        if !finished.failed.is_empty() {
+            return Ok(Exit::Invalid);
+        }
+        if self.shard.is_some() {
+            output.say(&format!("when all shards are done: netloom merge {here}"));
+            return Ok(exit_of(finished.progress.worst.map(|worst| worst.status)));
+        }
+        self.merged(&finished, seconds, began.1, output)
+    }
+
+    /// Whether this process is the one that tells mistakes: nobody has run anything, and no other shard will.
+    fn is_first(&self) -> bool {
+        let is_first_shard = self.shard.is_none_or(|shard| shard.index == 1);
+        let runs = std::fs::read_dir(self.folder.runs());
+        is_first_shard && runs.is_ok_and(|mut runs| runs.next().is_none())
+    }
+
+    /// Tells what is wrong with any value of any axis before hours are spent.
+    fn mistakes(&self, output: &Output) -> Option<Exit> {
+        let patience = Patience::new("checking the study".to_owned(), output.quiet);
+        let checked = self.study.check(Duration::ZERO, &mut |done, of| {
+            patience.update(format!("checked {done} of {of} points"));
+        });
+        drop(patience);
+        let exit = load::exit_with(&checked.notes, !checked.notes.has_errors());
+        load::tell(&checked.document, &checked.notes, output);
+        (exit != Exit::Done).then_some(exit)
+    }
+
+    fn merged(
+        &self,
+        finished: &Finished,
+        seconds: Duration,
+        cpu_before: Option<Duration>,
+        output: &Output,
+    ) -> anyhow::Result<Exit> {
+        let merged = merge(self.study, self.folder, false, false, output)?;
+        let cpu = machine::cpu_time().zip(cpu_before);
+        let manifest = manifest::of(
+            self.study,
+            self.folder,
+            &merged,
+            finished,
+            seconds,
+            cpu.map(|(now, then)| now.saturating_sub(then)),
+        )?;
+        self.folder.write("manifest.json", manifest.as_bytes())?;
+        show(self.study, &merged, self.format, output)?;
+        let here = self.folder.path().display();
+        output.say(&format!("results in {here}; next: netloom report {here}"));
+        Ok(exit_of(worst(&merged)))
+    }
+}
+
+/// Puts the runs of a study together, with progress if that takes long.
+fn merge(
+    study: &Study,
+    folder: &StudyFolder,
+    partial: bool,
+    csv: bool,
+    output: &Output,
+) -> anyhow::Result<Merged> {
+    let patience = Patience::new("putting runs together".to_owned(), output.quiet);
+    let merged = running::merge(study, folder, partial, csv, &mut |done, of| {
+        patience.update(format!("put {done} of {of} runs together"));
+    });
+    drop(patience);
+    Ok(merged?)
+}
+
+fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyhow::Result<()> {
+    match format {
+        Format::Human => output.data(&printed::for_people(study, merged)),
+        Format::Json => output.data(&printed::for_machines(study, merged)?),
+    }
+}
+
+fn worst(merged: &Merged) -> Option<Verdict> {
+    let all = [
+        Verdict::Ok,
+        Verdict::Saturated,
+        Verdict::NotConverged,
+        Verdict::Deadlock,
+    ];
+    let there = |status: &Verdict| merged.by_status.contains_key(status.word());
+    all.into_iter().rev().find(there)
+}
+
+fn exit_of(worst: Option<Verdict>) -> Exit {
+    match worst {
+        Some(Verdict::Deadlock) => Exit::Fault,
+        Some(Verdict::NotConverged) => Exit::NotConverged,
+        _ => Exit::Done,
+    }
+}
+
+/// The study of a folder, as it was begun.
+fn opened(path: &Path) -> anyhow::Result<(StudyFolder, Study)> {
+    let folder = StudyFolder::open(path)?;
+    let document = folder.document()?;
+    let (text, inputs) = folder.study_text()?;
+    let name = path.join("study.toml").display().to_string();
+    let opened = Study::open(&Request {
+        directory: &inputs,
+        force: true,
+        ..Request::new(&name, &text)
+    });
+    let Some(study) = opened.study else {
+        let messages = netloom_experiment::render(&opened.document, &opened.notes, false);
+        anyhow::bail!("{name} is not what it was when the study began\n{messages}");
+    };
+    if study.id() != document.study_id {
+        anyhow::bail!(
+            "{name} was changed since the study began ({} is now {}); run the changed study in another folder",
+            document.study_id,
+            study.id()
+        );
+    }
+    Ok((folder, study))
+}
+
+/// `netloom resume`: run what a study lacks.
+#[derive(Args)]
+pub(crate) struct Resume {
+    /// The folder of the study.
+    folder: PathBuf,
+    /// Runs at the same time; otherwise as many as there are cores.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    threads: Option<usize>,
+    /// Run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
+    #[arg(long, value_name = "I/N", value_parser = Shard::from_argument)]
+    shard: Option<Shard>,
+    /// What is printed on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// How progress is shown on stderr.
+    #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
+    progress: Style,
+}
+
+impl Resume {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        interrupt::listen()?;
+        let (folder, study) = opened(&self.folder)?;
+        let running = Running {
+            study: &study,
+            folder: &folder,
+            shard: self.shard,
+            threads: self.threads,
+            partitions: None,
+            format: self.format,
+            progress: self.progress,
+        };
+        running.run(output)
+    }
+}
+
+/// `netloom merge`: put the runs of a study together as tables.
+#[derive(Args)]
+pub(crate) struct Merge {
+    /// The folder of the study.
+    folder: PathBuf,
+    /// Merge what is there, even if runs are missing.
+    #[arg(long)]
+    partial: bool,
+    /// Write all tables as CSV too, not only results and points.
+    #[arg(long)]
+    csv: bool,
+    /// What is printed on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+impl Merge {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let (folder, study) = opened(&self.folder)?;
+        let merged = merge(&study, &folder, self.partial, self.csv, output)?;
+        show(&study, &merged, self.format, output)?;
+        for warning in &merged.warnings {
+            output.say(&format!("warning: {warning}"));
+        }
+        let here = folder.path().display();
+        output.say(&format!("merged in {here}; next: netloom report {here}"));
+        Ok(exit_of(worst(&merged)))
+    }
+}

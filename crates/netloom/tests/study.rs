@@ -1,0 +1,335 @@
+//! Studies through the binary: run, killed, resumed, divided, put together.
+
+mod place;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use place::{Ended, Place};
+
+/// Two axes, two seeds: eight runs of a few milliseconds.
+const SMALL: &str = "netloom = 1
+name = \"small\"
+[topology]
+kind = \"single-switch\"
+ports = 8
+[[traffic]]
+name = \"bulk\"
+load = 0.5
+[[traffic]]
+name = \"control\"
+sl = 1
+load = 0.1
+[qos]
+vls = 2
+[measure]
+length = \"40 us\"
+warmup = \"4 us\"
+interval = 0.9
+repeat = 2
+[study.axes]
+\"qos.arbiter\" = [\"round-robin\", \"oldest-first\"]
+\"traffic.0.load\" = [0.2, 0.5]
+";
+
+/// The same with runs that take long enough to be killed in.
+fn slower(text: &str) -> String {
+    text.replace("40 us", "1500 us")
+        .replace("[0.2, 0.5]", "{ from = 0.1, to = 0.6, step = 0.1 }")
+}
+
+/// The merged tables, by name: what must not depend on who ran what.
+fn tables(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let is_table = |name: &String| name.ends_with(".csv") || name.ends_with(".parquet");
+    names
+        .filter(|name| is_table(name) || name == "warnings.json" || name == "study.json")
+        .map(|name| {
+            let bytes = std::fs::read(folder.join(&name)).unwrap();
+            (name, bytes)
+        })
+        .collect()
+}
+
+#[track_caller]
+fn assert_same(one: &Path, other: &Path) {
+    let (one, other) = (tables(one), tables(other));
+    let names = |tables: &BTreeMap<String, Vec<u8>>| tables.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other));
+    assert!(one.len() >= 9, "{:?}", names(&one));
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{name} differs");
+    }
+}
+
+/// How often each run was begun, by all journals together.
+fn begun(folder: &Path) -> BTreeMap<String, usize> {
+    let mut begun = BTreeMap::new();
+    for file in std::fs::read_dir(folder.join("journal")).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for line in text.lines() {
+            let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+            if entry["event"] == "started" {
+                *begun.entry(entry["run"].to_string()).or_default() += 1;
+            }
+        }
+    }
+    begun
+}
+
+#[test]
+fn a_study_runs_and_says_what_came_out() {
+    let place = Place::new("study-runs");
+    place.file("small.toml", SMALL);
+    let ended = place.run(&["run", "small.toml"]).with(0);
+    assert!(ended.stdout.contains("4 points, 8 runs"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("results in small.out"), "{}", ended.stderr);
+    let points = place.read("small.out/points.csv");
+    let head = points.lines().next().unwrap();
+    assert!(
+        head.starts_with("point,qos.arbiter,traffic.0.load,scope,class,sl,seeds,"),
+        "{head}"
+    );
+    // Four points, each with the total, two classes, two levels and two rows.
+    assert_eq!(points.lines().count(), 1 + 4 * 7);
+    assert!(points.contains("\n3,oldest-first,0.5,total,,,2,0,2,"), "{points}");
+    let results = place.read("small.out/results.csv");
+    assert_eq!(results.lines().count(), 1 + 8 * 7);
+    // Again: nothing is run, and the files are the same.
+    let before = tables(&place.0.join("small.out"));
+    let again = place.run(&["run", "small.toml"]).with(0);
+    assert!(again.stderr.contains("0 runs in 0 s, 8 were there"), "{}", again.stderr);
+    assert_eq!(tables(&place.0.join("small.out")), before);
+    let status = place.run(&["status", "small.out", "--format", "json"]).with(0).json();
+    assert_eq!((status["runs_done"].as_u64(), status["complete"].as_bool()), (Some(8), Some(true)));
+    // A run of it alone has the id that the table says.
+    let alone = [
+        "run", "small.toml", "--set", "study.axes.x=1", "-o", "x",
+    ];
+    assert_eq!(place.run(&alone).code, Some(3), "an unknown axis is a mistake");
+}
+
+#[test]
+fn shards_give_the_same_tables_as_one_process() {
+    let place = Place::new("study-shards");
+    place.file("small.toml", SMALL);
+    place.run(&["run", "small.toml", "-o", "one", "--threads", "1"]).with(0);
+    for shard in ["2/4", "4/4", "1/4"] {
+        let ended = place
+            .run(&["run", "small.toml", "-o", "four", "--shard", shard])
+            .with(0);
+        assert!(ended.stderr.contains("2 runs in"), "{}", ended.stderr);
+    }
+    // Incomplete: refused, with what is missing, or merged in part with a warning.
+    let refused = place.run(&["merge", "four"]).with(1);
+    assert!(
+        refused.stderr.contains("2 of 8 units are not complete")
+            && refused.stderr.contains("netloom resume four"),
+        "{}",
+        refused.stderr
+    );
+    let partial = place.run(&["merge", "four", "--partial"]).with(0);
+    assert!(partial.stderr.contains("warning: not run: qos.arbiter"), "{}", partial.stderr);
+    let ended = place
+        .command(&["resume", "four", "--shard", "auto"])
+        .env("SLURM_ARRAY_TASK_ID", "3")
+        .env("SLURM_ARRAY_TASK_MIN", "1")
+        .env("SLURM_ARRAY_TASK_COUNT", "4")
+        .output()
+        .unwrap();
+    Ended::new(ended).with(0);
+    place.run(&["merge", "four"]).with(0);
+    assert_same(&place.0.join("one"), &place.0.join("four"));
+    // With every table as CSV.
+    place.run(&["merge", "four", "--csv"]).with(0);
+    assert!(place.read("four/links.csv").lines().count() > 8);
+}
+
+/// The rest of dividing a known product of primes: moments that look random and are the same every time.
+fn moments(seed: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 33
+    })
+}
+
+#[test]
+fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
+    let place = Place::new("study-killed");
+    place.file("small.toml", &slower(SMALL));
+    let began = Instant::now();
+    place.run(&["run", "small.toml", "-o", "whole"]).with(0);
+    let whole = began.elapsed();
+    // Kills are spread so that a study takes about fifty of them.
+    let most = (whole.as_millis() as u64 / 12).max(20);
+    let mut kills = 0;
+    let mut folder = 0;
+    for moment in moments(7) {
+        let name = format!("killed-{folder}");
+        let mut child = place
+            .command(&["run", "small.toml", "-o", &name, "--progress", "none"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(moment % most));
+        // SIGKILL: nothing can be tidied up.
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        if status.code().is_none() {
+            kills += 1;
+        }
+        // A study that got through before it was killed is compared, and another one begun.
+        let is_done = place.0.join(&name).join("points.parquet").exists();
+        if kills == 50 || is_done {
+            place.run(&["run", "small.toml", "-o", &name, "--progress", "none"]).with(0);
+            assert_same(&place.0.join("whole"), &place.0.join(&name));
+            let left = std::fs::read_dir(place.0.join(&name).join("runs")).unwrap();
+            assert_eq!(left.count(), 24, "no temporary file stays");
+            folder += 1;
+        }
+        if kills == 50 {
+            break;
+        }
+    }
+}
+
+#[test]
+fn processes_on_one_folder_share_the_work() {
+    let place = Place::new("study-together");
+    place.file("small.toml", &slower(SMALL));
+    place.run(&["run", "small.toml", "-o", "alone"]).with(0);
+    let start = || {
+        place
+            .command(&["run", "small.toml", "-o", "shared", "--threads", "1", "--progress", "none"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let together: Vec<_> = (0..3).map(|_| start()).collect();
+    for child in together {
+        Ended::new(child.wait_with_output().unwrap()).with(0);
+    }
+    assert_same(&place.0.join("alone"), &place.0.join("shared"));
+    let begun = begun(&place.0.join("shared"));
+    assert_eq!(begun.len(), 24);
+    assert!(begun.values().all(|&times| times == 1), "{begun:?}");
+}
+
+#[test]
+fn a_damaged_run_is_run_again() {
+    let place = Place::new("study-damaged");
+    place.file("small.toml", SMALL);
+    place.run(&["run", "small.toml", "-o", "whole"]).with(0);
+    place.run(&["run", "small.toml", "-o", "damaged"]).with(0);
+    let runs = std::fs::read_dir(place.0.join("damaged/runs")).unwrap();
+    let file = runs.map(|run| run.unwrap().path()).min().unwrap();
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let status = place.run(&["status", "damaged"]).with(0);
+    assert!(status.stdout.contains("7 of 8 runs"), "{}", status.stdout);
+    assert!(status.stdout.contains("not valid, will be run again"), "{}", status.stdout);
+    let ended = place.run(&["resume", "damaged"]).with(0);
+    assert!(ended.stderr.contains("1 runs in"), "{}", ended.stderr);
+    assert_same(&place.0.join("whole"), &place.0.join("damaged"));
+}
+
+#[test]
+fn a_search_for_saturation_is_one_unit_and_is_the_same_after_an_interruption() {
+    let text = SMALL
+        .replace("\"traffic.0.load\" = [0.2, 0.5]", "\"traffic.0.load\" = { from = 0.5, to = 1.1, step = 0.2, refine = 0.05 }")
+        .replace("[study.axes]", "[study]\nstop-after-saturation = 1\n[study.axes]")
+        .replace("40 us", "400 us");
+    let place = Place::new("study-search");
+    place.file("search.toml", &text);
+    place.run(&["run", "search.toml", "-o", "one"]).with(0);
+    for shard in ["1/2", "2/2"] {
+        place.run(&["run", "search.toml", "-o", "two", "--shard", shard]).with(0);
+    }
+    place.run(&["merge", "two"]).with(0);
+    assert_same(&place.0.join("one"), &place.0.join("two"));
+    let points = place.read("one/points.csv");
+    let column = |line: &str, at: usize| line.split(',').nth(at).unwrap().to_owned();
+    let totals: Vec<&str> = points.lines().filter(|line| line.contains(",total,")).collect();
+    for arbiter in ["round-robin", "oldest-first"] {
+        let own: Vec<(f64, bool)> = totals
+            .iter()
+            .filter(|line| column(line, 1) == arbiter)
+            .map(|line| (column(line, 2).parse().unwrap(), column(line, 7) != "0"))
+            .collect();
+        let first = own.iter().position(|(_, saturated)| *saturated).unwrap();
+        let (low, high) = (own[first - 1].0, own[first].0);
+        assert!(high - low < 0.051, "the edge is found to 0.05: {own:?}");
+        let beyond = own.iter().filter(|(load, _)| *load > high + 0.06).count();
+        assert!(beyond <= 1, "one point beyond: {own:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_study_goes_on() {
+    let place = Place::new("study-interrupted");
+    place.file("small.toml", &slower(SMALL).replace("1500 us", "6 ms"));
+    let child = place
+        .command(&["run", "small.toml", "-o", "out", "--progress", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id().to_string();
+    std::thread::sleep(Duration::from_millis(700));
+    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.unwrap().success());
+    let ended = Ended::new(child.wait_with_output().unwrap()).with(130);
+    assert!(ended.stderr.contains("go on with netloom resume out"), "{}", ended.stderr);
+    let done = place.run(&["status", "out", "--format", "json"]).with(0).json();
+    let done = done["runs_done"].as_u64().unwrap();
+    assert!(done < 24, "{done}");
+    place.run(&["watch", "out"]).code.map_or((), |_| ());
+}
+
+#[test]
+fn a_folder_of_something_else_is_refused() {
+    let place = Place::new("study-taken");
+    place.file("small.toml", SMALL);
+    place.file("other.toml", &SMALL.replace("repeat = 2", "repeat = 1"));
+    place.run(&["run", "small.toml"]).with(0);
+    let refused = place.run(&["run", "other.toml"]).with(1);
+    assert!(refused.stderr.contains("another study"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--overwrite"), "{}", refused.stderr);
+    place.run(&["run", "other.toml", "--overwrite"]).with(0);
+    assert_eq!(place.read("small.out/results.csv").lines().count(), 1 + 4 * 7);
+    std::fs::create_dir(place.0.join("precious")).unwrap();
+    place.file("precious/thesis.tex", "precious");
+    let refused = place.run(&["run", "small.toml", "-o", "precious"]).with(1);
+    assert!(refused.stderr.contains("thesis.tex"), "{}", refused.stderr);
+    place.run(&["status", "precious"]).with(1);
+    // A text that was changed is another study.
+    let text = place.read("small.out/study.toml");
+    place.file("small.out/study.toml", &text.replace("40 us", "50 us"));
+    let refused = place.run(&["resume", "small.out"]).with(1);
+    assert!(refused.stderr.contains("was changed since"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_flow_list_goes_with_the_study() {
+    let place = Place::new("study-inputs");
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+        [[traffic]]\nflows = \"lists/flows.csv\"\n[measure]\nlength = \"20 us\"\nwarmup = \"1 us\"\n\
+        [study.axes]\n\"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]\n";
+    std::fs::create_dir(place.0.join("lists")).unwrap();
+    place.file("lists/flows.csv", "time,source,destination,bytes\n0 ns,0,1,2048\n100 ns,2,3,512\n");
+    place.file("listed.toml", text);
+    let code = place.run(&["run", "listed.toml", "--shard", "1/2"]).code;
+    assert!(matches!(code, Some(0 | 5)), "{code:?}");
+    // The folder alone suffices.
+    std::fs::rename(place.0.join("listed.out"), place.0.join("moved")).unwrap();
+    std::fs::remove_dir_all(place.0.join("lists")).unwrap();
+    let code = place.run(&["resume", "moved"]).code;
+    assert!(matches!(code, Some(0 | 5)), "{code:?}");
+    assert!(place.read("moved/points.csv").contains("200 Gbps"));
+}

@@ -1,0 +1,154 @@
+//! What the seeds of every point say together.
+
+use std::collections::HashMap;
+
+use netloom_results::{Column, Datum, Frame, FrameColumn, Kind};
+
+/// The metrics that get a mean and an interval, and the names of the half widths.
+const METRICS: &[(&str, &str)] = &[
+    ("offered_load", "offered_load_half_width"),
+    ("delivered_load", "delivered_load_half_width"),
+    ("latency_mean_ns", "latency_mean_half_width_ns"),
+    ("latency_p50_ns", "latency_p50_half_width_ns"),
+    ("latency_p99_ns", "latency_p99_half_width_ns"),
+    ("latency_p999_ns", "latency_p999_half_width_ns"),
+    ("jitter_mean_ns", "jitter_mean_half_width_ns"),
+    ("fairness_jain", "fairness_jain_half_width"),
+    ("switches_mean", "switches_mean_half_width"),
+];
+
+/// The columns of `results` that say what a line is about, and stay.
+const SCOPE: &[&str] = &["scope", "class", "sl"];
+
+/// The table `points`: a line for every point and scope, from the table `results` of all runs.
+///
+/// A mean is over the seeds that have a value; its interval needs two of them. `keys` are the columns of
+/// the point, which stand first and are the same for all its lines.
+pub fn points(results: &Frame, keys: &[String]) -> Frame {
+    let column = |name: &str| results.column(name).expect("a column of results");
+    let named = keys.iter().map(String::as_str).chain(SCOPE.iter().copied());
+    let group_columns: Vec<&FrameColumn> = named.map(column).collect();
+    let mut groups: Vec<Vec<usize>> = vec![];
+    let mut found: HashMap<Vec<String>, usize> = HashMap::new();
+    for line in 0..results.len() {
+        let key = group_columns
+            .iter()
+            .map(|column| column.values.datum(line).to_string());
+        let at = *found.entry(key.collect()).or_insert_with(|| {
+            groups.push(vec![]);
+            groups.len() - 1
+        });
+        groups[at].push(line);
+    }
+    let mut frame = empty(&group_columns, results);
+    for lines in &groups {
+        let first = lines[0];
+        let mut data: Vec<Datum> = group_columns
+            .iter()
+            .map(|column| column.values.datum(first))
+            .collect();
+        let count = |name: &str| {
+            let column = column(name);
+            let yes = lines
+                .iter()
+                .filter(|&&line| column.flag(line) == Some(true));
+            Datum::Whole(yes.count() as u64)
+        };
+        data.push(Datum::Whole(lines.len() as u64));
+        data.push(count("saturated"));
+        data.push(count("converged"));
+        for (metric, _) in METRICS {
+            let column = column(metric);
+            let values: Vec<f64> = lines
+                .iter()
+                .filter_map(|&line| column.number(line))
+                .collect();
+            let interval = netloom_metrics::over_seeds(&values);
+            let mean = match (&interval, values.as_slice()) {
+                (Some(interval), _) => Datum::Number(interval.mean),
+                (None, [only]) => Datum::Number(*only),
+                (None, _) => Datum::Nothing,
+            };
+            data.push(mean);
+            data.push(interval.map_or(Datum::Nothing, |interval| {
+                Datum::Number(interval.half_width)
+            }));
+        }
+        frame.push(data);
+    }
+    frame
+}
+
+/// The table without lines.
+fn empty(group_columns: &[&FrameColumn], results: &Frame) -> Frame {
+    let like = FrameColumn::without_lines;
+    let mut columns: Vec<FrameColumn> = group_columns.iter().map(|column| like(column)).collect();
+    for (name, meaning) in [
+        ("seeds", "Runs that the line is about."),
+        ("saturated_seeds", "Of those, how many were saturated."),
+        (
+            "converged_seeds",
+            "Of those, how many were as exact as asked.",
+        ),
+    ] {
+        let unit = "";
+        columns.push(FrameColumn::new(
+            &Column {
+                name,
+                unit,
+                meaning,
+            },
+            Kind::Whole,
+        ));
+    }
+    for (metric, half_width) in METRICS {
+        let mut mean = like(results.column(metric).expect("a column of results"));
+        let interval = FrameColumn {
+            name: (*half_width).to_owned(),
+            meaning: format!("Half width of the 95 % interval of `{metric}` over seeds."),
+            ..mean.clone()
+        };
+        mean.meaning = format!("Mean over seeds. {}", mean.meaning);
+        columns.extend([mean, interval]);
+    }
+    Frame::from_columns(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_results::{Key, Summary, Table};
+
+    use super::*;
+
+    #[test]
+    fn two_seeds_by_hand() {
+        let mut results = Frame::of::<Key>().beside::<Summary>();
+        for (seed, scope, mean) in [(1, "total", 10.0), (1, "sl", 3.0), (2, "total", 12.0)] {
+            let key = Key {
+                seed,
+                scope: scope.to_owned(),
+                ..Key::default()
+            };
+            let summary = Summary {
+                latency_mean_ns: Some(mean),
+                saturated: seed == 2,
+                ..Summary::default()
+            };
+            results.push(key.data().into_iter().chain(summary.data()));
+        }
+        let points = points(&results, &[]);
+        assert_eq!(points.len(), 2);
+        let number = |name: &str, line| points.column(name).unwrap().number(line);
+        assert_eq!(
+            (number("seeds", 0), number("seeds", 1)),
+            (Some(2.0), Some(1.0))
+        );
+        assert_eq!(number("saturated_seeds", 0), Some(1.0));
+        // Standard error 1, t for one degree of freedom 12.706.
+        assert_eq!(number("latency_mean_ns", 0), Some(11.0));
+        assert!((number("latency_mean_half_width_ns", 0).unwrap() - 12.706).abs() < 0.001);
+        assert_eq!(number("latency_mean_ns", 1), Some(3.0));
+        assert_eq!(number("latency_mean_half_width_ns", 1), None);
+        assert_eq!(number("latency_p99_ns", 0), None);
+    }
+}

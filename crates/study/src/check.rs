@@ -1,0 +1,157 @@
+//! What is known about a study without running it: mistakes at its points, and what it will cost.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use netloom_catalog::{Document, Note, Notes, Place};
+use netloom_experiment::spec::Loaded;
+
+use crate::{Point, Study};
+
+/// What looking at points has shown.
+pub struct Checked {
+    /// The texts that places of notes mean.
+    pub document: Document,
+    /// Everything noted about the points, each mistake once.
+    pub notes: Notes,
+    /// Points that were loaded; the values of all axes are among them.
+    pub n_checked: u64,
+    /// Points that the values of the file make.
+    pub n_points: u64,
+    /// What holds at every point that was loaded: a word and a sentence each.
+    pub facts: Vec<(String, String)>,
+    /// What the study costs, if that much is known.
+    pub cost: Option<StudyCost>,
+}
+
+/// What a study costs, about. Where rules add and leave out runs, this is the most.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StudyCost {
+    /// Runs.
+    pub runs: u64,
+    /// Packet-hops of all runs together.
+    pub packet_hops: f64,
+    /// Processor time of all runs together.
+    pub cpu_seconds: f64,
+    /// Memory of the largest run.
+    pub largest_state_bytes: u64,
+}
+
+/// A note by what is the same wherever it occurs.
+type Key = (&'static str, Vec<Place>);
+
+impl Study {
+    /// Loads points until `budget` is over: first so many that every value of every axis has its turn, which is done
+    /// in any case, then the others. `progress` hears how many of how many are done.
+    pub fn check(&self, budget: Duration, progress: &mut dyn FnMut(u64, u64)) -> Checked {
+        let began = Instant::now();
+        let n_points = self.n_points();
+        let first = self.every_value_once();
+        let n_first = first.len() as u64;
+        let others = self.points().filter(|point| !first.contains(point));
+        let mut seen = Seen::default();
+        let mut n_checked = 0;
+        progress(0, n_points);
+        for point in first.iter().cloned().chain(others) {
+            if n_checked >= n_first && began.elapsed() >= budget {
+                break;
+            }
+            seen.add(&point, self.load(&point, self.seeds.first, None, 1));
+            n_checked += 1;
+            progress(n_checked, n_points);
+        }
+        seen.summed_up(self, n_checked)
+    }
+
+    /// Few points among which every value of every axis is.
+    fn every_value_once(&self) -> Vec<Point> {
+        let lengths = self.axes.iter().map(|axis| axis.values.len() as u64);
+        let longest = lengths.max().unwrap_or(1);
+        let point = |turn: u64| {
+            let number = |axis: &crate::Axis| turn % axis.values.len() as u64 * axis.fineness();
+            Point(self.axes.iter().map(number).collect())
+        };
+        (0..longest).map(point).collect()
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Seen {
+    document: Option<Document>,
+    /// In order of finding.
+    notes: Vec<(Note, Point, u64)>,
+    by_key: HashMap<Key, usize>,
+    facts: Option<Vec<(String, String)>>,
+    /// Sums over points whose cost is known.
+    n_known: u64,
+    packet_hops: f64,
+    cpu_seconds: f64,
+    largest_state_bytes: u64,
+}
+
+impl Seen {
+    fn add(&mut self, point: &Point, loaded: Loaded) {
+        let mut own = vec![];
+        for note in loaded.notes.iter() {
+            let places = note.places.iter().map(|(place, _)| *place).collect();
+            let key = (note.code, places);
+            match self.by_key.get(&key) {
+                Some(at) if own.contains(at) => {}
+                Some(&at) => {
+                    self.notes[at].2 += 1;
+                    own.push(at);
+                }
+                None => {
+                    own.push(self.notes.len());
+                    self.by_key.insert(key, self.notes.len());
+                    self.notes.push((note.clone(), point.clone(), 1));
+                }
+            }
+        }
+        match &mut self.facts {
+            None => self.facts = Some(loaded.facts),
+            Some(facts) => facts.retain(|fact| loaded.facts.contains(fact)),
+        }
+        if let Some(cost) = loaded.cost {
+            self.n_known += 1;
+            self.packet_hops += cost.packet_hops;
+            self.cpu_seconds += cost.cpu_seconds();
+            self.largest_state_bytes = self.largest_state_bytes.max(cost.state_bytes);
+        }
+        self.document.get_or_insert(loaded.document);
+    }
+
+    fn summed_up(self, study: &Study, n_checked: u64) -> Checked {
+        let mut notes = Notes::new();
+        for (mut note, point, n) in self.notes {
+            // What is wrong at some points only is in the values of the axes.
+            if n < n_checked {
+                let label = study.label(&point);
+                note.message = match n {
+                    1 => format!("{} (at {label})", note.message),
+                    n => format!("{} (at {n} of {n_checked} points: {label})", note.message),
+                };
+            }
+            notes.push(note);
+        }
+        let (runs, known) = (study.most_runs(), self.n_known as f64);
+        let cost = (self.n_known > 0).then(|| StudyCost {
+            runs,
+            packet_hops: self.packet_hops / known * runs as f64,
+            cpu_seconds: self.cpu_seconds / known * runs as f64,
+            largest_state_bytes: self.largest_state_bytes,
+        });
+        let mut facts = self.facts.unwrap_or_default();
+        // Told for the study as a whole.
+        facts.retain(|(word, _)| word != "cost");
+        Checked {
+            document: self.document.unwrap_or_else(|| study.document().clone()),
+            notes,
+            n_checked,
+            n_points: study.n_points(),
+            facts,
+            cost,
+        }
+    }
+}

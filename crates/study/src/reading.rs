@@ -1,0 +1,775 @@
+//! Reads `[study]`: every mistake at once, each with its place.
+
+use std::collections::BTreeMap;
+
+use netloom_catalog::{
+    Document, Notes, Params, Place, Section, Value, ValueShape, keys_of, split_assignment,
+};
+use netloom_experiment::spec::study::{Range, Rules, is_known_path};
+use netloom_results::Level;
+
+use crate::axis::{Axis, AxisValue, ExactRange};
+use crate::decimal::Decimal;
+use crate::{Rising, Seeds};
+
+/// The column of variants.
+const VARIANT: &str = "variant";
+/// Beyond this many values or points a study is a slip of the fingers.
+const MOST_VALUES: u64 = 100_000;
+pub(crate) const MOST_POINTS: u64 = 1_000_000;
+/// Seeds of a point at most, where the file does not say.
+const MOST_SEEDS: u32 = 30;
+
+/// What no axis may set.
+const NO_AXIS: &[(&str, &str)] = &[
+    (
+        "measure.seed",
+        "every point has the seeds from measure.seed on",
+    ),
+    ("measure.repeat", "every point has measure.repeat seeds"),
+    ("netloom", "the format is that of the whole file"),
+    (
+        "name",
+        "give variants names of their own: [[study.variant]]",
+    ),
+    ("about", "it is that of the whole study"),
+    ("extends", "it is resolved before the study is read"),
+    ("study", "a study has no studies in it"),
+];
+
+/// What `[study]` says.
+pub(crate) struct Plan {
+    pub(crate) axes: Vec<Axis>,
+    pub(crate) seeds: Seeds,
+    /// Which axis is walked by a rule.
+    pub(crate) walked: Option<usize>,
+}
+
+/// An axis while it is read, with its places.
+struct Draft {
+    axis: Axis,
+    /// The paths that it sets, and where they stand.
+    paths: Vec<(String, Place)>,
+    /// Where the axis stands.
+    place: Place,
+    /// `refine`, and where it stands.
+    refine: Option<(Decimal, Place)>,
+    /// Whether it is one key under `[study.axes]`.
+    is_single: bool,
+}
+
+/// Reads `[study]`; `None` if anything is wrong with it.
+pub(crate) fn read(document: &Document, study: &Value, notes: &mut Notes) -> Option<Plan> {
+    let errors = |notes: &Notes| notes.iter().count();
+    let before = errors(notes);
+    let mut section = Section::open(study, notes)?;
+    let rules = Rules::read(&mut section);
+    let rule_places =
+        ["stop-after-saturation", "interval", "most-seeds"].map(|key| section.place_of(key));
+    for key in ["axes", "zip", "variant"] {
+        section.raw(key);
+    }
+    section.finish();
+    let [axes, zip, variant] = ["axes", "zip", "variant"].map(|key| study.get(key));
+
+    let mut drafts = vec![];
+    drafts.extend(variant.and_then(|list| variants(list, notes)));
+    let ValueShape::Table(entries) = &study.shape else {
+        return None;
+    };
+    for (key, _, _) in entries {
+        match key.as_str() {
+            "axes" => drafts.extend(axes.into_iter().flat_map(|table| singles(table, notes))),
+            "zip" => drafts.extend(zip.into_iter().flat_map(|list| zips(list, notes))),
+            _ => {}
+        }
+    }
+    for draft in &drafts {
+        for (path, place) in &draft.paths {
+            check_path(path, *place, notes);
+        }
+        told_apart(&draft.axis, notes);
+    }
+    overlaps(&drafts, notes);
+    lost_sets(document, &drafts, notes);
+    let n_points = drafts.iter().try_fold(1u64, |n, draft| {
+        n.checked_mul(draft.axis.values.len() as u64)
+    });
+    if n_points.is_none_or(|n| n > MOST_POINTS) {
+        notes
+            .error("E1002", study.place, "a study of more than 1000000 points")
+            .help("take fewer values, or axes that step together: [[study.zip]]");
+    }
+    let rules = rules?;
+    let walked = walked(&mut drafts, &rules, rule_places[0], notes);
+    let seeds = seeds(document, &rules, rule_places, notes);
+    if errors(notes) > before {
+        return None;
+    }
+    Some(Plan {
+        axes: drafts.into_iter().map(|draft| draft.axis).collect(),
+        seeds: seeds?,
+        walked,
+    })
+}
+
+/// The axes under `[study.axes]`.
+fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
+    let ValueShape::Table(entries) = &table.shape else {
+        let found = table.shape.word();
+        notes
+            .error(
+                "E0101",
+                table.place,
+                format!("expected a table of axes, found {found}"),
+            )
+            .help("write [study.axes] and below it \"traffic.load\" = [0.1, 0.2]");
+        return vec![];
+    };
+    let drafts = entries.iter().filter_map(|(path, key_place, value)| {
+        let paths = vec![(path.clone(), *key_place)];
+        match &value.shape {
+            ValueShape::List(items) => {
+                let values = listed(path, items, value.place, notes)?;
+                Some(Draft {
+                    axis: axis(vec![path.clone()], values),
+                    paths,
+                    place: value.place,
+                    refine: None,
+                    is_single: true,
+                })
+            }
+            ValueShape::Table(inner) => {
+                // "study.axes.traffic.load" without quotes is a table in a table.
+                if let Some((key, _, _)) = inner
+                    .iter()
+                    .find(|(_, _, v)| matches!(v.shape, ValueShape::List(_) | ValueShape::Table(_)))
+                {
+                    notes
+                        .error("E1002", *key_place, format!("`{path}` is no axis"))
+                        .help(format!("a path stands in quotes: \"{path}.{key}\" = …"));
+                    return None;
+                }
+                let (values, range, refine) = range(path, value, notes)?;
+                Some(Draft {
+                    axis: Axis {
+                        range: Some(range),
+                        ..axis(vec![path.clone()], values)
+                    },
+                    paths,
+                    place: value.place,
+                    refine,
+                    is_single: true,
+                })
+            }
+            _ => {
+                let value = value.to_toml();
+                notes
+                    .error("E1002", *key_place, format!("the axis `{path}` has no list of values"))
+                    .help(format!("write \"{path}\" = [{value}], or {{ from = …, to = …, step = … }}; one value for all points stands in its own section"));
+                None
+            }
+        }
+    });
+    drafts.collect()
+}
+
+fn axis(columns: Vec<String>, mut values: Vec<AxisValue>) -> Axis {
+    // A column is of numbers or of texts.
+    for column in 0..columns.len() {
+        let is_text = |value: &AxisValue| matches!(value.levels[column], Level::Text(_));
+        if values.iter().any(is_text) {
+            for value in &mut values {
+                value.levels[column] = Level::Text(value.levels[column].to_string());
+            }
+        }
+    }
+    Axis {
+        columns,
+        values,
+        rising: None,
+        range: None,
+    }
+}
+
+/// What stands in a column for a value. A table of a kind is called after it.
+fn level(value: &Value) -> Level {
+    match &value.shape {
+        ValueShape::Integer(n) => Level::Number(*n as f64),
+        ValueShape::Float(x) => Level::Number(*x),
+        ValueShape::Text(text) => Level::Text(text.clone()),
+        ValueShape::Table(_) => {
+            let kind = value.get("kind").and_then(Value::as_text);
+            Level::Text(kind.map_or_else(|| value.to_toml(), str::to_owned))
+        }
+        _ => Level::Text(value.to_toml()),
+    }
+}
+
+fn listed(path: &str, items: &[Value], place: Place, notes: &mut Notes) -> Option<Vec<AxisValue>> {
+    if items.is_empty() {
+        notes
+            .error("E1002", place, format!("the axis `{path}` has no values"))
+            .help("write at least one, or take the axis away");
+        return None;
+    }
+    let value = |item: &Value| {
+        let level = level(item);
+        AxisValue {
+            label: level.to_string(),
+            levels: vec![level],
+            sets: vec![(path.to_owned(), item.clone())],
+        }
+    };
+    Some(items.iter().map(value).collect())
+}
+
+type Ranged = (Vec<AxisValue>, ExactRange, Option<(Decimal, Place)>);
+
+fn range(path: &str, table: &Value, notes: &mut Notes) -> Option<Ranged> {
+    let mut section = Section::open(table, notes)?;
+    let read = Range::read(&mut section);
+    let refine_place = section.place_of("refine");
+    let step_place = section.place_of("step");
+    section.finish();
+    let read = read?;
+    let mut exact = |key: &str, x: f64| {
+        let exact = Decimal::of(x);
+        if exact.is_none() {
+            let place = table.get(key).map_or(table.place, |value| value.place);
+            notes
+                .error(
+                    "E1002",
+                    place,
+                    format!("`{key}` of {x} is too large or too exact"),
+                )
+                .help("write at most 15 digits before and behind the point");
+        }
+        exact
+    };
+    let from = exact("from", read.from);
+    let to = exact("to", read.to);
+    let step = exact("step", read.step);
+    let refine = read.refine.map(|refine| exact("refine", refine));
+    let (from, to, step) = (from?, to?, step?);
+    let Some(steps) = from.steps_to(to, step) else {
+        let (a, b, way) = (read.from, read.to, read.to - read.from);
+        let note = notes.error(
+            "E1002",
+            step_place,
+            format!("a step of {} does not lead from {a} to {b}", read.step),
+        );
+        match (read.step == 0.0, way > 0.0) {
+            (true, _) => note.help("write the way from one value to the next"),
+            (false, true) => note.help("write a step above zero, or exchange `from` and `to`"),
+            (false, false) => note.help("write a step below zero, or exchange `from` and `to`"),
+        };
+        return None;
+    };
+    if steps >= MOST_VALUES {
+        notes
+            .error(
+                "E1002",
+                step_place,
+                format!("an axis of {} values", steps + 1),
+            )
+            .help(format!(
+                "write a larger step: an axis has at most {MOST_VALUES} values"
+            ));
+        return None;
+    }
+    let is_whole = ["from", "to", "step", "refine"]
+        .iter()
+        .filter_map(|key| table.get(key))
+        .all(|value| matches!(value.shape, ValueShape::Integer(_)));
+    let range = ExactRange {
+        from,
+        step,
+        part: step,
+        is_whole,
+        place: table.place,
+    };
+    let values = (0..=steps).map(|n| range.value(path, n, 1)).collect();
+    let refine = match refine {
+        Some(refine) => Some((refine?, refine_place)),
+        None => None,
+    };
+    Some((values, range, refine))
+}
+
+/// `[[study.zip]]`: one axis each.
+fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
+    let Some(tables) = tables(
+        list,
+        "zip",
+        "\"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]",
+        notes,
+    ) else {
+        return vec![];
+    };
+    let drafts = tables.into_iter().filter_map(|(table, entries)| {
+        let mut paths = vec![];
+        let mut columns: Vec<Vec<AxisValue>> = vec![];
+        let mut is_sound = true;
+        for (path, key_place, value) in entries {
+            let ValueShape::List(items) = &value.shape else {
+                notes
+                    .error(
+                        "E1002",
+                        value.place,
+                        format!("expected a list of values, found {}", value.shape.word()),
+                    )
+                    .help(
+                        "axes that step together have lists: from, to and step have no place here",
+                    );
+                is_sound = false;
+                continue;
+            };
+            paths.push((path.clone(), *key_place));
+            match listed(path, items, value.place, notes) {
+                Some(values) => columns.push(values),
+                None => is_sound = false,
+            }
+        }
+        if entries.is_empty() {
+            notes
+                .error("E1002", table.place, "no axes step together here")
+                .help("write two or more lists, or take the table away");
+            return None;
+        }
+        let length = columns.first()?.len();
+        for (values, (path, key_place)) in columns.iter().zip(&paths).skip(1) {
+            if values.len() != length && is_sound {
+                let (first, first_place) = &paths[0];
+                notes
+                    .error(
+                        "E1003",
+                        *key_place,
+                        format!(
+                            "`{path}` has {} values and `{first}` has {length}",
+                            values.len()
+                        ),
+                    )
+                    .also(*first_place, format!("{length} values"))
+                    .help("axes that step together have lists of one length");
+                is_sound = false;
+            }
+        }
+        if !is_sound {
+            return None;
+        }
+        let together = (0..length).map(|at| {
+            let parts = columns.iter().map(|values| values[at].clone());
+            let mut whole = AxisValue {
+                label: String::new(),
+                levels: vec![],
+                sets: vec![],
+            };
+            let mut labels = vec![];
+            for part in parts {
+                labels.push(part.label);
+                whole.levels.extend(part.levels);
+                whole.sets.extend(part.sets);
+            }
+            whole.label = labels.join(", ");
+            whole
+        });
+        let together = together.collect();
+        Some(Draft {
+            axis: axis(
+                paths.iter().map(|(path, _)| path.clone()).collect(),
+                together,
+            ),
+            paths,
+            place: table.place,
+            refine: None,
+            is_single: false,
+        })
+    });
+    drafts.collect()
+}
+
+/// `[[study.variant]]`: one axis in all.
+fn variants(list: &Value, notes: &mut Notes) -> Option<Draft> {
+    let tables = tables(
+        list,
+        "variant",
+        "name = \"deep buffers\" and set = { … }",
+        notes,
+    )?;
+    let mut values = vec![];
+    let mut paths: BTreeMap<String, Place> = BTreeMap::new();
+    for (table, _) in tables {
+        let mut section = Section::open(table, notes)?;
+        let name: Option<String> = section.required("name");
+        let name_place = section.place_of("name");
+        section.raw("set");
+        section.finish();
+        let set = table.get("set");
+        let entries = match set.map(|set| (&set.shape, set.place)) {
+            Some((ValueShape::Table(entries), _)) => &entries[..],
+            Some((other, place)) => {
+                let message = format!("expected a table of values, found {}", other.word());
+                notes
+                    .error("E0101", place, message)
+                    .help("write set = { \"switch.input-buffer\" = \"64 KiB\" }");
+                &[]
+            }
+            None => {
+                notes
+                    .error("E0105", table.place, "`set` is missing")
+                    .help("write set = { \"switch.input-buffer\" = \"64 KiB\" }; set = {} is the file as it stands");
+                &[]
+            }
+        };
+        for (path, place, _) in entries {
+            paths.entry(path.clone()).or_insert(*place);
+        }
+        let Some(name) = name else { continue };
+        if name.trim().is_empty() {
+            notes.error("E1004", name_place, "a variant without a name");
+        }
+        // The place of the name stands for the value where two cannot be told apart.
+        let sets = entries
+            .iter()
+            .map(|(path, _, value)| (path.clone(), value.clone()));
+        values.push((
+            AxisValue {
+                label: name.clone(),
+                levels: vec![Level::Text(name)],
+                sets: sets.collect(),
+            },
+            name_place,
+        ));
+    }
+    for (at, (value, place)) in values.iter().enumerate() {
+        let same = values[..at]
+            .iter()
+            .find(|(other, _)| other.label == value.label);
+        if let Some((_, first)) = same {
+            notes
+                .error(
+                    "E1004",
+                    *place,
+                    format!("two variants are called \"{}\"", value.label),
+                )
+                .also(*first, "the first")
+                .help("give each a name of its own");
+        }
+    }
+    let values: Vec<AxisValue> = values.into_iter().map(|(value, _)| value).collect();
+    if values.is_empty() {
+        return None;
+    }
+    Some(Draft {
+        axis: axis(vec![VARIANT.to_owned()], values),
+        paths: paths.into_iter().collect(),
+        place: list.place,
+        refine: None,
+        is_single: false,
+    })
+}
+
+type Tables<'a> = Vec<(&'a Value, &'a [(String, Place, Value)])>;
+
+/// The tables of a list of such.
+fn tables<'a>(list: &'a Value, key: &str, below: &str, notes: &mut Notes) -> Option<Tables<'a>> {
+    let tables = match &list.shape {
+        ValueShape::List(items) => items
+            .iter()
+            .map(|item| match &item.shape {
+                ValueShape::Table(entries) => Some((item, &entries[..])),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    };
+    if tables.is_none() {
+        notes
+            .error(
+                "E0101",
+                list.place,
+                format!("`study.{key}` is a list of tables"),
+            )
+            .help(format!(
+                "write [[study.{key}]] with two brackets, and below it {below}"
+            ));
+    }
+    tables
+}
+
+/// A path must be that of a value that may differ between points.
+fn check_path(path: &str, place: Place, notes: &mut Notes) {
+    let keys = keys_of(path);
+    let plain = keys.join(".");
+    for (forbidden, help) in NO_AXIS {
+        if plain == *forbidden || plain.starts_with(&format!("{forbidden}.")) {
+            notes
+                .error("E1008", place, format!("`{path}` cannot be an axis"))
+                .help(*help);
+            return;
+        }
+    }
+    if let Err(near) = is_known_path(path) {
+        let note = notes.error("E1001", place, format!("no key has the path `{path}`"));
+        match near {
+            Some(near) => note.help(format!("did you mean \"{near}\"?")),
+            None => note.help("a path is that of --set: \"traffic.load\", \"switch.input-buffer\"; `netloom schema` has all keys"),
+        };
+    }
+}
+
+/// Every value of an axis has a label of its own.
+fn told_apart(axis: &Axis, notes: &mut Notes) {
+    if axis.columns[0] == VARIANT {
+        return;
+    }
+    for (at, value) in axis.values.iter().enumerate() {
+        let same = axis.values[..at]
+            .iter()
+            .find(|other| other.label == value.label);
+        let (Some(first), Some((path, own))) = (same, value.sets.first()) else {
+            continue;
+        };
+        let is_table = matches!(own.shape, ValueShape::Table(_));
+        notes
+            .error(
+                "E1004",
+                own.place,
+                format!("two values of `{path}` are called \"{}\"", value.label),
+            )
+            .also(first.sets[0].1.place, "the first")
+            .help(match is_table {
+                true => "give them names: [[study.variant]] with name = … and set = { … }",
+                false => "write each value once; measure.repeat runs a point several times",
+            });
+    }
+}
+
+/// Whether setting `path` replaces all that setting `other` did.
+pub(crate) fn covers(path: &str, other: &str) -> bool {
+    let (path, other) = (keys_of(path), keys_of(other));
+    let mut others = other.iter();
+    path.iter().all(|key| {
+        // A number picks one table of a list that the other path means as a whole.
+        others
+            .by_ref()
+            .find(|other| *other == key || other.parse::<usize>().is_err())
+            .is_some_and(|other| other == key)
+    })
+}
+
+/// No axis may be lost behind a later one.
+fn overlaps(drafts: &[Draft], notes: &mut Notes) {
+    for (at, later) in drafts.iter().enumerate() {
+        for earlier in &drafts[..at] {
+            for (path, place) in &later.paths {
+                for (lost, first) in &earlier.paths {
+                    if covers(path, lost) {
+                        notes
+                            .error("E1005", *place, format!("`{path}` is set by two axes"))
+                            .also(*first, "here as well")
+                            .help("every value belongs to one axis; put what belongs together into one [[study.zip]] or [[study.variant]]");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A `--set` of what an axis sets would have no effect.
+fn lost_sets(document: &Document, drafts: &[Draft], notes: &mut Notes) {
+    for (source, (name, text)) in document.sources.iter().enumerate() {
+        if !name.starts_with("--set ") {
+            continue;
+        }
+        let Some((set, value)) = split_assignment(text) else {
+            continue;
+        };
+        let axes = drafts.iter().flat_map(|draft| {
+            let is_single = draft.is_single;
+            draft
+                .paths
+                .iter()
+                .map(move |(path, place)| (path, place, is_single))
+        });
+        for (path, place, is_single) in axes {
+            if !covers(path, set) {
+                continue;
+            }
+            let whole = Place {
+                source: u16::try_from(source).unwrap_or(u16::MAX),
+                start: 0,
+                end: u32::try_from(text.len()).unwrap_or(u32::MAX),
+            };
+            notes
+                .error("E1009", whole, format!("the study sets `{path}` itself"))
+                .also(*place, "here")
+                .help(match is_single {
+                    true => format!(
+                        "set the values of the axis: --set 'study.axes.\"{path}\"=[{value}]'"
+                    ),
+                    false => "change the study in the file".to_owned(),
+                });
+        }
+    }
+}
+
+/// Finds the axis that rules walk up, and tells it how.
+fn walked(
+    drafts: &mut [Draft],
+    rules: &Rules,
+    stop_place: Place,
+    notes: &mut Notes,
+) -> Option<usize> {
+    let refined: Vec<usize> = (0..drafts.len())
+        .filter(|&at| drafts[at].refine.is_some())
+        .collect();
+    if let [first, second, ..] = refined[..] {
+        let (first, second) = (drafts[first].place, drafts[second].place);
+        notes
+            .error("E1006", second, "two axes have `refine`")
+            .also(first, "the first")
+            .help("saturation is looked for along one axis: take one `refine` away");
+        return None;
+    }
+    let stop_after = rules.stop_after_saturation;
+    if refined.is_empty() && stop_after.is_none() {
+        return None;
+    }
+    let loads = || {
+        let ends = |draft: &Draft| draft.paths.iter().any(|(path, _)| path.ends_with("load"));
+        let singles = drafts.iter().enumerate();
+        singles.filter(move |(_, draft)| draft.is_single && ends(draft))
+    };
+    let at = match (refined.first(), loads().count()) {
+        (Some(at), _) => *at,
+        (None, 1) => loads().next()?.0,
+        (None, n) => {
+            let message = match n {
+                0 => "`stop-after-saturation` without an axis of loads".to_owned(),
+                n => format!("`stop-after-saturation` with {n} axes of loads"),
+            };
+            notes.error("E1006", stop_place, message).help(
+                "under [study.axes] stands exactly one load, such as \"traffic.load\" = { from = 0.1, to = 1.0, step = 0.1 }",
+            );
+            return None;
+        }
+    };
+    let draft = &mut drafts[at];
+    let numbers: Option<Vec<f64>> = draft.axis.values.iter().map(number).collect();
+    let rises = numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[0] < pair[1]));
+    if !rises {
+        let path = &draft.axis.columns[0];
+        notes
+            .error(
+                "E1006",
+                draft.place,
+                format!("the values of `{path}` do not rise"),
+            )
+            .help("saturation is looked for upward: write rising numbers, or take the rule away");
+        return None;
+    }
+    let mut fineness = 1;
+    if let (Some((refine, place)), Some(range)) = (draft.refine, &mut draft.axis.range) {
+        let Some(parts) = range.step.over(refine) else {
+            notes
+                .error("E1002", place, "no whole number of `refine` makes a step")
+                .help("write a step divided by 2, 4, 5, 10, …");
+            return None;
+        };
+        (range.part, fineness) = (refine, parts);
+    }
+    draft.axis.rising = Some(Rising {
+        n_values: draft.axis.values.len() as u64,
+        fineness,
+        stop_after,
+    });
+    Some(at)
+}
+
+fn number(value: &AxisValue) -> Option<f64> {
+    match value.levels[..] {
+        [Level::Number(x)] => Some(x),
+        _ => None,
+    }
+}
+
+/// The seeds of every point.
+fn seeds(
+    document: &Document,
+    rules: &Rules,
+    [_, interval_place, most_place]: [Place; 3],
+    notes: &mut Notes,
+) -> Option<Seeds> {
+    let nowhere = Value {
+        place: document.root.place,
+        shape: ValueShape::Table(vec![]),
+    };
+    let measure = document.root.get("measure").unwrap_or(&nowhere);
+    let mut section = Section::open(measure, notes)?;
+    let (first, repeat) = (section.or("seed", 1u64), section.or("repeat", 1u32));
+    let repeat_place = section.place_of("repeat");
+    let (first, repeat) = (first?, repeat?);
+    if repeat == 0 {
+        notes
+            .error("E0701", repeat_place, "no run at all")
+            .help("write at least 1");
+    }
+    match rules.interval {
+        Some(interval) if !(interval > 0.0 && interval < 1.0) => {
+            notes
+                .error(
+                    "E1007",
+                    interval_place,
+                    format!("a relative width of {interval}"),
+                )
+                .help("write a fraction like 0.02");
+        }
+        Some(_) if repeat < 2 => {
+            notes
+                .error("E1007", interval_place, "an interval over one seed")
+                .also(repeat_place, "")
+                .help("write measure.repeat = 2 or more: the seeds that every point has");
+        }
+        None if rules.most_seeds.is_some() => {
+            notes
+                .error("E1007", most_place, "`most-seeds` without `interval`")
+                .help("write interval = 0.02, or measure.repeat for a fixed number of seeds");
+        }
+        _ => {}
+    }
+    let most = rules.most_seeds.unwrap_or(MOST_SEEDS.max(repeat));
+    if rules.interval.is_some() && most < repeat {
+        notes
+            .error(
+                "E1007",
+                most_place,
+                format!("at most {most} seeds, and at least {repeat}"),
+            )
+            .also(repeat_place, format!("{repeat} seeds"))
+            .help(format!("write most-seeds = {repeat} or more"));
+    }
+    Some(Seeds {
+        first,
+        repeat,
+        interval: rules.interval,
+        most: rules.interval.map_or(repeat, |_| most),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn what_is_lost_behind_what() {
+        assert!(covers("traffic.load", "traffic.load"));
+        assert!(covers("qos.arbiter", "qos.arbiter.limit"));
+        assert!(!covers("qos.arbiter.limit", "qos.arbiter"));
+        assert!(covers("traffic.load", "traffic.0.load"));
+        assert!(!covers("traffic.0.load", "traffic.load"));
+        assert!(!covers("traffic.0.load", "traffic.1.load"));
+        assert!(!covers("traffic.load", "traffic.sl"));
+    }
+}

@@ -1,0 +1,415 @@
+//! Runs what is missing, on all cores, beside whoever else works on the same folder.
+
+use std::collections::VecDeque;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_experiment::{Experiment, render};
+use netloom_results::{RESULTS_VERSION, Status};
+use netloom_store::{RunFile, RunSummary};
+
+use crate::{Point, SeedOutcome, Study, Unit};
+
+use super::folder::StudyFolder;
+use super::journal::{Entry, Journal, now};
+use super::lock::UnitLock;
+use super::recorded::{Recorded, RunRecord};
+use super::walk::{most_runs, walk};
+
+/// How long we wait before we look again at units that others work on.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Experiments kept for further seeds of the same points.
+const KEPT: usize = 8;
+
+/// How to run; no choice here changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Which units are ours: every `of`-th from number `index`, counted from 0.
+    pub shard: Option<(usize, usize)>,
+    /// Runs at the same time.
+    pub threads: NonZeroUsize,
+    /// Partitions of every fabric; otherwise as many as suit its size.
+    pub partitions: Option<usize>,
+}
+
+/// How far the units of this process have come.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Runs that are stored, whoever ran them.
+    pub done: u64,
+    /// Runs in all, at most.
+    pub of: u64,
+    /// Of those done, how many were there before.
+    pub found: u64,
+    /// Packet-hops simulated by this process in runs that ended.
+    pub packet_hops: u64,
+    /// Since the start.
+    pub elapsed: Duration,
+    /// The worst run so far.
+    pub worst: Option<Worst>,
+}
+
+/// The run with the worst verdict, and of equals the one with the longest p99.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Worst {
+    /// Its point, for people.
+    pub point: String,
+    /// How it ended.
+    pub status: Status,
+    /// Its 99 % quantile of message latency.
+    pub latency_p99_ns: Option<f64>,
+}
+
+impl Progress {
+    /// Runs that this process has ended, per second.
+    pub fn rate(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 {
+            (self.done - self.found) as f64 / seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// How long it will still take if it goes on like this.
+    pub fn remaining(&self) -> Option<Duration> {
+        let rate = self.rate();
+        (rate > 0.0).then(|| Duration::from_secs_f64((self.of - self.done) as f64 / rate))
+    }
+
+    fn saw(&mut self, point: impl FnOnce() -> String, record: &RunRecord) {
+        self.done += 1;
+        let rank = |status: Status, p99: Option<f64>| (status, p99.unwrap_or(0.0).to_bits());
+        let own = rank(record.status, record.latency_p99_ns);
+        let worst = self.worst.as_ref();
+        if worst.is_none_or(|worst| own > rank(worst.status, worst.latency_p99_ns)) {
+            self.worst = Some(Worst {
+                point: point(),
+                status: record.status,
+                latency_p99_ns: record.latency_p99_ns,
+            });
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The last progress.
+    pub progress: Progress,
+    /// Whether it was stopped before the end.
+    pub interrupted: bool,
+    /// Points that could not be run, with the messages about them.
+    pub failed: Vec<(String, String)>,
+}
+
+/// Why nothing can be run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The system refuses.
+    #[error("cannot write {path}: {error}")]
+    System {
+        /// Where.
+        path: String,
+        /// What it says.
+        error: io::Error,
+    },
+}
+
+/// Why the walk through a unit ended early.
+enum End {
+    Stopped,
+    Mistakes,
+    System(io::Error),
+}
+
+/// Runs the units of this process that are not done, and waits for those that others are at.
+///
+/// `observe` is told the progress often, from several threads, and says whether to go on; asked to stop, runs
+/// that are not at their end are given up.
+///
+/// # Errors
+/// If the system refuses to store results.
+pub fn execute(
+    study: &Study,
+    folder: &StudyFolder,
+    journal: &Journal,
+    options: &Options,
+    observe: &(dyn Fn(&Progress) -> Control + Sync),
+) -> Result<Finished, Failure> {
+    let refused = |error| Failure::System {
+        path: folder.path().display().to_string(),
+        error,
+    };
+    let recorded = Recorded::read(folder).map_err(refused)?;
+    let all = study.units();
+    let is_own = |number: &usize| options.shard.is_none_or(|(index, of)| number % of == index);
+    let own: VecDeque<usize> = (0..all.len()).filter(is_own).collect();
+    let of = own.iter().map(|&unit| most_runs(study, &all[unit])).sum();
+    let work = Work {
+        study,
+        folder,
+        journal,
+        options,
+        observe,
+        units: &all,
+        began: Instant::now(),
+        is_stopped: AtomicBool::new(false),
+        recorded,
+        kept: Mutex::new(VecDeque::new()),
+        state: Mutex::new(State {
+            open: own,
+            progress: Progress {
+                of,
+                ..Progress::default()
+            },
+            failed: vec![],
+            error: None,
+        }),
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.threads.get() {
+            scope.spawn(|| work.units());
+        }
+        work.units();
+    });
+    let interrupted = work.is_stopped.load(Ordering::SeqCst);
+    let state = work.state.into_inner().expect("no thread panics with it");
+    journal.add(&Entry::End {
+        time: now(),
+        interrupted,
+    });
+    match state.error {
+        Some(error) => Err(refused(error)),
+        None => Ok(Finished {
+            progress: state.progress,
+            interrupted,
+            failed: state.failed,
+        }),
+    }
+}
+
+struct Work<'a> {
+    study: &'a Study,
+    folder: &'a StudyFolder,
+    journal: &'a Journal,
+    options: &'a Options,
+    observe: &'a (dyn Fn(&Progress) -> Control + Sync),
+    units: &'a [Unit],
+    began: Instant,
+    is_stopped: AtomicBool,
+    /// What was there at the start.
+    recorded: Recorded,
+    /// Points that were loaded last.
+    kept: Mutex<VecDeque<(Point, Arc<Experiment>)>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Units that nobody of us has done yet; those that others are at go to the end.
+    open: VecDeque<usize>,
+    progress: Progress,
+    failed: Vec<(String, String)>,
+    error: Option<io::Error>,
+}
+
+impl Work<'_> {
+    fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().expect("no thread panics with it"))
+    }
+
+    /// Tells the progress; whether to go on.
+    fn goes_on(&self) -> bool {
+        let progress = self.with(|state| {
+            state.progress.elapsed = self.began.elapsed();
+            state.progress.clone()
+        });
+        if (self.observe)(&progress) == Control::Stop {
+            self.is_stopped.store(true, Ordering::SeqCst);
+        }
+        !self.is_stopped.load(Ordering::SeqCst)
+    }
+
+    /// Does units until none are open.
+    fn units(&self) {
+        // Units in a row that others were at.
+        let mut held = 0;
+        while self.goes_on() {
+            let Some((number, left)) = self.with(|state| {
+                let next = state.open.pop_front();
+                next.map(|number| (number, state.open.len()))
+            }) else {
+                return;
+            };
+            match self.unit(number) {
+                Ok(true) => held = 0,
+                Ok(false) => {
+                    self.with(|state| state.open.push_back(number));
+                    held += 1;
+                    if held > left {
+                        std::thread::sleep(PATIENCE);
+                        held = 0;
+                    }
+                }
+                Err(error) => {
+                    self.with(|state| state.error = Some(error));
+                    self.is_stopped.store(true, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+
+    /// Does a unit; false if somebody else is at it.
+    fn unit(&self, number: usize) -> io::Result<bool> {
+        let unit = &self.units[number];
+        let most = most_runs(self.study, unit);
+        let mut done = 0;
+        let known = walk(self.study, unit, &mut |point, seed| {
+            let record = self.recorded.get(&self.study.settings(point), seed);
+            record.map(|record| record.outcome).ok_or(())
+        });
+        let lock = match known {
+            // Nothing to do, and nobody to be asked.
+            Ok(()) => None,
+            Err(()) => match UnitLock::take(self.folder.path(), number)? {
+                Some(lock) => Some(lock),
+                None => return Ok(false),
+            },
+        };
+        let end = walk(self.study, unit, &mut |point, seed| {
+            let outcome = self.run(number, point, seed)?;
+            done += 1;
+            Ok(outcome)
+        });
+        match end {
+            Ok(()) => {
+                self.with(|state| state.progress.of -= most - done);
+                if let Some(lock) = lock {
+                    self.journal.add(&Entry::Unit {
+                        time: now(),
+                        unit: number,
+                    });
+                    lock.done();
+                }
+                Ok(true)
+            }
+            Err(End::Stopped | End::Mistakes) => Ok(true),
+            Err(End::System(error)) => Err(error),
+        }
+    }
+
+    /// The outcome of a run that is there, or is run now.
+    fn run(&self, unit: usize, point: &Point, seed: u64) -> Result<SeedOutcome, End> {
+        let settings = self.study.settings(point);
+        if let Some(record) = self.recorded.get(&settings, seed) {
+            return Ok(self.found(point, record));
+        }
+        let experiment = self.load(point)?.alone(seed);
+        let run_id = runner::run_id(&experiment);
+        let runs = self.folder.runs();
+        // Somebody may have run it since we looked.
+        if let Ok(summary) = RunSummary::read(&runs, &run_id) {
+            return Ok(self.found(point, &RunRecord::of(&summary)));
+        }
+        self.journal.add(&Entry::Started {
+            time: now(),
+            run: run_id.clone(),
+            point: self.study.label(point),
+            seed,
+            unit,
+        });
+        let began = Instant::now();
+        let result = runner::run(
+            &experiment,
+            &RunOptions::default(),
+            &mut |_| match self.goes_on() {
+                true => Control::Continue,
+                false => Control::Stop,
+            },
+        );
+        if result.document.run.status == Status::Interrupted {
+            return Err(End::Stopped);
+        }
+        let tables = result.all_tables().into_iter();
+        let file = RunFile {
+            summary: RunSummary {
+                results_version: RESULTS_VERSION,
+                run_id,
+                settings,
+                run: result.document.run.clone(),
+            },
+            tables: tables
+                .map(|(name, frame)| (name.to_owned(), frame))
+                .collect(),
+        };
+        file.write(&runs).map_err(End::System)?;
+        let record = RunRecord::of(&file.summary);
+        let run = &file.summary.run;
+        self.journal.add(&Entry::Finished {
+            time: now(),
+            run: file.summary.run_id.clone(),
+            point: self.study.label(point),
+            seed,
+            status: run.status,
+            seconds: began.elapsed().as_secs_f64(),
+            packet_hops: run.counters.packet_hops,
+            delivered_load: run.total.delivered_load,
+            latency_mean_ns: run.total.latency_mean_ns,
+            latency_p99_ns: run.total.latency_p99_ns,
+        });
+        self.with(|state| {
+            state.progress.packet_hops += run.counters.packet_hops;
+            state.progress.saw(|| self.study.label(point), &record);
+        });
+        Ok(record.outcome)
+    }
+
+    /// Counts a run that was there.
+    fn found(&self, point: &Point, record: &RunRecord) -> SeedOutcome {
+        self.with(|state| {
+            state.progress.saw(|| self.study.label(point), record);
+            state.progress.found += 1;
+        });
+        record.outcome
+    }
+
+    /// The experiment of a point, from those loaded last if it is among them.
+    fn load(&self, point: &Point) -> Result<Arc<Experiment>, End> {
+        let kept = || self.kept.lock().expect("no thread panics with it");
+        if let Some((_, experiment)) = kept().iter().find(|(own, _)| own == point) {
+            return Ok(Arc::clone(experiment));
+        }
+        let first = self.study.seeds.first;
+        let loaded = self.study.load(point, first, self.options.partitions, 1);
+        let Some(experiment) = loaded.experiment else {
+            let (label, message) = (
+                self.study.label(point),
+                render(&loaded.document, &loaded.notes, false),
+            );
+            self.journal.add(&Entry::Failed {
+                time: now(),
+                point: label.clone(),
+                message: message.clone(),
+            });
+            self.with(|state| {
+                // Every seed of it fails alike.
+                if !state.failed.iter().any(|(point, _)| *point == label) {
+                    state.failed.push((label, message));
+                }
+            });
+            return Err(End::Mistakes);
+        };
+        let experiment = Arc::new(experiment);
+        let mut kept = kept();
+        kept.push_back((point.clone(), Arc::clone(&experiment)));
+        if kept.len() > KEPT {
+            kept.pop_front();
+        }
+        Ok(experiment)
+    }
+}

@@ -1,0 +1,118 @@
+//! Which runs are there: what the run files say.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+
+use netloom_results::{RunId, Setting, Status};
+use netloom_store::{RunFile, RunSummary};
+
+use crate::SeedOutcome;
+
+use super::folder::StudyFolder;
+
+/// What the rules and the tables for people need of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunRecord {
+    /// Which run.
+    pub run_id: RunId,
+    /// How it ended.
+    pub status: Status,
+    /// What it says about its point.
+    pub outcome: SeedOutcome,
+    /// 99 % quantile of message latency over all classes.
+    pub latency_p99_ns: Option<f64>,
+}
+
+impl RunRecord {
+    pub(super) fn of(summary: &RunSummary) -> RunRecord {
+        let run = &summary.run;
+        // Beyond a deadlock there is nothing to be learned along an axis, as beyond saturation.
+        let is_saturated = matches!(run.status, Status::Saturated | Status::Deadlock);
+        RunRecord {
+            run_id: summary.run_id.clone(),
+            status: run.status,
+            outcome: SeedOutcome {
+                latency_mean_ns: run.total.latency_mean_ns,
+                is_saturated,
+            },
+            latency_p99_ns: run.total.latency_p99_ns,
+        }
+    }
+}
+
+/// The runs that a folder holds, by their settings and seeds.
+#[derive(Clone, Default, Debug)]
+pub struct Recorded {
+    runs: HashMap<String, RunRecord>,
+    /// The same by their ids.
+    known: HashSet<RunId>,
+    /// Files that are no valid results, with the reason.
+    pub invalid: Vec<(String, String)>,
+}
+
+fn key(settings: &[Setting], seed: u64) -> String {
+    let settings = serde_json::to_string(settings).expect("plain data is JSON");
+    format!("{settings} {seed}")
+}
+
+impl Recorded {
+    /// Reads what is there.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn read(folder: &StudyFolder) -> io::Result<Recorded> {
+        let mut recorded = Recorded::default();
+        recorded.update(folder)?;
+        Ok(recorded)
+    }
+
+    /// Reads what has come since the last time.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn update(&mut self, folder: &StudyFolder) -> io::Result<()> {
+        let runs = folder.runs();
+        let files = match fs::read_dir(&runs) {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        self.invalid.clear();
+        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let run_files = names.filter_map(|name| Some((RunFile::id_of(&name)?, name)));
+        for (run_id, name) in run_files {
+            if self.known.contains(&run_id) {
+                continue;
+            }
+            match RunSummary::read(&runs, &run_id) {
+                Ok(summary) => self.add(&summary),
+                Err(reason) => self.invalid.push((name, reason.to_string())),
+            }
+        }
+        self.invalid.sort_unstable();
+        Ok(())
+    }
+
+    /// Adds a run that is stored.
+    pub(super) fn add(&mut self, summary: &RunSummary) {
+        let key = key(&summary.settings, summary.run.seed);
+        self.known.insert(summary.run_id.clone());
+        self.runs.insert(key, RunRecord::of(summary));
+    }
+
+    /// The run of a point and a seed, if it is there.
+    pub fn get(&self, settings: &[Setting], seed: u64) -> Option<&RunRecord> {
+        self.runs.get(&key(settings, seed))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+}

@@ -1,0 +1,131 @@
+//! The seeds of a point, and when it needs another one.
+
+use netloom_metrics::over_seeds;
+use serde::{Deserialize, Serialize};
+
+/// The seeds of every point.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Seeds {
+    /// The first; the others count up from it.
+    pub first: u64,
+    /// How many every point has.
+    pub repeat: u32,
+    /// Seeds are added until the half width of the interval of mean latency is within this fraction of the mean.
+    pub interval: Option<f64>,
+    /// How many a point has at most; `repeat` where none are added.
+    pub most: u32,
+}
+
+/// What the run of one seed says about its point.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SeedOutcome {
+    /// Mean message latency over all classes, if anything was delivered.
+    pub latency_mean_ns: Option<f64>,
+    /// Whether the fabric was saturated.
+    pub is_saturated: bool,
+}
+
+/// Whether a point is saturated: at least half of its seeds are.
+pub fn is_saturated(seeds: &[SeedOutcome]) -> bool {
+    let saturated = seeds.iter().filter(|seed| seed.is_saturated).count();
+    saturated > 0 && saturated * 2 >= seeds.len()
+}
+
+impl Seeds {
+    /// Seed number `n` of a point, from 0.
+    pub fn seed(&self, n: u32) -> u64 {
+        self.first + u64::from(n)
+    }
+
+    /// Whether a point needs another seed, given the outcomes of its first ones in any order.
+    ///
+    /// A saturated point is not made better known: its latency is that of a queue that grows. Neither is one of
+    /// whose runs one has no latency at all.
+    pub fn needs_another(&self, outcomes: &[SeedOutcome]) -> bool {
+        let n = outcomes.len();
+        if n < self.repeat as usize {
+            return true;
+        }
+        let Some(interval) = self.interval else {
+            return false;
+        };
+        if n >= self.most as usize || is_saturated(outcomes) {
+            return false;
+        }
+        let means: Option<Vec<f64>> = outcomes.iter().map(|seed| seed.latency_mean_ns).collect();
+        let Some(mut means) = means else {
+            return false;
+        };
+        // Sorted, so that sums do not depend on the order of finishing.
+        means.sort_by(f64::total_cmp);
+        over_seeds(&means).is_some_and(|over| over.half_width > interval * over.mean.abs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn outcomes(means: &[f64]) -> Vec<SeedOutcome> {
+        let outcome = |mean: &f64| SeedOutcome {
+            latency_mean_ns: Some(*mean),
+            is_saturated: false,
+        };
+        means.iter().map(outcome).collect()
+    }
+
+    const SEEDS: Seeds = Seeds {
+        first: 7,
+        repeat: 2,
+        interval: Some(0.1),
+        most: 5,
+    };
+
+    #[test]
+    fn seeds_are_added_until_the_mean_is_known() {
+        assert!(SEEDS.needs_another(&[]));
+        assert!(SEEDS.needs_another(&outcomes(&[100.0])));
+        // Standard error 1, t for one degree of freedom 12.706: beyond a tenth of 101.
+        assert!(SEEDS.needs_another(&outcomes(&[100.0, 102.0])));
+        // Standard error 0.5: 6.35 is within.
+        assert!(!SEEDS.needs_another(&outcomes(&[100.0, 101.0])));
+        assert!(!SEEDS.needs_another(&outcomes(&[1.0, 100.0, 1000.0, 1.0, 9.0])));
+        assert_eq!(SEEDS.seed(3), 10);
+        let plain = Seeds {
+            interval: None,
+            most: 2,
+            ..SEEDS
+        };
+        assert!(!plain.needs_another(&outcomes(&[1.0, 100.0])));
+    }
+
+    #[test]
+    fn what_cannot_be_known_better_gets_no_seeds() {
+        let mut two = outcomes(&[1.0, 100.0]);
+        two[0].is_saturated = true;
+        assert!(is_saturated(&two));
+        assert!(!SEEDS.needs_another(&two));
+        let mut two = outcomes(&[1.0, 100.0]);
+        two[1].latency_mean_ns = None;
+        assert!(!SEEDS.needs_another(&two));
+        assert!(!is_saturated(&[]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_seeds_means_nothing_and_the_end_comes(
+            means in prop::collection::vec(1.0f64..1e6, 0..8),
+            turn in 0usize..8,
+        ) {
+            let mut turned = means.clone();
+            if !turned.is_empty() {
+                turned.rotate_left(turn % means.len());
+            }
+            let needs = SEEDS.needs_another(&outcomes(&means));
+            prop_assert_eq!(needs, SEEDS.needs_another(&outcomes(&turned)));
+            prop_assert!(!needs || means.len() < 5);
+            prop_assert!(needs || means.len() >= 2);
+        }
+    }
+}

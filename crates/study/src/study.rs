@@ -1,0 +1,230 @@
+//! A study: one document, the axes over it, and the seeds.
+
+use std::path::PathBuf;
+
+use netloom_arbitration::Policy;
+use netloom_catalog::{Document, Kind, Notes, Place, Value, ValueShape};
+use netloom_experiment::spec::{self, Loaded, OpenedFile, Request};
+use netloom_results::{RESULTS_VERSION, Setting, sha256};
+
+use crate::{Axis, AxisValue, Point, Rising, Seeds, Series, Unit, reading};
+
+/// What became of a file that may hold a study.
+pub struct OpenedStudy {
+    /// The texts and the tree they give.
+    pub document: Document,
+    /// What was noted about the file as such and about `[study]`; values of the points are looked at when they are
+    /// loaded.
+    pub notes: Notes,
+    /// Whether the file has a `[study]` at all.
+    pub has_study: bool,
+    /// The study, if there is one without mistakes.
+    pub study: Option<Study>,
+}
+
+/// Many runs described by one file.
+#[derive(Clone)]
+pub struct Study {
+    /// Its name: the `name` of the file, or the file's stem.
+    pub name: String,
+    /// What it is about.
+    pub about: String,
+    /// The axes: variants first, then the others in the order of the file.
+    pub axes: Vec<Axis>,
+    /// The seeds of every point.
+    pub seeds: Seeds,
+    /// Which axis is walked by a rule.
+    pub walked: Option<usize>,
+    /// The base values with `[study]`, after `extends` and `--set`.
+    document: Document,
+    directory: PathBuf,
+    force: bool,
+    arbiters: Vec<Kind<dyn Policy>>,
+}
+
+impl Study {
+    /// Opens a file. One that is no study is only opened; it is loaded by [`spec::load`] as ever.
+    pub fn open(request: &Request<'_>) -> OpenedStudy {
+        let OpenedFile {
+            mut document,
+            mut notes,
+            is_toml,
+        } = spec::open(request);
+        let section = document.root.get("study").filter(|_| is_toml).cloned();
+        let has_study = document.root.get("study").is_some();
+        let plan = section.and_then(|section| reading::read(&document, &section, &mut notes));
+        let study = plan.filter(|_| !notes.has_errors()).map(|plan| {
+            // The name of the file is part of every run, and would be lost where the text is stored.
+            if document.root.get("name").is_none() {
+                let place = Place::default();
+                let shape = ValueShape::Text(spec::stem(request.name));
+                document.put("name", place, Value { place, shape }, &mut notes);
+            }
+            let text = |key| {
+                let value = document.root.get(key).and_then(Value::as_text);
+                value.unwrap_or_default().to_owned()
+            };
+            Study {
+                name: text("name"),
+                about: text("about"),
+                axes: plan.axes,
+                seeds: plan.seeds,
+                walked: plan.walked,
+                document: document.clone(),
+                directory: request.directory.to_owned(),
+                force: request.force,
+                arbiters: request.arbiters.to_vec(),
+            }
+        });
+        OpenedStudy {
+            document,
+            notes,
+            has_study,
+            study,
+        }
+    }
+
+    /// The whole study as one text, without `extends` and `--set`: reading it gives the same study, and the same
+    /// run ids where files that it names are found.
+    pub fn to_toml(&self) -> String {
+        self.document.to_toml()
+    }
+
+    /// What makes the study its own: its text and [`RESULTS_VERSION`], as 16 hexadecimal digits.
+    pub fn id(&self) -> String {
+        let mut id = sha256(&format!("{}\u{0}{RESULTS_VERSION}", self.to_toml()));
+        id.truncate(16);
+        id
+    }
+
+    /// The base values with `[study]`, and the texts they stand in.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Where relative file names start.
+    pub fn directory(&self) -> &std::path::Path {
+        &self.directory
+    }
+
+    /// The rule by which an axis is walked.
+    pub fn rising(&self) -> Option<Rising> {
+        self.walked.and_then(|axis| self.axes[axis].rising)
+    }
+
+    /// The columns that all axes have in tables, in order: `variant` first if there are variants.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        let columns = self.axes.iter().flat_map(|axis| &axis.columns);
+        columns.map(String::as_str)
+    }
+
+    /// The values of a point, one for every axis.
+    pub fn values(&self, point: &Point) -> Vec<AxisValue> {
+        let pairs = self.axes.iter().zip(&point.0);
+        pairs.map(|(axis, number)| axis.value(*number)).collect()
+    }
+
+    /// What a point sets in every column of tables.
+    pub fn settings(&self, point: &Point) -> Vec<Setting> {
+        let pairs = self.axes.iter().zip(self.values(point));
+        let settings = pairs.flat_map(|(axis, value)| {
+            let pairs = axis.columns.iter().zip(value.levels);
+            let setting = |(column, value): (&String, _)| Setting {
+                column: column.clone(),
+                value,
+            };
+            pairs.map(setting).collect::<Vec<_>>()
+        });
+        settings.collect()
+    }
+
+    /// A point for people: `traffic.load = 0.3, qos.arbiter.kind = wfq`; empty for a study without axes.
+    pub fn label(&self, point: &Point) -> String {
+        let settings = self.settings(point).into_iter();
+        let parts = settings.map(|setting| format!("{} = {}", setting.column, setting.value));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// How many points the values of the file make, without those that a rule adds.
+    pub fn n_points(&self) -> u64 {
+        let lengths = self.axes.iter().map(|axis| axis.values.len() as u64);
+        lengths.product()
+    }
+
+    /// The points that the values of the file make, in order: the last axis changes fastest.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        (0..self.n_points()).map(|number| self.point_at(number))
+    }
+
+    fn point_at(&self, mut number: u64) -> Point {
+        let mut numbers = vec![0; self.axes.len()];
+        for (axis, slot) in self.axes.iter().zip(&mut numbers).rev() {
+            let length = axis.values.len() as u64;
+            *slot = number % length * axis.fineness();
+            number /= length;
+        }
+        Point(numbers)
+    }
+
+    /// What processes share among them, in an order that is the same in each.
+    pub fn units(&self) -> Vec<Unit> {
+        if let Some(axis) = self.walked {
+            let firsts = self.points().filter(|point| point.0[axis] == 0);
+            let series = firsts.map(|first| Unit::Series(Series { first, axis }));
+            return series.collect();
+        }
+        if self.seeds.interval.is_some() {
+            return self.points().map(Unit::Point).collect();
+        }
+        let seeds = || (0..self.seeds.repeat).map(|n| self.seeds.seed(n));
+        let runs = self
+            .points()
+            .flat_map(|point| seeds().map(move |seed| Unit::Run(point.clone(), seed)));
+        runs.collect()
+    }
+
+    /// How many runs there are at most; exactly so many if no rule adds or leaves out any.
+    pub fn most_runs(&self) -> u64 {
+        let points = match self.rising() {
+            Some(rising) => self.n_points() / rising.n_values * rising.at_most(),
+            None => self.n_points(),
+        };
+        points * u64::from(self.seeds.most)
+    }
+
+    /// Whether a rule decides how many runs there are.
+    pub fn is_adaptive(&self) -> bool {
+        self.walked.is_some() || self.seeds.interval.is_some()
+    }
+
+    /// The experiment of one run: the file with the values of the point, `measure.seed = seed` and
+    /// `measure.repeat = 1`, as `netloom run FILE --set … --seed N --set measure.repeat=1` would load it.
+    ///
+    /// Other seeds of the same point follow from it without loading: [`netloom_experiment::Experiment::alone`].
+    pub fn load(
+        &self,
+        point: &Point,
+        seed: u64,
+        partitions: Option<usize>,
+        threads: usize,
+    ) -> Loaded {
+        let mut document = self.document.clone();
+        let mut notes = Notes::new();
+        for value in self.values(point) {
+            for (path, value) in value.sets {
+                document.put(&path, value.place, value, &mut notes);
+            }
+        }
+        document.set(&format!("measure.seed={seed}"), &mut notes);
+        document.set("measure.repeat=1", &mut notes);
+        let request = Request {
+            directory: &self.directory,
+            partitions,
+            threads,
+            force: self.force,
+            arbiters: &self.arbiters,
+            ..Request::new(&self.name, "")
+        };
+        spec::load_document(document, notes, &request)
+    }
+}
