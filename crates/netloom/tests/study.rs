@@ -85,8 +85,16 @@ fn a_study_runs_and_says_what_came_out() {
     let place = Place::new("study-runs");
     place.file("small.toml", SMALL);
     let ended = place.run(&["run", "small.toml"]).with(0);
-    assert!(ended.stdout.contains("4 points, 8 runs"), "{}", ended.stdout);
-    assert!(ended.stderr.contains("results in small.out"), "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("4 points, 8 runs"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended.stderr.contains("results in small.out"),
+        "{}",
+        ended.stderr
+    );
     let points = place.read("small.out/points.csv");
     let head = points.lines().next().unwrap();
     assert!(
@@ -95,28 +103,45 @@ fn a_study_runs_and_says_what_came_out() {
     );
     // Four points, each with the total, two classes, two levels and two rows.
     assert_eq!(points.lines().count(), 1 + 4 * 7);
-    assert!(points.contains("\n3,oldest-first,0.5,total,,,2,0,2,"), "{points}");
+    assert!(
+        points.contains("\n3,oldest-first,0.5,total,,,2,0,2,"),
+        "{points}"
+    );
     let results = place.read("small.out/results.csv");
     assert_eq!(results.lines().count(), 1 + 8 * 7);
     // Again: nothing is run, and the files are the same.
     let before = tables(&place.0.join("small.out"));
     let again = place.run(&["run", "small.toml"]).with(0);
-    assert!(again.stderr.contains("0 runs in 0 s, 8 were there"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("0 runs in 0 s, 8 were there"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(tables(&place.0.join("small.out")), before);
-    let status = place.run(&["status", "small.out", "--format", "json"]).with(0).json();
-    assert_eq!((status["runs_done"].as_u64(), status["complete"].as_bool()), (Some(8), Some(true)));
+    let status = place
+        .run(&["status", "small.out", "--format", "json"])
+        .with(0)
+        .json();
+    assert_eq!(
+        (status["runs_done"].as_u64(), status["complete"].as_bool()),
+        (Some(8), Some(true))
+    );
     // A run of it alone has the id that the table says.
-    let alone = [
-        "run", "small.toml", "--set", "study.axes.x=1", "-o", "x",
-    ];
-    assert_eq!(place.run(&alone).code, Some(3), "an unknown axis is a mistake");
+    let alone = ["run", "small.toml", "--set", "study.axes.x=1", "-o", "x"];
+    assert_eq!(
+        place.run(&alone).code,
+        Some(3),
+        "an unknown axis is a mistake"
+    );
 }
 
 #[test]
 fn shards_give_the_same_tables_as_one_process() {
     let place = Place::new("study-shards");
     place.file("small.toml", SMALL);
-    place.run(&["run", "small.toml", "-o", "one", "--threads", "1"]).with(0);
+    place
+        .run(&["run", "small.toml", "-o", "one", "--threads", "1"])
+        .with(0);
     for shard in ["2/4", "4/4", "1/4"] {
         let ended = place
             .run(&["run", "small.toml", "-o", "four", "--shard", shard])
@@ -132,7 +157,11 @@ fn shards_give_the_same_tables_as_one_process() {
         refused.stderr
     );
     let partial = place.run(&["merge", "four", "--partial"]).with(0);
-    assert!(partial.stderr.contains("warning: not run: qos.arbiter"), "{}", partial.stderr);
+    assert!(
+        partial.stderr.contains("warning: not run: qos.arbiter"),
+        "{}",
+        partial.stderr
+    );
     let ended = place
         .command(&["resume", "four", "--shard", "auto"])
         .env("SLURM_ARRAY_TASK_ID", "3")
@@ -152,7 +181,9 @@ fn shards_give_the_same_tables_as_one_process() {
 fn moments(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         state >> 33
     })
 }
@@ -186,7 +217,9 @@ fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
         // A study that got through before it was killed is compared, and another one begun.
         let is_done = place.0.join(&name).join("points.parquet").exists();
         if kills == 50 || is_done {
-            place.run(&["run", "small.toml", "-o", &name, "--progress", "none"]).with(0);
+            place
+                .run(&["run", "small.toml", "-o", &name, "--progress", "none"])
+                .with(0);
             assert_same(&place.0.join("whole"), &place.0.join(&name));
             let left = std::fs::read_dir(place.0.join(&name).join("runs")).unwrap();
             assert_eq!(left.count(), 24, "no temporary file stays");
@@ -205,7 +238,16 @@ fn processes_on_one_folder_share_the_work() {
     place.run(&["run", "small.toml", "-o", "alone"]).with(0);
     let start = || {
         place
-            .command(&["run", "small.toml", "-o", "shared", "--threads", "1", "--progress", "none"])
+            .command(&[
+                "run",
+                "small.toml",
+                "-o",
+                "shared",
+                "--threads",
+                "1",
+                "--progress",
+                "none",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -233,7 +275,11 @@ fn a_damaged_run_is_run_again() {
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     let status = place.run(&["status", "damaged"]).with(0);
     assert!(status.stdout.contains("7 of 8 runs"), "{}", status.stdout);
-    assert!(status.stdout.contains("not valid, will be run again"), "{}", status.stdout);
+    assert!(
+        status.stdout.contains("not valid, will be run again"),
+        "{}",
+        status.stdout
+    );
     let ended = place.run(&["resume", "damaged"]).with(0);
     assert!(ended.stderr.contains("1 runs in"), "{}", ended.stderr);
     assert_same(&place.0.join("whole"), &place.0.join("damaged"));
@@ -242,20 +288,31 @@ fn a_damaged_run_is_run_again() {
 #[test]
 fn a_search_for_saturation_is_one_unit_and_is_the_same_after_an_interruption() {
     let text = SMALL
-        .replace("\"traffic.0.load\" = [0.2, 0.5]", "\"traffic.0.load\" = { from = 0.5, to = 1.1, step = 0.2, refine = 0.05 }")
-        .replace("[study.axes]", "[study]\nstop-after-saturation = 1\n[study.axes]")
+        .replace(
+            "\"traffic.0.load\" = [0.2, 0.5]",
+            "\"traffic.0.load\" = { from = 0.5, to = 1.1, step = 0.2, refine = 0.05 }",
+        )
+        .replace(
+            "[study.axes]",
+            "[study]\nstop-after-saturation = 1\n[study.axes]",
+        )
         .replace("40 us", "400 us");
     let place = Place::new("study-search");
     place.file("search.toml", &text);
     place.run(&["run", "search.toml", "-o", "one"]).with(0);
     for shard in ["1/2", "2/2"] {
-        place.run(&["run", "search.toml", "-o", "two", "--shard", shard]).with(0);
+        place
+            .run(&["run", "search.toml", "-o", "two", "--shard", shard])
+            .with(0);
     }
     place.run(&["merge", "two"]).with(0);
     assert_same(&place.0.join("one"), &place.0.join("two"));
     let points = place.read("one/points.csv");
     let column = |line: &str, at: usize| line.split(',').nth(at).unwrap().to_owned();
-    let totals: Vec<&str> = points.lines().filter(|line| line.contains(",total,")).collect();
+    let totals: Vec<&str> = points
+        .lines()
+        .filter(|line| line.contains(",total,"))
+        .collect();
     for arbiter in ["round-robin", "oldest-first"] {
         let own: Vec<(f64, bool)> = totals
             .iter()
@@ -282,11 +339,20 @@ fn an_interrupted_study_goes_on() {
         .unwrap();
     let pid = child.id().to_string();
     std::thread::sleep(Duration::from_millis(700));
-    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
     assert!(killed.unwrap().success());
     let ended = Ended::new(child.wait_with_output().unwrap()).with(130);
-    assert!(ended.stderr.contains("go on with netloom resume out"), "{}", ended.stderr);
-    let done = place.run(&["status", "out", "--format", "json"]).with(0).json();
+    assert!(
+        ended.stderr.contains("go on with netloom resume out"),
+        "{}",
+        ended.stderr
+    );
+    let done = place
+        .run(&["status", "out", "--format", "json"])
+        .with(0)
+        .json();
     let done = done["runs_done"].as_u64().unwrap();
     assert!(done < 24, "{done}");
     place.run(&["watch", "out"]).code.map_or((), |_| ());
@@ -299,10 +365,17 @@ fn a_folder_of_something_else_is_refused() {
     place.file("other.toml", &SMALL.replace("repeat = 2", "repeat = 1"));
     place.run(&["run", "small.toml"]).with(0);
     let refused = place.run(&["run", "other.toml"]).with(1);
-    assert!(refused.stderr.contains("another study"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("another study"),
+        "{}",
+        refused.stderr
+    );
     assert!(refused.stderr.contains("--overwrite"), "{}", refused.stderr);
     place.run(&["run", "other.toml", "--overwrite"]).with(0);
-    assert_eq!(place.read("small.out/results.csv").lines().count(), 1 + 4 * 7);
+    assert_eq!(
+        place.read("small.out/results.csv").lines().count(),
+        1 + 4 * 7
+    );
     std::fs::create_dir(place.0.join("precious")).unwrap();
     place.file("precious/thesis.tex", "precious");
     let refused = place.run(&["run", "small.toml", "-o", "precious"]).with(1);
@@ -312,7 +385,11 @@ fn a_folder_of_something_else_is_refused() {
     let text = place.read("small.out/study.toml");
     place.file("small.out/study.toml", &text.replace("40 us", "50 us"));
     let refused = place.run(&["resume", "small.out"]).with(1);
-    assert!(refused.stderr.contains("was changed since"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("was changed since"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -322,7 +399,10 @@ fn a_flow_list_goes_with_the_study() {
         [[traffic]]\nflows = \"lists/flows.csv\"\n[measure]\nlength = \"20 us\"\nwarmup = \"1 us\"\n\
         [study.axes]\n\"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]\n";
     std::fs::create_dir(place.0.join("lists")).unwrap();
-    place.file("lists/flows.csv", "time,source,destination,bytes\n0 ns,0,1,2048\n100 ns,2,3,512\n");
+    place.file(
+        "lists/flows.csv",
+        "time,source,destination,bytes\n0 ns,0,1,2048\n100 ns,2,3,512\n",
+    );
     place.file("listed.toml", text);
     let code = place.run(&["run", "listed.toml", "--shard", "1/2"]).code;
     assert!(matches!(code, Some(0 | 5)), "{code:?}");

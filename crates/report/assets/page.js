@@ -155,9 +155,12 @@
     columns = Math.min(columns, n);
     const width = Math.floor((available - gap * (columns - 1)) / columns);
     const tallest = n === 1 ? 340 : 230;
-    const leastTall = isPrinting ? 130 : 175;
-    const height = figure.height || Math.round(Math.min(tallest, Math.max(leastTall, width * 0.74)));
-    return { columns, width, height: isPrinting && n === 1 ? Math.min(height, 260) : height };
+    const leastTall = isPrinting ? 105 : 175;
+    const height = figure.height || Math.round(Math.min(tallest, Math.max(leastTall, width * (isPrinting ? 1 : 0.74))));
+    // Two figures fit on a page.
+    const rows = Math.ceil(n / columns);
+    const mostOnPaper = n === 1 ? 290 : Math.max(86, Math.floor((rows > 2 ? 345 : 400) / rows));
+    return { columns, width, height: isPrinting && !figure.height ? Math.min(height, mostOnPaper) : height };
   };
 
   const panelsOf = (figure) => byId(`figure-${figure.id}`).querySelector(".panels");

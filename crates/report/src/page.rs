@@ -134,7 +134,9 @@ fn tables(study: &Study, links: &Links) -> Section {
 }
 
 fn figures_html(figures: &[&Figure]) -> String {
-    let mut html = String::from("<section id=\"figures\"><h2>Figures</h2>\n<div class=\"group\">");
+    let mut html = String::from(
+        "<section id=\"figures\"><h2>Figures</h2>\n<noscript><p>A browser draws the figures by scripts inside this file; here they are switched off. The tables below have the numbers.</p></noscript>\n<div class=\"group\">",
+    );
     for (at, figure) in figures.iter().enumerate() {
         html.push_str(&figure_html(at, figure));
     }
@@ -251,7 +253,7 @@ fn shell(
         escape::text(made_by),
         escape::text(&folders(collections))
     ));
-    html.push_str("<div id=\"tip\" role=\"status\" hidden></div>\n<noscript><style>figure[data-figure] { display: none; }</style></noscript>\n");
+    html.push_str("<div id=\"tip\" aria-hidden=\"true\" hidden></div>\n");
     html.push_str(&format!(
         "<script type=\"application/json\" id=\"report-data\">{}</script>\n",
         escape::json(data)
@@ -302,12 +304,4 @@ fn title_html(title: &str, collections: &[Collection]) -> String {
     }
     html.push_str("</dl></section>\n");
     html
-}
-
-/// The data of a page as its script reads it, for tests.
-#[cfg(test)]
-pub(crate) fn embedded(html: &str) -> Value {
-    let start = html.find("id=\"report-data\">").expect("the data") + "id=\"report-data\">".len();
-    let end = html[start..].find("</script>").expect("its end");
-    serde_json::from_str(&html[start..start + end]).expect("JSON")
 }

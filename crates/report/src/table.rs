@@ -122,7 +122,7 @@ impl Table {
         let mut html = String::new();
         if is_long {
             html.push_str(&format!(
-                "<div class=\"filter\"><label class=\"small\"><span class=\"unseen\">Show only lines with these words</span>\
+                "<div class=\"filter screen\"><label class=\"small\"><span class=\"unseen\">Show only lines with these words</span>\
                  <input type=\"search\" data-table=\"{id}\" placeholder=\"Filter by words\"></label>\
                  <span class=\"quiet small\" id=\"{id}-count\" aria-live=\"polite\">{} lines</span></div>\n",
                 self.lines.len()

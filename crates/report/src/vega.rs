@@ -298,7 +298,7 @@ fn lines_spec(
             ("x_said", &figure.x.title()),
             ("y_said", &figure.y.title()),
             ("interval", "95 % interval"),
-            ("state", "state"),
+            ("state_said", "state"),
         ]) })),
     });
     if every > 1 {
@@ -322,6 +322,7 @@ fn lines_spec(
         "transform": [
             { "filter": NOT_HIDDEN },
             { "calculate": format!("isValid(datum.low) ? {shown_low} : null"), "as": "shown_low" },
+            { "calculate": "isValid(datum.state) ? datum.state : ''", "as": "state_said" },
             { "calculate": x_said, "as": "x_said" },
             { "calculate": said("y"), "as": "y_said" },
             { "calculate": "isValid(datum.low) ? format(datum.low, ',.4~r') + ' – ' + format(datum.high, ',.4~r') : ''", "as": "interval" },

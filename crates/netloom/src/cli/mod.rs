@@ -15,6 +15,7 @@ mod output;
 mod patience;
 mod plan;
 mod progress;
+mod report;
 mod reproduce;
 mod route;
 mod run;
@@ -92,6 +93,8 @@ enum Command {
     Watch(study::Watch),
     /// Run a paper again and see which of its claims hold.
     Reproduce(reproduce::Reproduce),
+    /// Write one HTML file about folders of results: verdict, figures, tables; works offline and on paper.
+    Report(report::Report),
     /// Compare two folders of results over their common seeds; fail if a limit is broken.
     Compare(compare::Compare),
     /// List what can be named in an experiment.
@@ -153,6 +156,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Merge(command) => command.run(&output),
         Command::Watch(command) => command.run(&output),
         Command::Reproduce(command) => command.run(&output),
+        Command::Report(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
         Command::List(command) => command.run(&output),
         Command::Explain(command) => command.run(&output),
