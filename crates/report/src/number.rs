@@ -55,7 +55,8 @@ pub(crate) fn short(x: f64) -> String {
     if size < 1e-4 {
         return format!("{x:.1e}");
     }
-    let before_point = size.log10().floor() as i32 + 1;
+    // Rounded first: 9.996 has two digits before the point.
+    let before_point = significant(size, 3).log10().floor() as i32 + 1;
     let digits = usize::try_from(3 - before_point).unwrap_or(0).min(5);
     format!("{x:.digits$}")
 }
@@ -105,7 +106,7 @@ mod tests {
             (0.0, "0"),
             (0.012345, "0.0123"),
             (0.99999, "1.00"),
-            (9.996, "10.00"),
+            (9.996, "10.0"),
             (12.345, "12.3"),
             (99.96, "100"),
             (1234.5, "1,235"),
