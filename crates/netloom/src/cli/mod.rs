@@ -17,6 +17,7 @@ mod patience;
 mod plan;
 mod plot;
 mod progress;
+mod report;
 mod reproduce;
 mod route;
 mod run;
@@ -97,6 +98,8 @@ enum Command {
     Emit(emit::Emit),
     /// Run a paper again and see which of its claims hold.
     Reproduce(reproduce::Reproduce),
+    /// Write one HTML file about folders of results: verdict, figures, tables; works offline and on paper.
+    Report(report::Report),
     /// Compare two folders of results over their common seeds; fail if a limit is broken.
     Compare(compare::Compare),
     /// Draw the figures of a folder of results, for papers: SVG, PGFPlots, CSV.
@@ -161,6 +164,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Watch(command) => command.run(&output),
         Command::Emit(command) => command.run(&output),
         Command::Reproduce(command) => command.run(&output),
+        Command::Report(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
         Command::Plot(command) => command.run(&output),
         Command::List(command) => command.run(&output),

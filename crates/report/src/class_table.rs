@@ -1,0 +1,75 @@
+//! Every point and class with its intervals.
+
+use crate::number::{TimeUnit, time_unit};
+use crate::points::{Line, Study};
+use crate::table::{Cell, Head, Table};
+
+/// Columns of latencies: their names in files, and their titles.
+const LATENCIES: [(&str, &str); 5] = [
+    ("latency_mean_ns", "Mean"),
+    ("latency_p50_ns", "p50"),
+    ("latency_p99_ns", "p99"),
+    ("latency_p999_ns", "p99.9"),
+    ("jitter_mean_ns", "Jitter"),
+];
+
+/// One line per point and class, after the total of the point.
+pub(crate) fn table(study: &Study) -> Table {
+    let lines = || {
+        study
+            .points
+            .iter()
+            .flat_map(|point| std::iter::once(&point.total).chain(&point.classes))
+    };
+    let units: Vec<TimeUnit> = LATENCIES
+        .iter()
+        .map(|(metric, _)| time_unit(lines().filter_map(|line| line.mean(metric))))
+        .collect();
+    let mut heads: Vec<Head> = vec![Head::text("Series")];
+    let has_loads = study.load_axis.is_some();
+    if has_loads {
+        heads.push(Head::number("Load", "load"));
+    }
+    heads.push(Head::text("Class"));
+    heads.push(Head::text("State"));
+    heads.push(Head::number("Offered", "offered_load"));
+    heads.push(Head::number("Delivered", "delivered_load"));
+    for ((metric, title), unit) in LATENCIES.iter().zip(&units) {
+        heads.push(Head::number(&format!("{title} ({})", unit.sign), metric));
+    }
+    heads.push(Head::number("Fairness", "fairness_jain"));
+    let mut table = Table {
+        id: "classes",
+        caption: "Message latencies from creation to the last flit; ± is half of the 95 % interval over seeds. Loads are fractions of the NIC links."
+            .into(),
+        heads,
+        lines: vec![],
+    };
+    for point in &study.points {
+        let (sign, style, words) = point.state().row();
+        let state = format!(
+            "<span class=\"{style}\" title=\"{words}\"><span class=\"sign\">{sign}</span><span class=\"unseen\"> {words}</span></span>"
+        );
+        let mut add = |line: &Line, class: Cell| {
+            let mut cells = vec![Cell::Name(study.series[point.series].clone())];
+            if has_loads {
+                let load = point.load.map(crate::number::plain).unwrap_or_default();
+                cells.push(Cell::Number(point.load, load));
+            }
+            cells.push(class);
+            cells.push(Cell::Html(state.clone()));
+            cells.push(Cell::Load(line.get("offered_load")));
+            cells.push(Cell::Load(line.get("delivered_load")));
+            for ((metric, _), unit) in LATENCIES.iter().zip(&units) {
+                cells.push(Cell::Estimate(line.get(metric), unit.ns));
+            }
+            cells.push(Cell::Load(line.get("fairness_jain")));
+            table.lines.push(cells);
+        };
+        add(&point.total, Cell::Html("<em>total</em>".into()));
+        for line in &point.classes {
+            add(line, Cell::Name(line.class.clone()));
+        }
+    }
+    table
+}

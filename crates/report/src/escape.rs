@@ -1,0 +1,76 @@
+//! Names that people chose, as they may stand in a page: they never become markup or a script.
+
+use serde_json::Value;
+
+/// A text between tags or inside a quoted attribute.
+pub(crate) fn text(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    for c in words.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            // A page may not contain them, however they are written.
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A name that may run from right to left without turning its neighbours around.
+pub(crate) fn name(words: &str) -> String {
+    // A short one is not broken; a long one is, anywhere, before it breaks the page.
+    let class = if words.chars().count() <= 26 {
+        " class=\"brief\""
+    } else {
+        ""
+    };
+    format!("<bdi{class}>{}</bdi>", text(words))
+}
+
+/// JSON inside a `<script>` element: nothing in it can end the element or begin a comment.
+pub(crate) fn json(value: &Value) -> String {
+    let text = serde_json::to_string(value).expect("plain data is JSON");
+    text.replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+/// What can be the value of an `id`: letters, digits and hyphens.
+pub(crate) fn id(words: &str) -> String {
+    words
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        assert_eq!(
+            text("<b a='1' b=\"2\">&\u{0}"),
+            "&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;\u{fffd}"
+        );
+        assert_eq!(
+            json(&Value::from("</script><!--")),
+            "\"\\u003c/script\\u003e\\u003c!--\""
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_markup(words in any::<String>()) {
+            let escaped = text(&words);
+            prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
+            let embedded = json(&Value::from(words.clone()));
+            prop_assert!(!embedded.contains('<'));
+            prop_assert_eq!(serde_json::from_str::<String>(&embedded).unwrap(), words);
+        }
+    }
+}

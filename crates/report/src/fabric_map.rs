@@ -1,0 +1,234 @@
+//! The fabric as it is drawn, with its links coloured by how much they were used.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::escape;
+use crate::links::Links;
+use crate::number;
+use crate::points::{Point, Study};
+
+/// More numbers than this are not embedded: then only the points that details are told about can be chosen.
+const MOST_NUMBERS: usize = 80_000;
+
+/// What is read of a layout; other fields are for other readers.
+#[derive(Deserialize)]
+struct Layout {
+    width_px: f64,
+    height_px: f64,
+    #[serde(default)]
+    structure: String,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    #[serde(default)]
+    labels: Vec<Label>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    kind: String,
+    name: String,
+    x_px: f64,
+    y_px: f64,
+    width_px: f64,
+    height_px: f64,
+    label: Option<Label>,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    text: String,
+    x_px: f64,
+    y_px: f64,
+    size_px: f64,
+    anchor: String,
+    #[serde(default)]
+    is_vertical: bool,
+}
+
+#[derive(Deserialize)]
+struct Edge {
+    from: String,
+    to: String,
+    lines_px: Vec<Vec<[f64; 2]>>,
+}
+
+/// The section of the page, and what its script paints with.
+pub(crate) struct FabricMap {
+    pub(crate) html: String,
+    pub(crate) data: Value,
+}
+
+/// The fabric with its links coloured; nothing without a drawing of single switches.
+pub(crate) fn draw(layout: Option<&Value>, links: &Links, study: &Study) -> Option<FabricMap> {
+    let layout: Layout = serde_json::from_value(layout?.clone()).ok()?;
+    if links.is_empty() || layout.edges.is_empty() {
+        return None;
+    }
+    let chosen = study.chosen();
+    let is_large = layout.edges.len() * study.points.len() > MOST_NUMBERS;
+    let points: Vec<&Point> = if is_large {
+        chosen.clone()
+    } else {
+        study.points.iter().collect()
+    };
+    let first = chosen.first()?;
+    let first = points
+        .iter()
+        .position(|point| point.number == first.number)?;
+    let edges: BTreeMap<(&str, &str), usize> = layout
+        .edges
+        .iter()
+        .enumerate()
+        .flat_map(|(at, edge)| {
+            let (from, to) = (edge.from.as_str(), edge.to.as_str());
+            [((from, to), at), ((to, from), at)]
+        })
+        .collect();
+    let mut high: f64 = 0.0;
+    let mut is_any = false;
+    let mut entries = vec![];
+    for point in &points {
+        // The busiest cable and direction between two nodes: what limits them.
+        let mut uses: Vec<Option<f64>> = vec![None; layout.edges.len()];
+        for (link, seen) in links.at(point.number) {
+            if let Some(&at) = edges.get(&(link.from.as_str(), link.to.as_str())) {
+                let utilisation = seen.utilisation();
+                uses[at] = Some(uses[at].map_or(utilisation, |other| other.max(utilisation)));
+                high = high.max(utilisation);
+                is_any = true;
+            }
+        }
+        let words = words(study, point, &uses);
+        let uses: Vec<Value> = uses
+            .into_iter()
+            .map(|u| u.map_or(Value::Null, |u| json!((u * 1e4).round() / 1e4)))
+            .collect();
+        entries.push(json!({ "use": uses, "words": words }));
+    }
+    if !is_any {
+        return None;
+    }
+    // Full use is the end of the scale, unless everything is far below.
+    let high = [0.1, 0.25, 0.5, 1.0].into_iter().find(|top| high <= *top);
+    let high = high.unwrap_or(1.0);
+    let names: Vec<String> = layout
+        .edges
+        .iter()
+        .map(|edge| format!("{} – {}", edge.from, edge.to))
+        .collect();
+    let html = section(&layout, study, &points, first, high);
+    let data = json!({ "first": first, "high": high, "edges": names, "points": entries });
+    Some(FabricMap { html, data })
+}
+
+fn words(study: &Study, point: &Point, uses: &[Option<f64>]) -> String {
+    let known: Vec<f64> = uses.iter().flatten().copied().collect();
+    let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    let most = known.iter().copied().fold(0.0, f64::max);
+    format!(
+        "{}: {} % in the mean over cables, {} % at most, in the busier direction.",
+        study.name(point),
+        number::short(100.0 * mean),
+        number::short(100.0 * most)
+    )
+}
+
+fn section(layout: &Layout, study: &Study, points: &[&Point], first: usize, high: f64) -> String {
+    let mut html = String::from("<section id=\"fabric\"><h2>The fabric in use</h2>\n");
+    html.push_str("<figure class=\"fabric\">\n<div class=\"filter\">");
+    if points.len() > 1 {
+        html.push_str(
+            "<label class=\"small screen\">Point <select id=\"fabric-point\" autocomplete=\"off\">",
+        );
+        for (at, point) in points.iter().enumerate() {
+            let selected = if at == first { " selected" } else { "" };
+            html.push_str(&format!(
+                "<option value=\"{at}\"{selected}>{}</option>",
+                escape::text(&study.name(point))
+            ));
+        }
+        html.push_str("</select></label>");
+    }
+    html.push_str(&format!(
+        "<span class=\"scale\">0 <i id=\"fabric-scale\"></i> {} % of the time</span></div>\n",
+        high * 100.0
+    ));
+    html.push_str(&svg(layout));
+    let structure = if layout.structure.is_empty() {
+        String::new()
+    } else {
+        format!("{}. ", escape::text(&layout.structure))
+    };
+    html.push_str(&format!(
+        "<figcaption>{structure}A line is all cables between two nodes, coloured by the busiest cable and direction; \
+         mean over seeds. <span id=\"fabric-words\"></span></figcaption>\n\
+         <div class=\"tools\"><button type=\"button\" data-take=\"fabric\">SVG</button></div></figure></section>\n"
+    ));
+    html
+}
+
+fn svg(layout: &Layout) -> String {
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"The fabric with its links coloured by use; the table of busiest links has the numbers.\">\n",
+        layout.width_px, layout.height_px, layout.width_px
+    );
+    svg.push_str("<g>\n");
+    for (at, edge) in layout.edges.iter().enumerate() {
+        let mut path = String::new();
+        for line in &edge.lines_px {
+            for (corner, [x, y]) in line.iter().enumerate() {
+                let letter = if corner == 0 { 'M' } else { 'L' };
+                path.push_str(&format!("{letter}{x:.1} {y:.1}"));
+            }
+        }
+        svg.push_str(&format!(
+            "<path class=\"edge\" data-edge=\"{at}\" fill=\"none\" stroke=\"#9aa3ad\" d=\"{path}\"/>\n"
+        ));
+    }
+    svg.push_str("</g>\n");
+    for node in &layout.nodes {
+        let class = if node.kind.starts_with("nic") {
+            "node nic"
+        } else {
+            "node"
+        };
+        svg.push_str(&format!(
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"><title>{}</title></rect>\n",
+            node.x_px - node.width_px / 2.0,
+            node.y_px - node.height_px / 2.0,
+            node.width_px,
+            node.height_px,
+            escape::text(&node.name)
+        ));
+    }
+    for label in layout.nodes.iter().filter_map(|node| node.label.as_ref()) {
+        svg.push_str(&written(label, ""));
+    }
+    for label in &layout.labels {
+        svg.push_str(&written(label, "words"));
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn written(label: &Label, class: &str) -> String {
+    let anchor = match label.anchor.as_str() {
+        "start" => "start",
+        "end" => "end",
+        _ => "middle",
+    };
+    let (x, y) = (label.x_px, label.y_px);
+    let turned = if label.is_vertical {
+        format!(" transform=\"rotate(90 {x:.1} {y:.1})\"")
+    } else {
+        String::new()
+    };
+    format!(
+        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" dy=\"0.35em\" font-size=\"{:.1}\" text-anchor=\"{anchor}\"{turned}>{}</text>\n",
+        label.size_px,
+        escape::text(&label.text)
+    )
+}
