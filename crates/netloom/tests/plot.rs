@@ -14,38 +14,88 @@ const SMALL: &str = "netloom = 1\nname = \"small\"\n\
 #[test]
 fn a_run_is_drawn() {
     let place = Place::new("plot");
-    place.file("small.toml", SMALL).run(&["run", "small.toml"]).with(0);
+    place
+        .file("small.toml", SMALL)
+        .run(&["run", "small.toml"])
+        .with(0);
     let listed = place.run(&["plot", "small.out", "--list"]).with(0).stdout;
-    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(names.starts_with(&["latency-by-class", "load-by-class", "latency-cdf", "latency-ccdf"]), "{listed}");
+    let names: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(
+        names.starts_with(&[
+            "latency-by-class",
+            "load-by-class",
+            "latency-cdf",
+            "latency-ccdf"
+        ]),
+        "{listed}"
+    );
 
     let drawn = place.run(&["plot", "small.out"]).with(0);
     let said = format!("{0} figures, {0} files in small.out/figures", names.len());
     assert!(drawn.stderr.contains(&said), "{}", drawn.stderr);
     for name in &names {
         let picture = place.read(&format!("small.out/figures/{name}.svg"));
-        assert!(picture.starts_with("<svg ") && picture.contains("width=\"252pt\""), "{name}");
+        assert!(
+            picture.starts_with("<svg ") && picture.contains("width=\"252pt\""),
+            "{name}"
+        );
     }
-    assert!(place.read("small.out/figures/latency-cdf.svg").contains(">control</text>"));
+    assert!(
+        place
+            .read("small.out/figures/latency-cdf.svg")
+            .contains(">control</text>")
+    );
 
     // Files that are not ours stay, ours are replaced.
     std::fs::create_dir(place.0.join("paper")).unwrap();
-    place.file("paper/notes.txt", "mine").file("paper/latency-cdf.svg", "old");
-    let arguments = ["plot", "small.out", "latency-cdf", "--format", "all", "--width", "page", "-o", "paper"];
+    place
+        .file("paper/notes.txt", "mine")
+        .file("paper/latency-cdf.svg", "old");
+    let arguments = [
+        "plot",
+        "small.out",
+        "latency-cdf",
+        "--format",
+        "all",
+        "--width",
+        "page",
+        "-o",
+        "paper",
+    ];
     place.run(&arguments).with(0);
     assert_eq!(place.read("paper/notes.txt"), "mine");
-    assert!(place.read("paper/latency-cdf.svg").contains("width=\"515.52pt\""));
-    assert!(place.read("paper/latency-cdf.tex").contains("latency-cdf-1.dat"));
+    assert!(
+        place
+            .read("paper/latency-cdf.svg")
+            .contains("width=\"515.52pt\"")
+    );
+    assert!(
+        place
+            .read("paper/latency-cdf.tex")
+            .contains("latency-cdf-1.dat")
+    );
     assert!(place.read("paper/latency-cdf-1.dat").starts_with("x0 y0 "));
-    assert!(place.read("paper/latency-cdf.csv").starts_with("panel,series,x,y,"));
+    assert!(
+        place
+            .read("paper/latency-cdf.csv")
+            .starts_with("panel,series,x,y,")
+    );
     assert_eq!(std::fs::read_dir(place.0.join("paper")).unwrap().count(), 5);
 }
 
 #[test]
 fn what_cannot_be_drawn_is_said() {
     let place = Place::new("plot-errors");
-    place.file("small.toml", SMALL).run(&["run", "small.toml"]).with(0);
-    let wrong = place.run(&["plot", "small.out", "latency-cfd", "heatmap"]).with(2);
+    place
+        .file("small.toml", SMALL)
+        .run(&["run", "small.toml"])
+        .with(0);
+    let wrong = place
+        .run(&["plot", "small.out", "latency-cfd", "heatmap"])
+        .with(2);
     assert_eq!(
         wrong.stderr,
         "error: small.out has no figure \"latency-cfd\"; did you mean \"latency-cdf\"?\n\
@@ -53,7 +103,11 @@ fn what_cannot_be_drawn_is_said() {
     );
     assert!(!place.0.join("small.out/figures").exists());
     let nothing = place.run(&["plot", "elsewhere"]).with(1);
-    assert!(nothing.stderr.contains("elsewhere holds no results"), "{}", nothing.stderr);
+    assert!(
+        nothing.stderr.contains("elsewhere holds no results"),
+        "{}",
+        nothing.stderr
+    );
     let width = place.run(&["plot", "small.out", "--width", "3.5"]).with(2);
     assert!(width.stderr.contains("such as 3.5in"), "{}", width.stderr);
 }

@@ -35,7 +35,7 @@ pub(super) fn cells(
             y + 0.5
         );
         if width >= 0.26 && height >= 0.11 {
-            let text = if share > 0.55 { "white" } else { "black" };
+            let text = if share > 0.65 { "white" } else { "black" };
             let value = short((cell.value * 100.0).round() / 100.0);
             let _ = writeln!(
                 tex,

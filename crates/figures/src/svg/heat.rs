@@ -30,7 +30,7 @@ pub(super) fn cells(
         canvas.rect(x - width / 2.0, y - height / 2.0, width, height, &fill);
         let text = short((cell.value * 100.0).round() / 100.0);
         if text_width("0.00", letters) + 2.0 <= width && letters + 1.0 <= height {
-            let ink = if share > 0.55 { "#fff" } else { "" };
+            let ink = if share > 0.65 { "#fff" } else { "" };
             canvas.colored_text((x, y + letters * 0.35), Anchor::Middle, letters, ink, &text);
         }
     }
