@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_experiment::runner::Progress;
-use netloom_reproduction::Progress as Runs;
 use netloom_results::Status;
 use netloom_study::running::Progress as StudyProgress;
 
@@ -94,38 +93,7 @@ impl Shown {
         }
     }
 
-    /// Shows how many of several runs are done.
-    pub(super) fn update_runs(&mut self, runs: &Runs) {
-        let words = format!("{} of {} runs", runs.done, runs.of);
-        match self {
-            Shown::Bar(bar) => {
-                bar.set_position((runs.done * 1000 / runs.of.max(1)) as u64);
-                bar.set_message(words);
-            }
-            Shown::Lines { next } => {
-                if Instant::now() >= *next {
-                    *next = Instant::now() + PERIOD;
-                    let seconds = runs.elapsed.as_secs();
-                    say(&format!("  {words}, {seconds} s"));
-                }
-            }
-            Shown::Json { next } => {
-                if Instant::now() >= *next {
-                    *next = Instant::now() + Duration::from_secs(1);
-                    let line = serde_json::json!({
-                        "event": "progress",
-                        "runs_done": runs.done,
-                        "runs": runs.of,
-                        "elapsed_seconds": runs.elapsed.as_secs_f64(),
-                    });
-                    say(&line.to_string());
-                }
-            }
-            Shown::Nothing => {}
-        }
-    }
-
-    /// Shows how far a study has come.
+    /// Shows how far a study, or the runs of a paper, have come.
     pub(super) fn update_study(&mut self, study: &StudyProgress) {
         let share = study.done as f64 / study.of.max(1) as f64;
         match self {
