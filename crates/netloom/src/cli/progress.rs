@@ -195,3 +195,27 @@ fn study_words(study: &StudyProgress) -> String {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_runs_in_words() {
+        let mut progress = StudyProgress {
+            of: 30,
+            elapsed: Duration::from_secs(4),
+            ..StudyProgress::default()
+        };
+        assert_eq!(study_words(&progress), "0 of 30 runs");
+        progress.saw(|| "S at 0.5".to_owned(), Status::Ok, Some(2500.0));
+        progress.saw(|| "S at 0.9".to_owned(), Status::Saturated, Some(1500.0));
+        progress.saw(|| "S at 0.1".to_owned(), Status::Ok, None);
+        // One was there, so two in four seconds; 27 are left.
+        progress.found = 1;
+        assert_eq!(
+            study_words(&progress),
+            "3 of 30 runs  0.5 runs/s  54 s left  worst: S at 0.9 (p99 1.50 us, saturated)"
+        );
+    }
+}

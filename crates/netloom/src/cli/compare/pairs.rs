@@ -35,8 +35,8 @@ impl Metric {
     pub(super) fn words(self) -> [&'static str; 2] {
         let begins = |with: &&str| self.column.name.starts_with(*with);
         match () {
-            () if LESS.iter().any(|with| begins(with)) => ["worse (higher)", "better (lower)"],
-            () if MORE.iter().any(|with| begins(with)) => ["better (higher)", "worse (lower)"],
+            () if LESS.iter().any(&begins) => ["worse (higher)", "better (lower)"],
+            () if MORE.iter().any(begins) => ["better (higher)", "worse (lower)"],
             () => ["higher", "lower"],
         }
     }
