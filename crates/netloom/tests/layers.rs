@@ -73,7 +73,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "reproduction",
-        &["units", "design", "metrics", "results", "experiment"],
+        &[
+            "units",
+            "design",
+            "metrics",
+            "results",
+            "store",
+            "experiment",
+            "study",
+        ],
     ),
     (
         "netloom",

@@ -4,25 +4,17 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use netloom_experiment::render;
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::spec::{Request, load};
 use netloom_results::Status;
+use netloom_store::RunFile;
+use netloom_study::running::Progress;
 
+use crate::kept::{self, Kept, LINKS};
 use crate::{Outcome, Results, Run};
-
-/// How far all runs have come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Runs that are done.
-    pub done: usize,
-    /// Runs in all.
-    pub of: usize,
-    /// Since the first began.
-    pub elapsed: Duration,
-}
 
 /// Why there are no results.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +23,8 @@ pub enum Failure {
     Mistakes(String),
     /// A run ended in a deadlock: which, and when.
     Deadlock(String),
+    /// The system refuses to store a run.
+    System(String),
 }
 
 impl fmt::Display for Failure {
@@ -38,105 +32,207 @@ impl fmt::Display for Failure {
         match self {
             Failure::Mistakes(messages) => write!(f, "{messages}"),
             Failure::Deadlock(run) => write!(f, "deadlock in {run}"),
+            Failure::System(error) => write!(f, "{error}"),
         }
     }
 }
 
 impl std::error::Error for Failure {}
 
-/// Runs all of them on so many threads. The outcomes stand in the order of the runs.
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Executed {
+    /// The results of every list of runs.
+    pub results: Vec<Results>,
+    /// The last progress.
+    pub progress: Progress,
+}
+
+/// Runs lists of runs on so many threads. The outcomes stand in the order of the runs.
 ///
-/// `progress` is told after every run, and says whether to go on; what was not run is left out.
+/// What `kept` holds is not run again, and what is run is stored there as it ends. `observe` is told the progress
+/// often, from several threads, and says whether to go on; asked to stop, runs that are not at their end are given
+/// up, and named as lacking.
 ///
 /// # Errors
-/// If an experiment has mistakes or a run ends in a deadlock; of several the first in the order of the runs
-/// that were begun.
+/// If an experiment has mistakes, a run ends in a deadlock or cannot be stored; of several the first in the
+/// order of the runs that were begun.
 pub fn execute(
-    runs: Vec<Run>,
+    lists: Vec<Vec<Run>>,
+    kept: Option<&Kept>,
     threads: NonZeroUsize,
-    progress: &(dyn Fn(&Progress) -> Control + Sync),
-) -> Result<Results, Failure> {
-    let began = Instant::now();
-    let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let done = Mutex::new((0, vec![None; runs.len()]));
-    let work = || {
-        while !is_stopped.load(Ordering::SeqCst) {
-            let at = next.fetch_add(1, Ordering::SeqCst);
-            let Some(run) = runs.get(at) else { return };
-            let result = one(run, &is_stopped);
-            let mut done = done.lock().expect("no thread panics with the lock");
-            if result.is_err() {
-                is_stopped.store(true, Ordering::SeqCst);
-            }
-            done.0 += 1;
-            done.1[at] = Some(result);
-            let state = Progress {
-                done: done.0,
-                of: runs.len(),
-                elapsed: began.elapsed(),
-            };
-            if progress(&state) == Control::Stop {
-                is_stopped.store(true, Ordering::SeqCst);
-            }
-        }
+    observe: &(dyn Fn(&Progress) -> Control + Sync),
+) -> Result<Executed, Failure> {
+    let runs: Vec<&Run> = lists.iter().flatten().collect();
+    let work = Work {
+        runs: &runs,
+        kept,
+        observe,
+        began: Instant::now(),
+        next: AtomicUsize::new(0),
+        is_stopped: AtomicBool::new(false),
+        state: Mutex::new(State {
+            ended: vec![None; runs.len()],
+            progress: Progress {
+                of: runs.len() as u64,
+                ..Progress::default()
+            },
+        }),
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.get() {
-            scope.spawn(work);
+            scope.spawn(|| work.all());
         }
-        work();
+        work.all();
     });
-    let (_, results) = done.into_inner().expect("no thread panics with the lock");
-    let mut outcomes = vec![];
-    for (run, result) in runs.into_iter().zip(results) {
-        match result {
-            Some(Ok((result, links))) if result.status < Status::Interrupted => {
-                outcomes.push(Outcome { run, result, links });
+    let state = work.state.into_inner().expect("no thread panics with it");
+    let mut ended = state.ended.into_iter();
+    let mut results = vec![];
+    for list in lists {
+        let mut own = Results::default();
+        for (run, ended) in list.into_iter().zip(ended.by_ref()) {
+            match ended {
+                Some(Ok((result, links))) => own.outcomes.push(Outcome { run, result, links }),
+                Some(Err(failure)) => return Err(failure),
+                None => own.lacking.push((run.series, run.load)),
             }
-            Some(Err(failure)) => return Err(failure),
-            Some(Ok(_)) | None => {}
         }
+        results.push(own);
     }
-    Ok(Results { outcomes })
+    Ok(Executed {
+        results,
+        progress: state.progress,
+    })
 }
 
-/// One run on this thread, and its links where they matter.
-fn one(run: &Run, is_stopped: &AtomicBool) -> Result<(netloom_results::Run, String), Failure> {
-    let loaded = load(&Request {
-        sets: &run.sets,
-        seed: Some(run.seed),
-        ..Request::new(run.file, &run.text)
-    });
-    let Some(experiment) = loaded.experiment else {
-        let messages = render(&loaded.document, &loaded.notes, false);
-        return Err(Failure::Mistakes(messages));
-    };
-    let options = RunOptions {
-        tables: experiment.connections.is_some(),
-        ..RunOptions::default()
-    };
-    let result = runner::run(&experiment, &options, &mut |_| {
-        if is_stopped.load(Ordering::SeqCst) {
-            Control::Stop
-        } else {
-            Control::Continue
-        }
-    });
-    let links = result.table("links").map(|links| links.to_csv());
-    let links = links.unwrap_or_default();
-    let result = result.document.run;
-    match &result.deadlock {
-        Some(deadlock) => Err(Failure::Deadlock(format!(
-            "{} at load {}, seed {}, after {} ns",
-            run.series, run.load, run.seed, deadlock.time_ns
-        ))),
-        None => Ok((result, links)),
+/// A result and its links where they matter.
+type Ended = Result<(netloom_results::Run, String), Failure>;
+
+struct Work<'a> {
+    runs: &'a [&'a Run],
+    kept: Option<&'a Kept>,
+    observe: &'a (dyn Fn(&Progress) -> Control + Sync),
+    began: Instant,
+    next: AtomicUsize,
+    is_stopped: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// By run.
+    ended: Vec<Option<Ended>>,
+    progress: Progress,
+}
+
+impl Work<'_> {
+    fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().expect("no thread panics with it"))
     }
+
+    /// Tells the progress; whether to go on.
+    fn goes_on(&self) -> bool {
+        let progress = self.with(|state| {
+            state.progress.elapsed = self.began.elapsed();
+            state.progress.clone()
+        });
+        if (self.observe)(&progress) == Control::Stop {
+            self.is_stopped.store(true, Ordering::SeqCst);
+        }
+        !self.is_stopped.load(Ordering::SeqCst)
+    }
+
+    /// Does runs until none is left.
+    fn all(&self) {
+        while self.goes_on() {
+            let at = self.next.fetch_add(1, Ordering::SeqCst);
+            let Some(run) = self.runs.get(at) else { return };
+            let ended = self.one(run);
+            if ended.is_err() {
+                self.is_stopped.store(true, Ordering::SeqCst);
+            }
+            if let Some(ended) = ended.transpose() {
+                self.with(|state| state.ended[at] = Some(ended));
+            }
+        }
+    }
+
+    /// One run on this thread, unless it is there; nothing if it was given up.
+    fn one(&self, run: &Run) -> Result<Option<(netloom_results::Run, String)>, Failure> {
+        if let Some(file) = self.kept.and_then(|kept| kept.asked_before(run)) {
+            return Ok(Some(self.saw(run, file, true)));
+        }
+        let loaded = load(&Request {
+            sets: &run.sets,
+            seed: Some(run.seed),
+            ..Request::new(run.file, &run.text)
+        });
+        let Some(experiment) = loaded.experiment else {
+            let messages = render(&loaded.document, &loaded.notes, false);
+            return Err(Failure::Mistakes(messages));
+        };
+        let run_id = runner::run_id(&experiment);
+        // Two readings may be the same experiment.
+        if let Some(file) = self.kept.and_then(|kept| kept.get(&run_id)) {
+            return Ok(Some(self.saw(run, file, true)));
+        }
+        let options = RunOptions {
+            tables: experiment.connections.is_some(),
+            ..RunOptions::default()
+        };
+        let result = runner::run(&experiment, &options, &mut |_| match self.goes_on() {
+            true => Control::Continue,
+            false => Control::Stop,
+        });
+        let links = result.table(LINKS).cloned();
+        let result = result.document.run;
+        if let Some(deadlock) = &result.deadlock {
+            return Err(Failure::Deadlock(format!(
+                "{}, seed {}, after {} ns",
+                label(run),
+                run.seed,
+                deadlock.time_ns
+            )));
+        }
+        if result.status >= Status::Interrupted {
+            return Ok(None);
+        }
+        let file = kept::run_file(run, run_id, result, links);
+        if let Some(kept) = self.kept {
+            kept.store(&file).map_err(|error| {
+                Failure::System(format!("cannot write {}: {error}", kept.folder().display()))
+            })?;
+        }
+        Ok(Some(self.saw(run, file, false)))
+    }
+
+    /// Counts a run that is there or has ended.
+    fn saw(&self, run: &Run, file: RunFile, is_found: bool) -> (netloom_results::Run, String) {
+        let result = file.summary.run;
+        self.with(|state| {
+            let (status, p99) = (result.status, result.total.latency_p99_ns);
+            state.progress.saw(|| label(run), status, p99);
+            if is_found {
+                state.progress.found += 1;
+            } else {
+                state.progress.packet_hops += result.counters.packet_hops;
+            }
+        });
+        let links = file.tables.iter().find(|(name, _)| name == LINKS);
+        let links = links.map(|(_, links)| links.to_csv());
+        (result, links.unwrap_or_default())
+    }
+}
+
+/// A run's point, for people.
+fn label(run: &Run) -> String {
+    format!("{} at {}", run.series, run.load)
 }
 
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
+
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -163,9 +259,13 @@ mod tests {
     fn threads_change_nothing() {
         let on = |threads| {
             let threads = NonZeroUsize::new(threads).unwrap();
-            let results = execute(runs(TEXT), threads, &go_on).unwrap();
+            let results = execute(vec![runs(TEXT)], None, threads, &go_on).unwrap();
             let digest = |o: &Outcome| (o.run.seed, o.result.seed, o.result.digest.clone());
-            results.outcomes.iter().map(digest).collect::<Vec<_>>()
+            results.results[0]
+                .outcomes
+                .iter()
+                .map(digest)
+                .collect::<Vec<_>>()
         };
         let one = on(1);
         assert_eq!(one, on(3));
@@ -180,14 +280,83 @@ mod tests {
             2 => Control::Stop,
             _ => Control::Continue,
         };
-        let results = execute(runs(TEXT), NonZeroUsize::MIN, &stop).unwrap();
-        assert_eq!(results.outcomes.len(), 2);
+        let results = execute(vec![runs(TEXT)], None, NonZeroUsize::MIN, &stop).unwrap();
+        assert_eq!(results.results[0].outcomes.len(), 2);
+        assert_eq!(results.results[0].lacking, [("test", 0.5); 3]);
     }
 
     #[test]
     fn mistakes_are_told() {
         let runs = runs("netloom = 1\n[topology]\nkind = \"single-swich\"\n");
-        let failure = execute(runs, NonZeroUsize::MIN, &go_on).unwrap_err();
+        let failure = execute(vec![runs], None, NonZeroUsize::MIN, &go_on).unwrap_err();
         assert!(failure.to_string().contains("single-switch"), "{failure}");
+    }
+
+    fn fresh(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("netloom-kept-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        path
+    }
+
+    /// Runs with what a folder holds.
+    fn with_kept(
+        folder: &std::path::Path,
+        lists: Vec<Vec<Run>>,
+        observe: &(dyn Fn(&Progress) -> Control + Sync),
+    ) -> Executed {
+        let kept = Kept::open(folder).unwrap();
+        execute(lists, Some(&kept), NonZeroUsize::MIN, observe).unwrap()
+    }
+
+    fn all(executed: &Executed) -> String {
+        let outcomes = executed.results.iter().flat_map(|r| &r.outcomes);
+        let one = |o: &Outcome| format!("{} {} {:?}", o.run.seed, o.links, o.result);
+        outcomes.map(one).collect()
+    }
+
+    #[test]
+    fn what_was_stopped_goes_on_and_nothing_is_run_twice() {
+        let folder = fresh("stopped");
+        let stop = |progress: &Progress| match progress.done {
+            2.. => Control::Stop,
+            _ => Control::Continue,
+        };
+        let first = with_kept(&folder, vec![runs(TEXT)], &stop);
+        assert_eq!((first.progress.done, first.progress.found), (2, 0));
+        let second = with_kept(&folder, vec![runs(TEXT)], &go_on);
+        assert_eq!((second.progress.done, second.progress.found), (5, 2));
+        let hops = first.progress.packet_hops + second.progress.packet_hops;
+        let once = execute(vec![runs(TEXT)], None, NonZeroUsize::MIN, &go_on).unwrap();
+        assert_eq!(all(&second), all(&once));
+        assert_eq!(once.progress.packet_hops, hops);
+        let third = with_kept(&folder, vec![runs(TEXT)], &go_on);
+        assert_eq!((third.progress.found, third.progress.packet_hops), (5, 0));
+        // A damaged file is run again, the others are not.
+        let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+        let bytes = std::fs::read(file.path()).unwrap();
+        std::fs::write(file.path(), &bytes[..bytes.len() / 2]).unwrap();
+        let fourth = with_kept(&folder, vec![runs(TEXT)], &go_on);
+        assert_eq!(fourth.progress.found, 4);
+        assert_eq!(all(&fourth), all(&once));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_same_experiment_in_other_words_is_one_run() {
+        let folder = fresh("words");
+        let mut others = runs(TEXT);
+        for run in &mut others {
+            run.series = "other";
+            run.sets = vec!["traffic.0.load=0.5".to_owned()];
+        }
+        let both = with_kept(&folder, vec![runs(TEXT), others.clone()], &go_on);
+        assert_eq!((both.progress.done, both.progress.found), (10, 5));
+        assert_eq!(both.results[1].outcomes[4].run.series, "other");
+        for run in &mut others {
+            run.sets = vec!["traffic.0.load=0.6".to_owned()];
+        }
+        let further = with_kept(&folder, vec![others], &go_on);
+        assert_eq!(further.progress.found, 0);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,6 +4,7 @@
 //!  Paper ── runs(size, seeds) ──► execute ──► Results ── judge ──► Finding
 //!    │      a file, values over it, a seed    by series,           holds, misses or not run,
 //!    │                                        load and class       with the numbers
+//!    │                     runs that are there already: kept.rs
 //!    └── claims: what is printed in the paper, the band, and the readings it depends on
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 mod claim;
 mod execute;
+mod kept;
 mod paper;
 mod paper_000;
 mod paper_004;
@@ -21,7 +23,8 @@ mod results;
 mod table;
 
 pub use claim::{Claim, Finding, Tier, Verdict};
-pub use execute::{Failure, Progress, execute};
+pub use execute::{Executed, Failure, execute};
+pub use kept::Kept;
 pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Span, Variation, paper};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};

@@ -140,3 +140,25 @@ pub struct Run {
     /// What is set over it, each `key=value`.
     pub sets: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Table, Verdict};
+
+    #[test]
+    fn every_claim_has_a_line_with_a_verdict_or_the_reason_for_none() {
+        for (id, last) in [("000", 14), ("004", 16)] {
+            let table = Table::new(paper(id).unwrap(), &Results::default());
+            for number in 1..=last {
+                let claim = format!("C{id}-{number}");
+                assert!(table.rows.iter().any(|row| row.id == claim), "{claim}");
+            }
+            for row in &table.rows {
+                let is_arithmetic = row.id == "C000-12";
+                assert_eq!(row.verdict == Verdict::NotRun, !is_arithmetic, "{}", row.id);
+                assert!(!row.measured.is_empty(), "{} says why", row.id);
+            }
+        }
+    }
+}

@@ -213,7 +213,7 @@ fn needs_omni_path(_: &Results) -> Finding {
     Finding::not_run(OMNI_PATH)
 }
 
-const ELSEWHERE: &str = "scenario not filled yet";
+const ELSEWHERE: &str = "only the 4-ary 3-tree is run so far (S000-1)";
 
 fn needs_other_scenarios(_: &Results) -> Finding {
     Finding::not_run(ELSEWHERE)
@@ -486,10 +486,9 @@ fn mean_latency(point: &Point<'_>, classes: &[&str]) -> Option<Measured> {
 
 fn point_to_point_above_best_effort(results: &Results) -> Finding {
     let series = results.series(ONE);
-    let high = series.points.iter().filter(|point| point.load >= 0.85);
     // The load at which the first is clearest above the second.
     let mut best: Option<(f64, Measured, Measured)> = None;
-    for point in high {
+    for point in series.all_from(0.85) {
         let least = BEST_EFFORT.iter().filter_map(|class| point.latency(class));
         let least = least.min_by(|a, b| a.mean.total_cmp(&b.mean));
         let (Some(fixed), Some(least)) = (mean_latency(point, &POINT_TO_POINT), least) else {
@@ -577,7 +576,7 @@ fn best_effort_order(results: &Results) -> Finding {
 fn best_effort_rise(results: &Results) -> Finding {
     let series = results.series(ONE);
     let latency = |point: &Point<'_>| Some((point.load, point.latency("BE")?.mean));
-    let latencies: Vec<(f64, f64)> = series.points.iter().filter_map(latency).collect();
+    let latencies: Vec<(f64, f64)> = series.all().iter().filter_map(latency).collect();
     let least = latencies
         .iter()
         .map(|&(_, ns)| ns)
@@ -607,7 +606,7 @@ fn keeps_demand(results: &Results, series: &str) -> Finding {
     let mut finding = Finding::checked(true, "");
     for class in QOS {
         let share = |point: &Point<'_>| Some((point.load, point.share(class)?.mean));
-        let shares = series.points.iter().filter_map(share);
+        let shares = series.all().iter().filter_map(share);
         let Some((load, share)) = shares.min_by(|a, b| a.1.total_cmp(&b.1)) else {
             return missing(LAST);
         };

@@ -167,6 +167,7 @@ fn made_up(of: impl Fn(&str, f64, &str) -> (f64, f64)) -> Results {
     };
     Results {
         outcomes: runs(Size::Ci, 3, None).into_iter().map(outcome).collect(),
+        ..Results::default()
     }
 }
 
@@ -276,6 +277,32 @@ fn one_seed_orders_nothing() {
     assert!(
         !found.iter().any(|(claim, _)| claim.contains("C000-11")),
         "{found:?}"
+    );
+}
+
+#[test]
+fn what_lacks_a_run_is_not_judged() {
+    let mut results = made_up(as_printed);
+    let before = verdicts(&results);
+    // The last load of the paper's switch lacks a seed.
+    let at = results
+        .outcomes
+        .iter()
+        .position(|outcome| outcome.run.series == ONE && outcome.run.load == LAST)
+        .unwrap();
+    results.outcomes.remove(at);
+    results.lacking.push((ONE, LAST));
+    let after = verdicts(&results);
+    let lost = before.iter().filter(|claim| !after.contains(claim));
+    let lost: Vec<&str> = lost.map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        lost,
+        [
+            "C000-9 IB",
+            "C000-11 IB order",
+            "C000-13 IB QoS",
+            "C000-13 IB BK"
+        ]
     );
 }
 

@@ -21,6 +21,8 @@ pub struct Outcome {
 pub struct Results {
     /// The outcomes; fewer than runs if somebody stopped them.
     pub outcomes: Vec<Outcome>,
+    /// Series and load of every run that was not done: what is said of them must wait.
+    pub lacking: Vec<(&'static str, f64)>,
 }
 
 impl Results {
@@ -40,7 +42,11 @@ impl Results {
             }
         }
         points.sort_by(|a, b| a.load.total_cmp(&b.load));
-        Series { points }
+        let lacking = self.lacking.iter().filter(|(series, _)| *series == name);
+        Series {
+            points,
+            lacking: lacking.map(|&(_, load)| load).collect(),
+        }
     }
 
     /// The names of all series, in the order of the runs.
@@ -58,14 +64,32 @@ impl Results {
 /// A scenario variant over its loads.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
-    /// By load, ascending.
+    /// What was run, by load, ascending; some points may lack seeds.
     pub points: Vec<Point<'a>>,
+    /// Loads that lack a run.
+    lacking: Vec<f64>,
 }
 
 impl<'a> Series<'a> {
-    /// The point at a load.
+    /// The point at a load, with all its seeds.
     pub fn at(&self, load: f64) -> Option<&Point<'a>> {
-        self.points.iter().find(|point| point.load == load)
+        let is_whole = !self.lacking.contains(&load);
+        let is_it = |point: &&Point<'a>| is_whole && point.load == load;
+        self.points.iter().find(is_it)
+    }
+
+    /// Every point from a load upwards; none if one of them lacks a run.
+    pub fn all_from(&self, load: f64) -> &[Point<'a>] {
+        if self.lacking.iter().any(|&own| own >= load) {
+            return &[];
+        }
+        let first = self.points.partition_point(|point| point.load < load);
+        &self.points[first..]
+    }
+
+    /// Every point; none if one of them lacks a run.
+    pub fn all(&self) -> &[Point<'a>] {
+        self.all_from(f64::NEG_INFINITY)
     }
 }
 
@@ -201,6 +225,32 @@ mod tests {
         assert!(!of(10.0, 1.0).is_above(1.0, of(7.0, 2.1)));
         assert!(!of(10.0, 1.0).is_above(2.0, of(5.0, 0.1)));
         assert!(of(10.5, 0.1).is_above(2.0, of(5.0, 0.1)));
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_lacks_a_run() {
+        let outcome = |load, seed| Outcome {
+            run: Run {
+                series: "s",
+                load,
+                seed,
+                file: "",
+                text: "".into(),
+                sets: vec![],
+            },
+            result: made_up(seed, vec![]),
+            links: String::new(),
+        };
+        let results = Results {
+            outcomes: vec![outcome(0.1, 1), outcome(0.2, 1), outcome(0.3, 1)],
+            lacking: vec![("s", 0.2), ("t", 0.1)],
+        };
+        let series = results.series("s");
+        assert_eq!(series.points.len(), 3);
+        assert!(series.at(0.1).is_some() && series.at(0.2).is_none());
+        let from = |load| series.all_from(load).iter().map(|point| point.load);
+        assert_eq!(from(0.3).collect::<Vec<_>>(), [0.3]);
+        assert_eq!((from(0.2).count(), series.all().len()), (0, 0));
     }
 
     #[test]

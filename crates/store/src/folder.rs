@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netloom_results::{
-    Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, StudyDocument,
-    TABLES,
+    Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Status,
+    StudyDocument, TABLES,
 };
 
 use crate::parquet::from_parquet;
@@ -159,7 +159,21 @@ impl Reader<'_> {
             about: document.about.clone(),
             tables,
             experiment: self.text("resolved.toml")?.unwrap_or_default(),
+            warnings: ended_early(&document),
             ..Collection::default()
         })
     }
+}
+
+/// Runs that did not come to their end.
+fn ended_early(document: &Document) -> Vec<String> {
+    let early = document
+        .runs()
+        .filter(|run| run.status >= Status::Interrupted);
+    early
+        .map(|run| {
+            let (word, seed) = (run.status.word(), run.seed);
+            format!("{word} with seed {seed}: the numbers are those up to then")
+        })
+        .collect()
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use netloom_experiment::render;
 use netloom_experiment::runner::run_id;
 use netloom_experiment::spec::{self, Request};
-use netloom_study::{Level, OpenedStudy, Point, Series, Study, Unit};
+use netloom_results::Level;
+use netloom_study::{OpenedStudy, Point, Series, Study, Unit};
 
 /// Eight hosts, two classes.
 const BASE: &str = r#"netloom = 1

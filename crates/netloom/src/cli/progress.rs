@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_experiment::runner::Progress;
-use netloom_reproduction::Progress as Runs;
 use netloom_results::Status;
 use netloom_study::running::Progress as StudyProgress;
 
@@ -94,38 +93,7 @@ impl Shown {
         }
     }
 
-    /// Shows how many of several runs are done.
-    pub(super) fn update_runs(&mut self, runs: &Runs) {
-        let words = format!("{} of {} runs", runs.done, runs.of);
-        match self {
-            Shown::Bar(bar) => {
-                bar.set_position((runs.done * 1000 / runs.of.max(1)) as u64);
-                bar.set_message(words);
-            }
-            Shown::Lines { next } => {
-                if Instant::now() >= *next {
-                    *next = Instant::now() + PERIOD;
-                    let seconds = runs.elapsed.as_secs();
-                    say(&format!("  {words}, {seconds} s"));
-                }
-            }
-            Shown::Json { next } => {
-                if Instant::now() >= *next {
-                    *next = Instant::now() + Duration::from_secs(1);
-                    let line = serde_json::json!({
-                        "event": "progress",
-                        "runs_done": runs.done,
-                        "runs": runs.of,
-                        "elapsed_seconds": runs.elapsed.as_secs_f64(),
-                    });
-                    say(&line.to_string());
-                }
-            }
-            Shown::Nothing => {}
-        }
-    }
-
-    /// Shows how far a study has come.
+    /// Shows how far a study, or the runs of a paper, have come.
     pub(super) fn update_study(&mut self, study: &StudyProgress) {
         let share = study.done as f64 / study.of.max(1) as f64;
         match self {
@@ -226,4 +194,28 @@ fn study_words(study: &StudyProgress) -> String {
         words.push_str(&format!("  worst: {} (p99 {p99}{status})", worst.point));
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_runs_in_words() {
+        let mut progress = StudyProgress {
+            of: 30,
+            elapsed: Duration::from_secs(4),
+            ..StudyProgress::default()
+        };
+        assert_eq!(study_words(&progress), "0 of 30 runs");
+        progress.saw(|| "S at 0.5".to_owned(), Status::Ok, Some(2500.0));
+        progress.saw(|| "S at 0.9".to_owned(), Status::Saturated, Some(1500.0));
+        progress.saw(|| "S at 0.1".to_owned(), Status::Ok, None);
+        // One was there, so two in four seconds; 27 are left.
+        progress.found = 1;
+        assert_eq!(
+            study_words(&progress),
+            "3 of 30 runs  0.5 runs/s  54 s left  worst: S at 0.9 (p99 1.50 us, saturated)"
+        );
+    }
 }

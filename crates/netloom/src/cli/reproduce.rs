@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use netloom_experiment::runner::Control;
 use netloom_reproduction::{
-    Failure, PAPERS, Paper, Results, Size, Table, Variation, execute, paper, runs_csv,
+    Executed, Failure, Kept, PAPERS, Paper, Run, Size, Table, Variation, execute, paper, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
 
@@ -21,13 +21,18 @@ use super::{Exit, Format, interrupt};
 
 /// The file by which a folder is known to be ours; it is written last.
 const LAST: &str = "claims.json";
+/// Where runs are stored as they end.
+const RUNS: &str = "runs";
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom reproduce 000
   netloom reproduce 000 --size paper -o 000.out
   netloom reproduce 000 --vary random-dest,uniform-cl
-  netloom reproduce 004 --vary strict-entries,no-header")]
+  netloom reproduce 004 --vary strict-entries,no-header
+
+With -o DIR every run is stored in DIR/runs as it ends. The same command goes on where one was
+stopped or killed, and runs nothing twice; other sizes, seeds and readings may share the folder.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
     #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]
@@ -42,10 +47,10 @@ pub(crate) struct Reproduce {
     /// Judge the claims again under other readings, by name; `all` for every one.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     vary: Vec<String>,
-    /// Where claims and measured points go; nowhere without it.
+    /// Where runs, claims and measured points go; nowhere without it. Runs that are there are not run again.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace what the folder holds.
+    /// Write into the folder even if it holds other files. Runs that are there are kept.
     #[arg(long)]
     overwrite: bool,
     /// Runs at the same time; otherwise as many as there are cores. Results do not depend on it.
@@ -77,27 +82,28 @@ impl Reproduce {
             "paper {}: {}; size {}, {seeds} seeds, {}",
             paper.id, paper.title, self.size, effort.length
         ));
-        let results = match self.execute(paper, size, seeds, None, output) {
-            Ok(results) => results,
+        for variation in &variations {
+            output.say(&format!("under {}: {}", variation.name, variation.words));
+        }
+        let ours = (paper.runs)(size, seeds, None);
+        let varied = variations.iter();
+        let varied = varied.map(|variation| (paper.runs)(size, seeds, Some(variation)));
+        let executed = match self.execute(std::iter::once(ours).chain(varied).collect(), output)? {
+            Ok(executed) => executed,
             Err(failure) => return Ok(failed(&failure, output)),
         };
-        let mut table = Table::new(paper, &results);
-        let mut files = vec![("runs.csv".to_owned(), runs_csv(&results))];
+        let (results, varied) = executed
+            .results
+            .split_first()
+            .context("the runs under our readings come first")?;
+        let mut table = Table::new(paper, results);
+        let mut files = vec![("runs.csv".to_owned(), runs_csv(results))];
         let named = |(name, text)| (format!("{name}.csv"), text);
-        files.extend((paper.tables)(&results).into_iter().map(named));
-        for variation in variations {
-            if interrupt::is_asked() {
-                break;
-            }
-            output.say(&format!("under {}: {}", variation.name, variation.words));
-            match self.execute(paper, size, seeds, Some(variation), output) {
-                Ok(results) => {
-                    table.vary(variation, &results);
-                    let named = |(name, text)| (format!("{name}-{}.csv", variation.name), text);
-                    files.extend((paper.tables)(&results).into_iter().map(named));
-                }
-                Err(failure) => return Ok(failed(&failure, output)),
-            }
+        files.extend((paper.tables)(results).into_iter().map(named));
+        for (variation, results) in variations.iter().zip(varied) {
+            table.vary(variation, results);
+            let named = |(name, text)| (format!("{name}-{}.csv", variation.name), text);
+            files.extend((paper.tables)(results).into_iter().map(named));
         }
         let text = table.to_text();
         let seconds = began.elapsed().as_secs_f64();
@@ -112,31 +118,47 @@ impl Reproduce {
             Format::Human => output.data(&text)?,
             Format::Json => output.data(&table.to_json())?,
         }
-        output.say(&format!(
-            "{} runs in {seconds:.0} s",
-            results.outcomes.len()
-        ));
-        if interrupt::is_asked() {
-            output.say("interrupted: what was not run by then is left out");
+        let progress = &executed.progress;
+        let ran = progress.done - progress.found;
+        let found = match progress.found {
+            0 => String::new(),
+            found => format!(", {found} were there"),
+        };
+        output.say(&format!("{ran} runs in {seconds:.0} s{found}"));
+        if interrupt::is_asked() && progress.done < progress.of {
+            let missing = progress.of - progress.done;
+            let further = match &self.output {
+                Some(_) => "the same command goes on from here",
+                None => "nothing is kept without -o DIR",
+            };
+            output.say(&format!(
+                "interrupted: {missing} runs are missing, and the claims that need them are not-run; {further}"
+            ));
             return Ok(Exit::Interrupted);
         }
         Ok(Exit::Done)
     }
 
+    /// Runs what the folder does not hold yet.
     fn execute(
         &self,
-        paper: &Paper,
-        size: Size,
-        seeds: u32,
-        variation: Option<&'static Variation>,
+        lists: Vec<Vec<Run>>,
         output: &Output,
-    ) -> Result<Results, Failure> {
+    ) -> anyhow::Result<Result<Executed, Failure>> {
+        let kept = match &self.output {
+            Some(folder) => {
+                let runs = folder.join(RUNS);
+                let cannot = || format!("cannot write {}", runs.display());
+                Some(Kept::open(&runs).with_context(cannot)?)
+            }
+            None => None,
+        };
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.and_then(NonZeroUsize::new).unwrap_or(cores);
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
-        let results = execute((paper.runs)(size, seeds, variation), threads, &|progress| {
+        let executed = execute(lists, kept.as_ref(), threads, &|progress| {
             if let Ok(mut shown) = shown.lock() {
-                shown.update_runs(progress);
+                shown.update_study(progress);
             }
             if interrupt::is_asked() {
                 Control::Stop
@@ -147,7 +169,7 @@ impl Reproduce {
         if let Ok(shown) = shown.lock() {
             shown.finish();
         }
-        results
+        Ok(executed)
     }
 
     fn variations(&self, paper: &Paper) -> anyhow::Result<Vec<&'static Variation>> {
@@ -168,10 +190,13 @@ impl Reproduce {
         self.vary.iter().map(find).collect()
     }
 
-    /// A folder with something else in it is not written to.
+    /// A folder with something else in it is not written to; one that was left before its claims were written is
+    /// ours.
     fn refuse_taken(&self, folder: &Path) -> anyhow::Result<()> {
         let is_taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-        if is_taken && !self.overwrite && !folder.join(LAST).exists() {
+        let holds = |name: &str| folder.join(name).exists();
+        let is_ours = holds(LAST) || (holds(RUNS) && !holds("study.json"));
+        if is_taken && !self.overwrite && !is_ours {
             bail!(
                 "{} holds files that are no claims; give another folder with -o DIR, or replace them with \
                  --overwrite",
@@ -208,6 +233,10 @@ fn failed(failure: &Failure, output: &Output) -> Exit {
         Failure::Deadlock(_) => {
             output.error(&failure.to_string());
             Exit::Fault
+        }
+        Failure::System(_) => {
+            output.error(&failure.to_string());
+            Exit::Failed
         }
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn grows_linearly(results: &Results, packet: Packet) -> Finding {
     on_all(packet, |setting| {
         let point = |point: &Point<'_>| Some((established(point)?.mean, mean(&delivered(point))?));
         let series = results.series(setting.simulated);
-        let points: Option<Vec<(f64, f64)>> = series.points.iter().map(point).collect();
+        let points: Option<Vec<(f64, f64)>> = series.all().iter().map(point).collect();
         let r2 = r_squared(&points?)?;
         Some(Part::of(r2 >= 0.99, format!("{r2:.4}"), "r2", r2))
     })

@@ -187,6 +187,7 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
     };
     Results {
         outcomes: runs(Size::Ci, 3, None).into_iter().map(outcome).collect(),
+        ..Results::default()
     }
 }
 

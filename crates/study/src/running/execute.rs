@@ -82,16 +82,22 @@ impl Progress {
         (rate > 0.0).then(|| Duration::from_secs_f64((self.of - self.done) as f64 / rate))
     }
 
-    fn saw(&mut self, point: impl FnOnce() -> String, record: &RunRecord) {
+    /// Counts a run that is stored: the name of its point, how it ended and its 99 % quantile of latency.
+    pub fn saw(
+        &mut self,
+        point: impl FnOnce() -> String,
+        status: Status,
+        latency_p99_ns: Option<f64>,
+    ) {
         self.done += 1;
         let rank = |status: Status, p99: Option<f64>| (status, p99.unwrap_or(0.0).to_bits());
-        let own = rank(record.status, record.latency_p99_ns);
+        let own = rank(status, latency_p99_ns);
         let worst = self.worst.as_ref();
         if worst.is_none_or(|worst| own > rank(worst.status, worst.latency_p99_ns)) {
             self.worst = Some(Worst {
                 point: point(),
-                status: record.status,
-                latency_p99_ns: record.latency_p99_ns,
+                status,
+                latency_p99_ns,
             });
         }
     }
@@ -364,7 +370,8 @@ impl Work<'_> {
         });
         self.with(|state| {
             state.progress.packet_hops += run.counters.packet_hops;
-            state.progress.saw(|| self.study.label(point), &record);
+            let (status, p99) = (record.status, record.latency_p99_ns);
+            state.progress.saw(|| self.study.label(point), status, p99);
         });
         Ok(record.outcome)
     }
@@ -372,7 +379,8 @@ impl Work<'_> {
     /// Counts a run that was there.
     fn found(&self, point: &Point, record: &RunRecord) -> SeedOutcome {
         self.with(|state| {
-            state.progress.saw(|| self.study.label(point), record);
+            let (status, p99) = (record.status, record.latency_p99_ns);
+            state.progress.saw(|| self.study.label(point), status, p99);
             state.progress.found += 1;
         });
         record.outcome

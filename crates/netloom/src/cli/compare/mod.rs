@@ -1,20 +1,29 @@
 //! `netloom compare`: what differs between two result folders, and whether chance explains it.
+//!
+//! ```text
+//!  folders ─► points.rs: points and seeds that both have ─► pairs.rs: lines ─► verdict.rs: differences
+//!                                     report.rs ◄─ overall.rs: all of them together ◄─┘
+//! ```
 
 mod limit;
+mod overall;
 mod pairs;
+mod points;
 mod report;
 mod verdict;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use netloom_results::{Document, Status};
+use netloom_results::{Collection, Status};
 
 use super::Exit;
 use super::output::Output;
 use limit::Limit;
 use pairs::{Line, Metric};
-use report::{Compared, Comparison, Judged, Side};
+use points::{Pairing, Runs};
+use report::{Compared, Comparison, Judged, Side, about};
 use verdict::Difference;
 
 /// What is compared unless metrics are named.
@@ -31,9 +40,15 @@ const USUAL: [&str; 3] = ["delivered_load", "latency_mean_ns", "latency_p99_ns"]
   netloom compare before after --fail-if \"bulk:delivered_load < -0.01\"
   netloom compare before after --format markdown
 
+Folders of studies are compared point by point: points are the same if all axes that both have are.
+Above the table stands what all points say together: of many differences some are beyond their
+intervals by chance, so Holm's correction says which remain if all together may be wrong in 5 % of
+cases; and how the saturation moved along the load.
+
 A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken
 (exit code 6) if the whole 95 % interval lies beyond it, for any class or the total unless one
-is named (CLASS:METRIC, total:METRIC). With a single common seed the difference itself is judged.
+is named (CLASS:METRIC, total:METRIC), at any point. With a single common seed the difference
+itself is judged.
 
 Of twenty lines where nothing differs, one shows a difference by chance: such is a 95 % interval."
 )]
@@ -81,34 +96,57 @@ impl Compare {
                 return tell(&errors, Exit::Failed);
             }
         };
-        let unknown = unknown_classes(&limits, &a, &b);
+        let (Some(runs_a), Some(runs_b)) = (Runs::of(&a.collection), Runs::of(&b.collection))
+        else {
+            let what = "has no results to compare; run `netloom merge` on it again";
+            let is_empty = |own: &&Folder| Runs::of(&own.collection).is_none();
+            let empty = [&a, &b].into_iter().filter(is_empty);
+            let errors: Vec<String> = empty
+                .map(|own| format!("{} {what}", own.collection.folder))
+                .collect();
+            return tell(&errors, Exit::Failed);
+        };
+        let unknown = unknown_classes(&limits, &runs_a, &runs_b);
         if !unknown.is_empty() {
             return tell(&unknown, Exit::Usage);
         }
-        let seeds = pairs::common_seeds(&a, &b);
-        let errors = self.incomparable(&a, &b, &seeds);
-        if !errors.is_empty() {
-            return tell(&errors, Exit::Failed);
-        }
+        let pairing = points::pair(&runs_a, &runs_b);
+        let mut errors = vec![];
+        errors.extend(self.other_version(a.version, b.version));
+        let pairing = match pairing {
+            Ok(pairing) if errors.is_empty() => pairing,
+            Ok(_) => return tell(&errors, Exit::Failed),
+            Err(error) => {
+                errors.push(error);
+                return tell(&errors, Exit::Failed);
+            }
+        };
 
-        let lines = pairs::lines(&a, &b, &seeds, &metrics);
+        let lines = pairs::lines(&runs_a, &runs_b, &pairing, &metrics);
         let differences: Vec<Option<Difference>> = lines
             .iter()
             .map(|line| Difference::over(&line.pairs))
             .collect();
+        let settings = |line: &Line| pairing.pairs[line.point].settings.as_slice();
         let compared = lines.iter().zip(&differences);
+        let seeds = pairing.pairs.iter().flat_map(|pair| pair.seeds.iter());
+        let seeds: BTreeSet<u64> = seeds.copied().collect();
+        let is_study = !(a.collection.axes.is_empty() && b.collection.axes.is_empty());
         let comparison = Comparison {
-            warnings: self.warnings(&a, &b, &seeds),
-            a: side(&self.a, &a, &b),
-            b: side(&self.b, &b, &a),
+            warnings: warnings(&runs_a, &runs_b, &pairing),
+            a: side(&runs_a, &runs_b),
+            b: side(&runs_b, &runs_a),
+            overall: is_study
+                .then(|| overall::overall(&runs_a, &runs_b, &pairing, &lines, &differences)),
             lines: compared
-                .map(|(line, difference)| Compared::new(line, difference.as_ref()))
+                .map(|(line, difference)| Compared::new(settings(line), line, difference.as_ref()))
                 .collect(),
             limits: limits
                 .iter()
-                .map(|limit| judge(limit, &lines, &differences))
+                .map(|limit| judge(limit, &pairing, &lines, &differences))
                 .collect(),
-            seeds,
+            axes: pairing.axes.clone(),
+            seeds: seeds.into_iter().collect(),
         };
         output.data(&match self.format {
             CompareFormat::Human => comparison.human(),
@@ -138,7 +176,7 @@ impl Compare {
                 output.error(&format!(
                     "{} of {} is beyond \"{}\": B - A is {}",
                     line.metric.column.name,
-                    line.scope(),
+                    about(line, settings(line)),
                     limit.text,
                     compared.change(&difference)
                 ));
@@ -178,63 +216,67 @@ impl Compare {
     }
 
     /// Why no number of B may be held against one of A.
-    fn incomparable(&self, a: &Document, b: &Document, seeds: &[u64]) -> Vec<String> {
-        let mut errors = vec![];
+    fn other_version(&self, a: u64, b: u64) -> Option<String> {
         let [name_a, name_b] = [&self.a, &self.b].map(|path| path.display());
-        if a.results_version != b.results_version {
-            errors.push(format!(
-                "{name_a} has results of version {}, {name_b} of version {}: the same experiment has other \
-                 numbers there (CHANGELOG, Changed results); run the older one again",
-                a.results_version, b.results_version
-            ));
-        }
-        if seeds.is_empty() {
-            let listed = |document: &Document| words(document.runs().map(|run| run.seed));
-            errors.push(format!(
-                "no common seed: {name_a} has {}, {name_b} has {}; run both with the same measure.seed and \
-                 measure.repeat",
-                listed(a),
-                listed(b)
-            ));
-        }
-        errors
-    }
-
-    /// What a reader of the comparison should know.
-    fn warnings(&self, a: &Document, b: &Document, seeds: &[u64]) -> Vec<String> {
-        let mut warnings = vec![];
-        let sides = [("A", &self.a, a, b), ("B", &self.b, b, a)];
-        for (side, path, own, other) in sides {
-            let name = format!("{side} ({})", path.display());
-            let only = pairs::classes_only_in(own, other);
-            if !only.is_empty() {
-                let only = named("class", "classes", &only);
-                warnings.push(format!("only {name} has the {only}: not compared"));
-            }
-            let unpaired = own.runs().map(|run| run.seed);
-            let unpaired: Vec<u64> = unpaired.filter(|seed| !seeds.contains(seed)).collect();
-            if !unpaired.is_empty() {
-                let unpaired = named("seed", "seeds", &unpaired);
-                warnings.push(format!("only {name} has the {unpaired}: left out"));
-            }
-            for (status, meaning) in DOUBTFUL {
-                let runs = own.runs().filter(|run| run.status == status);
-                let marked: Vec<u64> = runs
-                    .map(|run| run.seed)
-                    .filter(|seed| seeds.contains(seed))
-                    .collect();
-                if !marked.is_empty() {
-                    let (word, marked) = (status.word(), named("seed", "seeds", &marked));
-                    warnings.push(format!("{name} is {word} with {marked}: {meaning}"));
-                }
-            }
-        }
-        warnings
+        (a != b).then(|| {
+            format!(
+                "{name_a} has results of version {a}, {name_b} of version {b}: the same experiment has other \
+                 numbers there (CHANGELOG, Changed results); run the older one again"
+            )
+        })
     }
 }
 
+/// What a reader of the comparison should know.
+fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
+    let mut warnings = pairing.remarks.clone();
+    let of_a: Vec<usize> = pairing.pairs.iter().map(|pair| pair.a).collect();
+    let of_b: Vec<usize> = pairing.pairs.iter().map(|pair| pair.b).collect();
+    for (side, own, other, points) in [("A", a, b, of_a), ("B", b, a, of_b)] {
+        let name = format!("{side} ({})", own.collection.folder);
+        let only = own.own_classes(other);
+        if !only.is_empty() {
+            let only = named("class", "classes", &only);
+            warnings.push(format!("only {name} has the {only}: not compared"));
+        }
+        let common: BTreeSet<u64> = pairing.pairs.iter().flat_map(|p| p.seeds.clone()).collect();
+        let unpaired: Vec<u64> = own.seeds().difference(&common).copied().collect();
+        if !unpaired.is_empty() {
+            let unpaired = named("seed", "seeds", &unpaired);
+            warnings.push(format!("only {name} has the {unpaired}: left out"));
+        }
+        for (status, meaning) in DOUBTFUL {
+            let paired = points.iter().zip(&pairing.pairs);
+            let marked = paired.filter_map(|(&point, pair)| {
+                let seeds = pair.seeds.iter().copied();
+                let marked = seeds.filter(|seed| own.status(point, *seed) == status);
+                let marked: Vec<u64> = marked.collect();
+                (!marked.is_empty()).then_some(marked)
+            });
+            let marked: Vec<Vec<u64>> = marked.collect();
+            let (word, n) = (status.word(), pairing.pairs.len());
+            match marked.as_slice() {
+                [] => {}
+                [seeds] if n == 1 => {
+                    let seeds = named("seed", "seeds", seeds);
+                    warnings.push(format!("{name} is {word} with {seeds}: {meaning}"));
+                }
+                points => {
+                    let points = points.len();
+                    warnings.push(format!(
+                        "{name} is {word} at {points} of {n} points: {meaning}"
+                    ));
+                }
+            }
+        }
+        let own = own.collection.warnings.iter();
+        warnings.extend(own.map(|warning| format!("{name}: {warning}")));
+    }
+    warnings
+}
+
 /// How runs end whose numbers need care, and why.
-const DOUBTFUL: [(Status, &str); 4] = [
+const DOUBTFUL: [(Status, &str); 2] = [
     (
         Status::Saturated,
         "latencies grow with the length of the run",
@@ -243,45 +285,55 @@ const DOUBTFUL: [(Status, &str); 4] = [
         Status::NotConverged,
         "no steady state, or less exact than asked; run longer",
     ),
-    (Status::Interrupted, "the numbers are those up to then"),
-    (Status::Deadlock, "the numbers are those up to then"),
 ];
 
-/// Reads a folder of results.
-fn read(folder: &Path) -> Result<Document, String> {
-    let file = folder.join("results.json");
-    let text = std::fs::read_to_string(&file).map_err(|error| {
-        format!(
-            "cannot read {}: {error}; compare takes folders that `netloom run -o DIR` wrote",
-            file.display()
-        )
-    })?;
-    Document::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))
+/// A folder that was read.
+struct Folder {
+    collection: Collection,
+    /// Version of its results.
+    version: u64,
 }
 
-fn side(folder: &Path, own: &Document, other: &Document) -> Side {
+/// Reads a folder of a study or of a single run.
+fn read(path: &Path) -> Result<Folder, String> {
+    let collection = netloom_store::read(path).map_err(|error| error.to_string())?;
+    // Whichever of both it has says the version.
+    let version = ["study.json", "results.json"].iter().find_map(|name| {
+        let text = std::fs::read_to_string(path.join(name)).ok()?;
+        let document: serde_json::Value = serde_json::from_str(&text).ok()?;
+        document["results_version"].as_u64()
+    });
+    Ok(Folder {
+        collection,
+        version: version
+            .ok_or_else(|| format!("{} does not say the version of its results", path.display()))?,
+    })
+}
+
+fn side(own: &Runs<'_>, other: &Runs<'_>) -> Side {
     Side {
-        folder: folder.display().to_string(),
-        name: own.name.clone(),
-        run_id: own.run_id.clone(),
-        own_classes: pairs::classes_only_in(own, other),
+        folder: own.collection.folder.clone(),
+        name: own.collection.name.clone(),
+        run_id: own.run_id(),
+        own_classes: own.own_classes(other),
     }
 }
 
 /// Limits on classes that not both have.
-fn unknown_classes(limits: &[Limit], a: &Document, b: &Document) -> Vec<String> {
-    let known = pairs::classes(b);
-    let common: Vec<&str> = pairs::classes(a)
-        .into_iter()
-        .filter(|class| known.contains(class))
-        .collect();
+fn unknown_classes(limits: &[Limit], a: &Runs<'_>, b: &Runs<'_>) -> Vec<String> {
+    let common = pairs::common_classes(a, b);
     limits
         .iter()
         .filter_map(|limit| limit.unknown_class(&common))
         .collect()
 }
 
-fn judge(limit: &Limit, lines: &[Line], differences: &[Option<Difference>]) -> Judged {
+fn judge(
+    limit: &Limit,
+    pairing: &Pairing,
+    lines: &[Line],
+    differences: &[Option<Difference>],
+) -> Judged {
     let covered = || {
         let all = lines.iter().zip(differences);
         all.filter(|(line, _)| limit.covers(line))
@@ -289,7 +341,7 @@ fn judge(limit: &Limit, lines: &[Line], differences: &[Option<Difference>]) -> J
     let scopes = |is_meant: &dyn Fn(&Option<Difference>) -> bool| {
         covered()
             .filter(|(_, difference)| is_meant(difference))
-            .map(|(line, _)| line.scope().to_owned())
+            .map(|(line, _)| about(line, &pairing.pairs[line.point].settings))
             .collect()
     };
     Judged {

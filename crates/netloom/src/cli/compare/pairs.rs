@@ -1,15 +1,18 @@
-//! Two documents side by side: which metrics, which classes, which seeds.
+//! What is compared: metrics of classes at points, pair by pair.
 
-use std::collections::BTreeSet;
+use netloom_results::{Column, Summary, Table};
 
-use netloom_results::{Column, Document, Run, Summary, Table};
+use super::points::{Pairing, Runs};
 
 /// A column of [`Summary`] that is a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Metric {
     pub(super) column: &'static Column,
-    index: usize,
 }
+
+/// Metrics of which less is better, and more, by how their names begin; of others neither.
+const LESS: [&str; 4] = ["latency_", "network_latency_", "jitter_", "reordered_"];
+const MORE: [&str; 2] = ["delivered_", "fairness_"];
 
 impl Metric {
     /// All of them; the marks `saturated` and `converged` are no numbers.
@@ -19,7 +22,7 @@ impl Metric {
         let columns = Summary::COLUMNS.iter().enumerate();
         columns
             .filter(|(index, _)| !is_mark(*index))
-            .map(|(index, column)| Metric { column, index })
+            .map(|(_, column)| Metric { column })
             .collect()
     }
 
@@ -28,16 +31,22 @@ impl Metric {
         all.into_iter().find(|metric| metric.column.name == name)
     }
 
-    /// Its value, where there is one. A cell reads back to the same bits.
-    fn of(self, summary: &Summary) -> Option<f64> {
-        let value = summary.cells()[self.index].parse::<f64>().ok()?;
-        value.is_finite().then_some(value)
+    /// Words for more and for less of it.
+    pub(super) fn words(self) -> [&'static str; 2] {
+        let begins = |with: &&str| self.column.name.starts_with(*with);
+        match () {
+            () if LESS.iter().any(&begins) => ["worse (higher)", "better (lower)"],
+            () if MORE.iter().any(begins) => ["better (higher)", "worse (lower)"],
+            () => ["higher", "lower"],
+        }
     }
 }
 
-/// One metric of one class, or of the total, as both have it.
+/// One metric of one class, or of the total, at one point, as both have it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Line {
+    /// Which of the common points.
+    pub(super) point: usize,
     /// The class; `None` for the total.
     pub(super) class: Option<String>,
     pub(super) metric: Metric,
@@ -55,58 +64,40 @@ impl Line {
 /// How the total is called.
 pub(super) const TOTAL: &str = "total";
 
-/// The seeds that both documents have, in order.
-pub(super) fn common_seeds(a: &Document, b: &Document) -> Vec<u64> {
-    let seeds = |document: &Document| document.runs().map(|run| run.seed).collect();
-    let (a, b): (BTreeSet<u64>, BTreeSet<u64>) = (seeds(a), seeds(b));
-    a.intersection(&b).copied().collect()
+/// The classes that both have, in the order of A.
+pub(super) fn common_classes<'a>(a: &'a Runs<'_>, b: &Runs<'_>) -> Vec<&'a str> {
+    let own = a.classes.iter().filter(|class| b.classes.contains(class));
+    own.map(String::as_str).collect()
 }
 
-/// The classes of a document, in its order.
-pub(super) fn classes(document: &Document) -> Vec<&str> {
-    let classes = document.run.classes.iter();
-    classes.map(|class| class.class.as_str()).collect()
-}
-
-/// The classes of the one that the other does not have.
-pub(super) fn classes_only_in(one: &Document, other: &Document) -> Vec<String> {
-    let known = classes(other);
-    let own = classes(one)
-        .into_iter()
-        .filter(|class| !known.contains(class));
-    own.map(str::to_owned).collect()
-}
-
-/// One line for each class that both have, and for the total, and each metric.
-pub(super) fn lines(a: &Document, b: &Document, seeds: &[u64], metrics: &[Metric]) -> Vec<Line> {
-    let known = classes(b);
-    let common = classes(a).into_iter().filter(|class| known.contains(class));
-    let scopes = common.map(Some).chain([None]);
-    let line = |class: Option<&str>, metric: Metric| {
-        let pair = |seed: &u64| {
-            let [a, b] = [a, b].map(|document| {
-                let run = document.runs().find(|run| run.seed == *seed)?;
-                metric.of(summary(run, class)?)
-            });
-            a.zip(b)
-        };
-        Line {
-            class: class.map(str::to_owned),
-            metric,
-            pairs: seeds.iter().filter_map(pair).collect(),
+/// One line for each point and each class that both have, and for the total, and each metric.
+pub(super) fn lines(
+    a: &Runs<'_>,
+    b: &Runs<'_>,
+    pairing: &Pairing,
+    metrics: &[Metric],
+) -> Vec<Line> {
+    let common = common_classes(a, b).into_iter();
+    let scopes: Vec<Option<&str>> = common.map(Some).chain([None]).collect();
+    let mut lines = vec![];
+    for (point, pair) in pairing.pairs.iter().enumerate() {
+        for class in &scopes {
+            for &metric in metrics {
+                let name = metric.column.name;
+                let values = |seed: &u64| {
+                    let a = a.value(pair.a, *seed, *class, name)?;
+                    Some((a, b.value(pair.b, *seed, *class, name)?))
+                };
+                lines.push(Line {
+                    point,
+                    class: class.map(str::to_owned),
+                    metric,
+                    pairs: pair.seeds.iter().filter_map(values).collect(),
+                });
+            }
         }
-    };
-    scopes
-        .flat_map(|class| metrics.iter().map(move |metric| line(class, *metric)))
-        .collect()
-}
-
-fn summary<'a>(run: &'a Run, class: Option<&str>) -> Option<&'a Summary> {
-    let Some(name) = class else {
-        return Some(&run.total);
-    };
-    let found = run.classes.iter().find(|class| class.class == name);
-    found.map(|class| &class.summary)
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -119,21 +110,14 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|metric| metric.column.name).collect();
         assert_eq!(names.len(), Summary::COLUMNS.len() - 2);
         assert!(!names.contains(&"saturated") && !names.contains(&"converged"));
+        assert_eq!(Metric::named("saturated"), None);
     }
 
     #[test]
-    fn a_metric_reads_its_own_column() {
-        let summary = Summary {
-            delivered_load: 0.1 + 0.2,
-            latency_p99_ns: Some(1234.5),
-            delivered_packets: 7,
-            ..Summary::default()
-        };
-        let of = |name: &str| Metric::named(name).and_then(|metric| metric.of(&summary));
-        assert_eq!(of("delivered_load"), Some(0.1 + 0.2));
-        assert_eq!(of("latency_p99_ns"), Some(1234.5));
-        assert_eq!(of("delivered_packets"), Some(7.0));
-        assert_eq!(of("latency_mean_ns"), None, "there were no messages");
-        assert_eq!(Metric::named("saturated"), None);
+    fn some_metrics_have_a_better_side() {
+        let words = |name: &str| Metric::named(name).unwrap().words();
+        assert_eq!(words("latency_p99_ns")[1], "better (lower)");
+        assert_eq!(words("delivered_load")[1], "worse (lower)");
+        assert_eq!(words("offered_load"), ["higher", "lower"]);
     }
 }

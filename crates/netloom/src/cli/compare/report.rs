@@ -1,9 +1,11 @@
 //! A comparison as a table for people, a table for a pull request, and a document for machines.
 
-use netloom_results::RunId;
+use netloom_results::{Level, Setting};
 use serde::Serialize;
 
+use super::overall::Overall;
 use super::pairs::Line;
+use super::points::label;
 use super::verdict::{Difference, percent, signed_percent, value};
 use crate::cli::table::Columns;
 
@@ -12,8 +14,12 @@ use crate::cli::table::Columns;
 pub(super) struct Comparison {
     pub(super) a: Side,
     pub(super) b: Side,
-    /// The seeds that both have.
+    /// The axes that both have.
+    pub(super) axes: Vec<String>,
+    /// The seeds that both have at some point.
     pub(super) seeds: Vec<u64>,
+    /// What all points say together; null for single runs.
+    pub(super) overall: Option<Overall>,
     pub(super) warnings: Vec<String>,
     pub(super) lines: Vec<Compared>,
     pub(super) limits: Vec<Judged>,
@@ -24,7 +30,8 @@ pub(super) struct Comparison {
 pub(super) struct Side {
     pub(super) folder: String,
     pub(super) name: String,
-    pub(super) run_id: RunId,
+    /// Of a single run.
+    pub(super) run_id: Option<String>,
     /// Classes that the other does not have.
     pub(super) own_classes: Vec<String>,
 }
@@ -32,6 +39,8 @@ pub(super) struct Side {
 /// A line of the comparison.
 #[derive(Serialize)]
 pub(super) struct Compared {
+    /// What the point sets on the axes that both have.
+    point: serde_json::Map<String, serde_json::Value>,
     /// The class; null for the total.
     class: Option<String>,
     metric: &'static str,
@@ -48,7 +57,12 @@ pub(super) struct Compared {
     relative: Option<f64>,
     relative_low: Option<f64>,
     relative_high: Option<f64>,
+    /// How likely such a difference comes by chance; null without interval.
+    by_chance: Option<f64>,
     pub(super) verdict: String,
+    /// The values of the axes.
+    #[serde(skip)]
+    place: Vec<String>,
     #[serde(skip)]
     cells: [String; 7],
 }
@@ -57,9 +71,9 @@ pub(super) struct Compared {
 #[derive(Serialize)]
 pub(super) struct Judged {
     pub(super) limit: String,
-    /// Classes, or `total`, whose whole interval lies beyond the limit.
+    /// Classes, or `total`, whose whole interval lies beyond the limit, with their points.
     pub(super) broken_by: Vec<String>,
-    /// Classes, or `total`, that have no values to judge.
+    /// Classes, or `total`, that have no values to judge, with their points.
     pub(super) without_values: Vec<String>,
     /// How many were judged.
     pub(super) judged: usize,
@@ -68,7 +82,11 @@ pub(super) struct Judged {
 const HEAD: [&str; 7] = ["class", "metric", "A", "B", "B - A", "±95%", "change"];
 
 impl Compared {
-    pub(super) fn new(line: &Line, difference: Option<&Difference>) -> Compared {
+    pub(super) fn new(
+        settings: &[Setting],
+        line: &Line,
+        difference: Option<&Difference>,
+    ) -> Compared {
         let (metric, column) = (line.metric, line.metric.column);
         let of = |number: fn(&Difference) -> f64| difference.map(number);
         let mean = of(|d| d.mean);
@@ -85,7 +103,17 @@ impl Compared {
             None => "-".to_owned(),
         };
         let (mean_a, mean_b) = (of(|d| d.mean_a), of(|d| d.mean_b));
+        let of_point = |setting: &Setting| {
+            let value = match &setting.value {
+                Level::Number(x) => (*x).into(),
+                Level::Text(text) => text.as_str().into(),
+            };
+            (setting.column.clone(), value)
+        };
         Compared {
+            point: settings.iter().map(of_point).collect(),
+            place: settings.iter().map(|s| s.value.to_string()).collect(),
+            by_chance: difference.and_then(Difference::by_chance),
             class: line.class.clone(),
             metric: column.name,
             unit: column.unit,
@@ -124,15 +152,34 @@ impl Compared {
     }
 }
 
+/// `bulk`, or in a study `bulk at traffic.load = 0.4`.
+pub(super) fn about(line: &Line, settings: &[Setting]) -> String {
+    match settings {
+        [] => line.scope().to_owned(),
+        _ => format!("{} at {}", line.scope(), label(settings)),
+    }
+}
+
+/// At most so many are named by a limit.
+const NAMED: usize = 5;
+
+fn several_of(names: &[String]) -> String {
+    let named = names[..names.len().min(NAMED)].join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
 impl Judged {
     fn sentence(&self) -> String {
         let mut text = match (self.broken_by.len(), self.judged) {
             (0, 0) => "could not be judged".to_owned(),
             (0, _) => "kept".to_owned(),
-            _ => format!("broken by {}", self.broken_by.join(", ")),
+            _ => format!("broken by {}", several_of(&self.broken_by)),
         };
         if !self.without_values.is_empty() {
-            let without = self.without_values.join(", ");
+            let without = several_of(&self.without_values);
             text.push_str(&format!("; no values for {without}"));
         }
         text
@@ -145,35 +192,63 @@ impl Comparison {
             1 => "one common seed, so no intervals".to_owned(),
             n => format!("{n} common seeds, 95 % intervals of paired differences"),
         };
+        let points = match &self.overall {
+            Some(overall) => format!("{} common points, ", overall.points),
+            None => String::new(),
+        };
         format!(
-            "B = {mark}{}{mark} against A = {mark}{}{mark}: {seeds}",
+            "B = {mark}{}{mark} against A = {mark}{}{mark}: {points}{seeds}",
             self.b.folder, self.a.folder
         )
     }
 
+    /// The head of the table.
+    fn head(&self) -> Vec<&str> {
+        let axes = self.axes.iter().map(String::as_str);
+        axes.chain(HEAD).chain(["verdict"]).collect()
+    }
+
+    /// A line of the table.
+    fn row<'a>(&self, line: &'a Compared) -> Vec<&'a str> {
+        let place = line.place.iter().chain(&line.cells);
+        let cells = place.map(String::as_str);
+        cells.chain([line.verdict.as_str()]).collect()
+    }
+
+    fn sentences(&self) -> &[String] {
+        self.overall
+            .as_ref()
+            .map_or(&[], |overall| &overall.sentences)
+    }
+
     pub(super) fn human(&self) -> String {
-        let width = |text: fn(&Compared) -> &str, head: &str| {
-            let lines = self.lines.iter().map(text).chain([head]);
-            lines.map(|text| text.chars().count()).max().unwrap_or(0)
-        };
+        let mut head = self.head();
+        // The verdict needs no name above it.
+        let last = head.len() - 1;
+        head[last] = "";
+        let rows = self.lines.iter().map(|line| self.row(line));
+        let rows: Vec<Vec<&str>> = std::iter::once(head).chain(rows).collect();
         // Words to the left among numbers to the right.
-        let metric = width(|line| line.metric, HEAD[1]);
-        let verdict = width(|line| &line.verdict, "");
+        let n_words = self.axes.len() + 2;
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
         let mut table = Columns::numbers();
-        let mut line = |cells: [&str; 7], sentence: &str| {
-            let mut cells = cells.map(str::to_owned).to_vec();
-            cells[1] = format!("{:<metric$}", cells[1]);
-            cells.push(format!("{sentence:<verdict$}"));
-            table.line(cells);
-        };
-        line(HEAD, "");
-        for compared in &self.lines {
-            line(
-                compared.cells.each_ref().map(String::as_str),
-                &compared.verdict,
-            );
+        for row in &rows {
+            table.line(row.iter().enumerate().map(|(column, cell)| {
+                let width = width(column).unwrap_or(0);
+                match column < n_words || column == last {
+                    true => format!("{cell:<width$}"),
+                    false => (*cell).to_owned(),
+                }
+            }));
         }
-        let mut text = format!("{}\n\n{}", self.title(""), table.print());
+        let mut text = format!("{}\n\n", self.title(""));
+        for sentence in self.sentences() {
+            text.push_str(&format!("  {sentence}\n"));
+        }
+        if !self.sentences().is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&table.print());
         if !self.limits.is_empty() {
             text.push('\n');
         }
@@ -189,11 +264,17 @@ impl Comparison {
             format!("| {} |\n", cells.join(" | "))
         };
         let mut text = format!("{}\n\n", self.title("`"));
-        text.push_str(&row(&mut HEAD.into_iter().chain(["verdict"])));
-        text.push_str("|---|---|--:|--:|--:|--:|--:|---|\n");
+        for sentence in self.sentences() {
+            text.push_str(&format!("- {sentence}\n"));
+        }
+        if !self.sentences().is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&row(&mut self.head().into_iter()));
+        let words = "---|".repeat(self.axes.len() + 2);
+        text.push_str(&format!("|{words}--:|--:|--:|--:|--:|---|\n"));
         for line in &self.lines {
-            let cells = line.cells.iter().map(String::as_str);
-            text.push_str(&row(&mut cells.chain([line.verdict.as_str()])));
+            text.push_str(&row(&mut self.row(line).into_iter()));
         }
         let limits = self.limits.iter().map(|limit| {
             let mark = if limit.broken_by.is_empty() { "" } else { "**" };

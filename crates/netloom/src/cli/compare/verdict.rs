@@ -3,7 +3,7 @@
 //! The differences of pairs, not the difference of means: the same seed offers both the same traffic, so much
 //! of what varies between seeds cancels. Relative changes are parts of the mean of A, taken as exact.
 
-use netloom_metrics::over_seeds;
+use netloom_metrics::{over_seeds, student_t_975, student_t_beyond};
 
 use super::pairs::Metric;
 use crate::cli::table::{count, nanos};
@@ -39,6 +39,26 @@ impl Difference {
         })
     }
 
+    /// How likely a difference as large comes by chance, by Student's t over pairs; `None` without an interval.
+    pub(super) fn by_chance(&self) -> Option<f64> {
+        let half_width = self.half_width?;
+        if self.is_none {
+            return Some(1.0);
+        }
+        let dof = self.seeds - 1;
+        let t = self.mean * student_t_975(dof) / half_width;
+        Some(student_t_beyond(t, dof))
+    }
+
+    /// Above zero (1), below (-1), or neither, with the whole interval.
+    pub(super) fn side(&self) -> i8 {
+        match self {
+            _ if self.low() > 0.0 => 1,
+            _ if self.high() < 0.0 => -1,
+            _ => 0,
+        }
+    }
+
     /// The lower end of the interval; of a single pair, its difference.
     pub(super) fn low(&self) -> f64 {
         self.mean - self.half_width.unwrap_or(0.0)
@@ -62,9 +82,9 @@ impl Difference {
                 n => format!("the same with all {n} seeds"),
             };
         }
-        let (word, sign) = match self {
-            _ if self.low() > 0.0 => ("higher", 1.0),
-            _ if self.high() < 0.0 => ("lower", -1.0),
+        let (word, sign) = match self.side() {
+            1 => ("higher", 1.0),
+            -1 => ("lower", -1.0),
             _ => return format!("no difference that {} seeds could show", self.seeds),
         };
         let shown = |difference: f64| match self.relative(sign * difference) {
@@ -144,6 +164,20 @@ mod tests {
         let turned = pairs.map(|(a, b)| (b, a));
         // The same differences upwards, as parts of 88: 13.636 %, 7.991 % to 19.282 %.
         assert_eq!(verdict(&turned), "B is higher by 13.6 % (8.0 % to 19.3 %)");
+    }
+
+    #[test]
+    fn chance_is_five_in_a_hundred_where_the_interval_ends_at_zero() {
+        // Differences t + 1 and t - 1: mean t, standard error 1.
+        let t = student_t_975(1);
+        let pairs = [(0.0, t + 1.0), (0.0, t - 1.0)];
+        let difference = Difference::over(&pairs).unwrap();
+        assert!(difference.low().abs() < 1e-9);
+        assert!((difference.by_chance().unwrap() - 0.05).abs() < 1e-6);
+        assert_eq!(Difference::over(&[(1.0, 2.0)]).unwrap().by_chance(), None);
+        let by_chance = |pairs: &[(f64, f64)]| Difference::over(pairs).unwrap().by_chance();
+        assert_eq!(by_chance(&[(1.0, 1.0), (2.0, 2.0)]), Some(1.0));
+        assert_eq!(by_chance(&[(1.0, 2.0), (2.0, 3.0)]), Some(0.0));
     }
 
     #[test]

@@ -1,0 +1,273 @@
+//! What a comparison of many points says on the whole.
+
+use netloom_metrics::holm;
+use netloom_results::Setting;
+use serde::Serialize;
+
+use super::pairs::Line;
+use super::points::{self, Edge, Pairing, Runs, label};
+use super::verdict::{Difference, signed_percent, value};
+
+/// All that is said together is wrong in at most this part of cases.
+const LEVEL: f64 = 0.05;
+
+/// The summary of a comparison.
+#[derive(Serialize)]
+pub(super) struct Overall {
+    /// How many points both have.
+    pub(super) points: usize,
+    /// How many differences have an interval.
+    comparisons: usize,
+    /// How many of them do not contain zero.
+    beyond_interval: usize,
+    /// The correction for many comparisons, and how many differences remain.
+    correction: &'static str,
+    level: f64,
+    beyond_correction: usize,
+    pub(super) saturation: Vec<Moved>,
+    /// The same for people.
+    pub(super) sentences: Vec<String>,
+}
+
+/// How far the load can rise, in both.
+#[derive(Serialize)]
+pub(super) struct Moved {
+    /// What the series has on the other axes.
+    series: String,
+    axis: String,
+    a: Edge,
+    b: Edge,
+    change: &'static str,
+}
+
+/// What is said of a line.
+struct Said<'a> {
+    line: &'a Line,
+    difference: &'a Difference,
+    /// Whether it remains after the correction.
+    is_real: bool,
+}
+
+impl Said<'_> {
+    /// Whether its interval lies above zero (1) or below (-1).
+    fn side(&self) -> i8 {
+        self.difference.side()
+    }
+
+    fn change(&self) -> String {
+        match self.difference.relative(self.difference.mean) {
+            Some(part) => signed_percent(part),
+            None => value(self.line.metric, self.difference.mean),
+        }
+    }
+}
+
+/// Looks at all lines together.
+pub(super) fn overall(
+    a: &Runs<'_>,
+    b: &Runs<'_>,
+    pairing: &Pairing,
+    lines: &[Line],
+    differences: &[Option<Difference>],
+) -> Overall {
+    let with_interval = lines
+        .iter()
+        .zip(differences)
+        .filter_map(|(line, difference)| {
+            let difference = difference.as_ref()?;
+            Some((line, difference, difference.by_chance()?))
+        });
+    let with_interval: Vec<_> = with_interval.collect();
+    let by_chance: Vec<f64> = with_interval.iter().map(|(_, _, chance)| *chance).collect();
+    let said: Vec<Said<'_>> = with_interval
+        .into_iter()
+        .zip(holm(&by_chance, LEVEL))
+        .map(|((line, difference, _), is_real)| Said {
+            line,
+            difference,
+            is_real,
+        })
+        .collect();
+    let beyond = |said: &&Said<'_>| said.side() != 0;
+    let saturation = moved(a, b, &pairing.axes);
+    let mut overall = Overall {
+        points: pairing.pairs.len(),
+        comparisons: said.len(),
+        beyond_interval: said.iter().filter(beyond).count(),
+        correction: "Holm",
+        level: LEVEL,
+        beyond_correction: said.iter().filter(|said| said.is_real).count(),
+        saturation,
+        sentences: vec![],
+    };
+    overall.sentences = overall.sentences(pairing, lines, &said);
+    overall
+}
+
+impl Overall {
+    fn sentences(&self, pairing: &Pairing, lines: &[Line], said: &[Said<'_>]) -> Vec<String> {
+        let mut sentences = vec![];
+        let more = match (self.beyond_interval, self.beyond_correction) {
+            (1.., 0) => "; more seeds could show more",
+            _ => "",
+        };
+        sentences.push(match self.comparisons {
+            0 => "one common seed at each point: no difference can be told from chance".to_owned(),
+            n => format!(
+                "{} of {n} differences lie beyond their 95 % intervals; {} remain if all together may be wrong in \
+                 5 % of cases (Holm's correction){more}",
+                self.beyond_interval, self.beyond_correction
+            ),
+        });
+        sentences.extend(self.by_metric(lines, said));
+        sentences.extend(largest(pairing, said));
+        sentences.extend(self.saturation.iter().map(Moved::sentence));
+        sentences
+    }
+
+    /// At how many points a class is better or worse, for every metric of which anything can be said.
+    fn by_metric(&self, lines: &[Line], said: &[Said<'_>]) -> Vec<String> {
+        let first = lines.iter().filter(|line| line.point == 0);
+        first
+            .filter_map(|about| {
+                let own = said.iter().filter(|said| {
+                    said.line.metric == about.metric && said.line.class == about.class
+                });
+                let own: Vec<&Said<'_>> = own.collect();
+                let count = |side: i8, is_real: bool| {
+                    let meant =
+                        |said: &&&Said<'_>| said.side() == side && (said.is_real || !is_real);
+                    own.iter().filter(meant).count()
+                };
+                let sides = [(1, 0), (-1, 1)].into_iter().filter_map(|(side, word)| {
+                    let (n, real) = (count(side, false), count(side, true));
+                    let word = about.metric.words()[word];
+                    (n > 0).then(|| format!("{word} at {n} ({real} by Holm)"))
+                });
+                let sides: Vec<String> = sides.collect();
+                (!sides.is_empty()).then(|| {
+                    format!(
+                        "{} of {}: {} of {} common points",
+                        about.metric.column.name,
+                        about.scope(),
+                        sides.join(", "),
+                        self.points
+                    )
+                })
+            })
+            .collect()
+    }
+}
+
+/// The largest change of those that remain after the correction, or else of those beyond their intervals.
+fn largest(pairing: &Pairing, said: &[Said<'_>]) -> Option<String> {
+    let part = |said: &Said<'_>| {
+        let part = said.difference.relative(said.difference.mean);
+        part.map_or(f64::INFINITY, f64::abs)
+    };
+    let largest = |is_meant: &dyn Fn(&Said<'_>) -> bool| {
+        let meant = said.iter().filter(|said| is_meant(said));
+        meant.max_by(|a, b| part(a).total_cmp(&part(b)))
+    };
+    let real = largest(&|said| said.is_real && said.side() != 0);
+    let (largest, among) = match real {
+        Some(real) => (real, "by Holm's correction"),
+        None => (largest(&|said| said.side() != 0)?, "beyond an interval"),
+    };
+    Some(format!(
+        "largest change {among}: {} of {} by {} at {}",
+        largest.line.metric.column.name,
+        largest.line.scope(),
+        largest.change(),
+        label(&pairing.pairs[largest.line.point].settings)
+    ))
+}
+
+/// How the saturation of each series moved along the load.
+fn moved(a: &Runs<'_>, b: &Runs<'_>, axes: &[String]) -> Vec<Moved> {
+    let Some(axis) = points::load_axis(axes) else {
+        return vec![];
+    };
+    let of_b = points::edges(b, axes, axis);
+    let both = |(settings, edge_a): (Vec<Setting>, Edge)| {
+        let (_, edge_b) = of_b.iter().find(|(own, _)| *own == settings)?;
+        Some(Moved {
+            series: label(&settings),
+            axis: axis.clone(),
+            a: edge_a,
+            b: *edge_b,
+            change: change(edge_a, *edge_b),
+        })
+    };
+    points::edges(a, axes, axis)
+        .into_iter()
+        .filter_map(both)
+        .collect()
+}
+
+/// Where B saturates against A: only ranges that do not overlap say later or earlier.
+fn change(a: Edge, b: Edge) -> &'static str {
+    let is_beyond = |one: Edge, other: Edge| match (one.last_unsaturated, other.first_saturated) {
+        (Some(last), Some(first)) => last >= first,
+        _ => false,
+    };
+    match () {
+        () if a.first_saturated.is_none() && b.first_saturated.is_none() => "saturated in neither",
+        () if a == b => "no move that the points could show",
+        () if is_beyond(b, a) => "later in B",
+        () if is_beyond(a, b) => "earlier in B",
+        () => "the ranges overlap",
+    }
+}
+
+impl Moved {
+    fn sentence(&self) -> String {
+        let series = match self.series.as_str() {
+            "" => String::new(),
+            series => format!(" ({series})"),
+        };
+        format!(
+            "saturation along {}{series}: A {}, B {}: {}",
+            self.axis,
+            range(self.a),
+            range(self.b),
+            self.change
+        )
+    }
+}
+
+fn range(edge: Edge) -> String {
+    match (edge.last_unsaturated, edge.first_saturated) {
+        (Some(last), Some(first)) => format!("between {last} and {first}"),
+        (None, Some(first)) => format!("from {first}, the lowest, on"),
+        (Some(last), None) => format!("not up to {last}"),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ranges_apart_are_a_move() {
+        let edge = |last_unsaturated, first_saturated| Edge {
+            last_unsaturated,
+            first_saturated,
+        };
+        let a = edge(Some(0.5), Some(0.6));
+        for (b, words) in [
+            (a, "no move that the points could show"),
+            (edge(Some(0.6), Some(0.7)), "later in B"),
+            (edge(Some(0.55), Some(0.7)), "the ranges overlap"),
+            (edge(Some(0.6), None), "later in B"),
+            (edge(Some(0.5), None), "the ranges overlap"),
+            (edge(Some(0.4), Some(0.5)), "earlier in B"),
+            (edge(None, Some(0.5)), "earlier in B"),
+        ] {
+            assert_eq!(change(a, b), words, "{b:?}");
+        }
+        let never = edge(Some(0.9), None);
+        assert_eq!(change(never, edge(Some(0.5), None)), "saturated in neither");
+    }
+}

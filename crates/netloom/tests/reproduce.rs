@@ -1,0 +1,163 @@
+//! `netloom reproduce` killed, interrupted and gone on with.
+
+mod place;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use place::{Ended, Place};
+
+/// Sixteen runs, and eight under another reading, of which a half are the same as ours.
+const TINY: [&str; 6] = ["reproduce", "000", "--size", "tiny", "--threads", "1"];
+const RUNS: usize = 16;
+
+/// What must not depend on how often it was begun.
+const FILES: [&str; 4] = ["claims.json", "claims.txt", "runs.csv", "points.csv"];
+
+fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&TINY[..], more].concat()
+}
+
+/// The files of runs that have ended, and when each was written.
+fn stored(folder: &Path) -> BTreeMap<String, SystemTime> {
+    let Ok(entries) = std::fs::read_dir(folder.join("runs")) else {
+        return BTreeMap::new();
+    };
+    let file = |entry: std::io::Result<std::fs::DirEntry>| {
+        let entry = entry.ok()?;
+        let name = entry.file_name().into_string().ok()?;
+        let time = entry.metadata().ok()?.modified().ok()?;
+        name.ends_with(".json.zst").then_some((name, time))
+    };
+    entries.filter_map(file).collect()
+}
+
+/// Begins a reproduction and waits until some runs are stored.
+fn begun(place: &Place, folder: &str, some: usize) -> Child {
+    let child = place
+        .command(&arguments(&["-o", folder, "--progress", "none"]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while stored(&place.0.join(folder)).len() < some {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+/// Goes on, and checks that what was stored is found and left alone.
+#[track_caller]
+fn goes_on(place: &Place, folder: &str) -> Ended {
+    let before = stored(&place.0.join(folder));
+    assert!((3..RUNS).contains(&before.len()), "{}", before.len());
+    let ended = place.run(&arguments(&["-o", folder])).with(0);
+    let (ran, found) = (RUNS - before.len(), before.len());
+    assert!(
+        ended.stderr.contains(&format!("{ran} runs in "))
+            && ended.stderr.contains(&format!(" s, {found} were there")),
+        "{}",
+        ended.stderr
+    );
+    let after = stored(&place.0.join(folder));
+    assert_eq!(after.len(), RUNS);
+    for (name, time) in &before {
+        assert_eq!(after[name], *time, "{name} was written again");
+    }
+    ended
+}
+
+#[track_caller]
+fn assert_same(place: &Place, one: &str, other: &str) {
+    for file in FILES {
+        let (one, other) = (format!("{one}/{file}"), format!("{other}/{file}"));
+        assert_eq!(place.read(&one), place.read(&other), "{file}");
+    }
+}
+
+#[test]
+fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
+    let place = Place::new("reproduce-killed");
+    place.run(&arguments(&["-o", "whole"])).with(0);
+    assert_eq!(stored(&place.0.join("whole")).len(), RUNS);
+
+    // SIGKILL: nothing can be tidied up.
+    let mut child = begun(&place, "killed", 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.0.join("killed/claims.json").exists());
+    goes_on(&place, "killed");
+    assert_same(&place, "whole", "killed");
+
+    // Ctrl-C: what is there is judged, what it does not suffice for is not.
+    let child = begun(&place, "stopped", 5);
+    let signal = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(signal.unwrap().success());
+    let ended = Ended::new(child.wait_with_output().unwrap()).with(130);
+    assert!(
+        ended.stderr.contains("runs are missing") && ended.stderr.contains("the same command"),
+        "{}",
+        ended.stderr
+    );
+    let claims: serde_json::Value =
+        serde_json::from_str(&place.read("stopped/claims.json")).unwrap();
+    let verdict = |id: &str, part: &str| {
+        let is_it = |claim: &&serde_json::Value| claim["id"] == id && claim["part"] == part;
+        let claim = claims.as_array().unwrap().iter().find(is_it).unwrap();
+        claim["verdict"].as_str().unwrap().to_owned()
+    };
+    // The first two loads are done, of the last series nothing is.
+    assert_ne!(verdict("C000-1", "IB"), "not-run");
+    assert_eq!(verdict("QOS-S000-1-2x", "ours"), "not-run");
+    goes_on(&place, "stopped");
+    assert_same(&place, "whole", "stopped");
+
+    // Again: nothing is run. Another reading shares the folder, and the runs that are the same.
+    let again = place.run(&arguments(&["-o", "whole"])).with(0);
+    assert!(
+        again.stderr.contains("0 runs in 0 s, 16 were there"),
+        "{}",
+        again.stderr
+    );
+    let varied = ["-o", "whole", "--vary", "fast-crossbar"];
+    let varied = place.run(&arguments(&varied)).with(0);
+    assert!(
+        varied.stderr.contains("0 runs in ") && varied.stderr.contains("24 were there"),
+        "{}",
+        varied.stderr
+    );
+    // A folder of a study has runs too.
+    place.file("whole/study.json", "{}");
+    std::fs::remove_file(place.0.join("whole/claims.json")).unwrap();
+    let taken = place.run(&arguments(&["-o", "whole"])).with(1);
+    assert!(
+        taken.stderr.contains("holds files that are no claims"),
+        "{}",
+        taken.stderr
+    );
+}
+
+#[test]
+fn without_a_folder_nothing_is_kept_and_progress_is_that_of_studies() {
+    let place = Place::new("reproduce-progress");
+    let ended = place.run(&arguments(&["--progress", "json"])).with(0);
+    assert_eq!(std::fs::read_dir(&place.0).unwrap().count(), 0);
+    let is_progress = |line: &&str| line.contains("\"event\":\"progress\"");
+    let last = ended.stderr.lines().rfind(is_progress).unwrap();
+    let last: serde_json::Value = serde_json::from_str(last).unwrap();
+    assert_eq!(last["runs"], RUNS);
+    for key in [
+        "runs_done",
+        "runs_found",
+        "packet_hops",
+        "elapsed_seconds",
+        "remaining_seconds",
+        "worst",
+    ] {
+        assert!(last.get(key).is_some(), "{key}: {last}");
+    }
+}
