@@ -30,13 +30,19 @@ repeat = 2
 \"traffic.0.load\" = [0.2, 0.5]
 ";
 
+/// Runs an experiment that is too short to be exact, which is a result like any other.
+#[track_caller]
+fn run(place: &Place, words: &[&str]) {
+    let words = [&["run", "s.toml", "--progress", "none"], words].concat();
+    let ended = place.run(&words);
+    assert!(matches!(ended.code, Some(0 | 5)), "{}", ended.stderr);
+}
+
 #[test]
 fn a_study_becomes_one_page() {
     let place = Place::new("report-study");
     place.file("s.toml", STUDY);
-    place
-        .run(&["run", "s.toml", "-o", "s.out", "--progress", "none"])
-        .with(0);
+    run(&place, &["-o", "s.out"]);
     let ended = place.run(&["report", "s.out"]).with(0);
     assert!(
         ended.stderr.starts_with("report: s.out/report.html ("),
@@ -71,17 +77,7 @@ fn single_runs_are_laid_over_each_other() {
     place.file("s.toml", single);
     for (folder, load) in [("low.out", "0.2"), ("high.out", "0.5")] {
         let set = format!("traffic.0.load={load}");
-        let words = [
-            "run",
-            "s.toml",
-            "--set",
-            &set,
-            "-o",
-            folder,
-            "--progress",
-            "none",
-        ];
-        place.run(&words).with(0);
+        run(&place, &["--set", &set, "-o", folder]);
     }
     place
         .run(&["report", "low.out", "high.out", "-o", "both.html"])

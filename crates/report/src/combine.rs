@@ -203,14 +203,11 @@ mod tests {
     #[test]
     fn folders_are_named_as_shortly_as_they_differ() {
         let of = |folder: &str, name: &str| collection(folder, name, "x", Values::Whole(vec![]));
-        let cases: [(&[(&str, &str)], &[&str]); 4] = [
-            (&[("p/a.out", "x"), ("p/b.out", "y")], &["x", "y"]),
-            (&[("p/a.out", "x"), ("p/b.out", "x")], &["a", "b"]),
-            (
-                &[("p/a.out", "x"), ("q/a.out", "x")],
-                &["p/a.out", "q/a.out"],
-            ),
-            (&[("a", "x"), ("a", "x")], &["a (1)", "a (2)"]),
+        let cases = [
+            ([("p/a.out", "x"), ("p/b.out", "y")], ["x", "y"]),
+            ([("p/a.out", "x"), ("p/b.out", "x")], ["a", "b"]),
+            ([("p/a.out", "x"), ("q/a.out", "x")], ["p/a.out", "q/a.out"]),
+            ([("a", "x"), ("a", "x")], ["a (1)", "a (2)"]),
         ];
         for (folders, expected) in cases {
             let all: Vec<Collection> = folders.iter().map(|(f, n)| of(f, n)).collect();

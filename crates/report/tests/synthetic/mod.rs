@@ -103,6 +103,7 @@ fn summary(size: &Size, class: Option<usize>, arbiter: usize, load: f64, seed: u
         };
     let delivered = load.min(capacity(arbiter) * (1.0 + 0.002 * noise(&key)));
     let saturated = delivered < 0.98 * load;
+    let is_unlucky = load > 0.8 && noise(&key) > 0.9;
     Summary {
         offered_load: load * part,
         injected_load: delivered * part,
@@ -124,7 +125,7 @@ fn summary(size: &Size, class: Option<usize>, arbiter: usize, load: f64, seed: u
         switches_mean: Some(4.2),
         fairness_jain: Some(0.99 - 0.1 * (load - 0.4).max(0.0) * (1.0 + noise(&key)) / 2.0),
         saturated,
-        converged: !saturated && !(load > 0.8 && noise(&key) > 0.9),
+        converged: !(saturated || is_unlucky),
         ..Summary::default()
     }
 }
