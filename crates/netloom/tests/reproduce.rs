@@ -1,4 +1,4 @@
-//! `netloom reproduce` killed, interrupted and gone on with.
+//! `netloom reproduce` killed, interrupted, damaged and gone on with.
 
 mod place;
 
@@ -160,4 +160,33 @@ fn without_a_folder_nothing_is_kept_and_progress_is_that_of_studies() {
     ] {
         assert!(last.get(key).is_some(), "{key}: {last}");
     }
+}
+
+#[test]
+fn tables_of_links_are_kept_with_their_runs() {
+    let place = Place::new("reproduce-links");
+    let tiny = ["reproduce", "004", "--size", "tiny", "--progress", "none"];
+    place.run(&[&tiny[..], &["-o", "whole"]].concat()).with(0);
+    let folder = place.0.join("whole");
+    let tables = || {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = names.filter(|name| name.ends_with(".csv") || name.starts_with("claims"));
+        let read = |name: String| (name.clone(), place.read(&format!("whole/{name}")));
+        names.map(read).collect::<BTreeMap<_, _>>()
+    };
+    let before = tables();
+    assert!(before["ports.csv"].lines().count() > 1000);
+    // Every second run is lost.
+    let runs: Vec<String> = stored(&folder).into_keys().collect();
+    for name in runs.iter().step_by(2) {
+        std::fs::remove_file(folder.join("runs").join(name)).unwrap();
+    }
+    for name in before.keys() {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    let ended = place.run(&[&tiny[..], &["-o", "whole"]].concat()).with(0);
+    let kept = format!("{} were there", runs.len() / 2);
+    assert!(ended.stderr.contains(&kept), "{}", ended.stderr);
+    assert!(tables() == before, "a table differs");
 }
