@@ -156,7 +156,8 @@ fn across(axis: &Axis, field: &str) -> Value {
     let longest = axis.categories().iter().map(|name| name.chars().count());
     let longest = longest.max().unwrap_or(0);
     if longest > 6 && longest * axis.categories().len() > 30 {
-        channel["axis"]["labelAngle"] = (-40).into();
+        channel["axis"]["labelAngle"] = (-55).into();
+        channel["axis"]["labelLimit"] = 130.into();
         channel["axis"]["labelOverlap"] = (axis.categories().len() > 14).into();
     }
     channel

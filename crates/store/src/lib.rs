@@ -17,4 +17,4 @@ pub use folder::{ReadError, read};
 pub use parquet::{TableWriter, from_parquet, to_parquet};
 pub use points::points;
 pub use run_file::{Invalid, RunFile, RunSummary};
-pub use write::write_atomically;
+pub use write::{temporary, write_atomically};

@@ -249,7 +249,8 @@ struct Tables<'a> {
 struct Open {
     parquet: TableWriter<BufWriter<File>>,
     csv: Option<BufWriter<File>>,
-    names: Vec<String>,
+    /// Where it is written, and what it will be called.
+    files: Vec<(PathBuf, String)>,
     has_header: bool,
 }
 
@@ -263,24 +264,25 @@ impl<'a> Tables<'a> {
     }
 
     fn temporary(&self, name: &str) -> PathBuf {
-        let pid = std::process::id();
-        self.folder.path().join(format!(".{name}.{pid}.tmp"))
+        netloom_store::temporary(&self.folder.path().join(name))
     }
 
     fn push(&mut self, name: &str, frame: &Frame) -> io::Result<()> {
         if !self.open.contains_key(name) {
             let parquet = format!("{name}.parquet");
-            let file = BufWriter::new(File::create(self.temporary(&parquet))?);
+            let path = self.temporary(&parquet);
+            let file = BufWriter::new(File::create(&path)?);
             let mut open = Open {
                 parquet: TableWriter::new(file, frame)?,
                 csv: None,
-                names: vec![parquet],
+                files: vec![(path, parquet)],
                 has_header: false,
             };
             if self.csv || ALWAYS_CSV.contains(&name) {
                 let csv = format!("{name}.csv");
-                open.csv = Some(BufWriter::new(File::create(self.temporary(&csv))?));
-                open.names.push(csv);
+                let path = self.temporary(&csv);
+                open.csv = Some(BufWriter::new(File::create(&path)?));
+                open.files.push((path, csv));
             }
             self.open.insert(name.to_owned(), open);
         }
@@ -306,22 +308,20 @@ impl<'a> Tables<'a> {
 
     /// Ends all tables and gives them their names; tables that this merge does not write are taken away.
     fn finish(self) -> io::Result<()> {
-        let mut written: Vec<String> = vec![];
+        let mut files: Vec<(PathBuf, String)> = vec![];
         for (_, open) in self.open {
             open.parquet.finish()?;
             if let Some(mut csv) = open.csv {
                 io::Write::flush(&mut csv)?;
             }
-            written.extend(open.names);
+            files.extend(open.files);
         }
-        let pid = std::process::id();
-        for name in &written {
-            let from = self.folder.path().join(format!(".{name}.{pid}.tmp"));
-            fs::rename(from, self.folder.path().join(name))?;
+        for (path, name) in &files {
+            fs::rename(path, self.folder.path().join(name))?;
         }
         for (table, _) in TABLES {
             for name in ["csv", "parquet"].map(|ending| format!("{table}.{ending}")) {
-                if !written.contains(&name) {
+                if !files.iter().any(|(_, written)| *written == name) {
                     match fs::remove_file(self.folder.path().join(name)) {
                         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                         _ => {}
