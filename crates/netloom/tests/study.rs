@@ -126,7 +126,9 @@ fn a_study_runs_and_says_what_came_out() {
         (status["runs_done"].as_u64(), status["complete"].as_bool()),
         (Some(8), Some(true))
     );
-    // A run of it alone has the id that the table says.
+    // In a pipe, watching is a line; it ends with the study.
+    let watched = place.run(&["watch", "small.out"]).with(0);
+    assert_eq!(watched.stdout, "8 of 8 runs, complete\n");
     let alone = ["run", "small.toml", "--set", "study.axes.x=1", "-o", "x"];
     assert_eq!(
         place.run(&alone).code,
@@ -394,6 +396,43 @@ fn a_folder_of_something_else_is_refused() {
         "{}",
         refused.stderr
     );
+}
+
+#[test]
+fn a_study_that_can_deadlock_is_refused_and_leaves_nothing_to_resume() {
+    let place = Place::new("study-deadlock");
+    let text = "netloom = 1
+name = \"ring\"
+[topology]
+kind = \"torus\"
+sides = [4]
+hosts = 2
+[switch]
+input-buffer = \"2 KiB\"
+output-buffer = \"2 KiB\"
+[routing]
+kind = \"dimension-order\"
+deadlock = \"none\"
+[[traffic]]
+load = 0.5
+size = { kind = \"fixed\", bytes = \"2 KiB\" }
+[measure]
+length = \"1 ms\"
+[study.axes]
+\"traffic.load\" = [0.05, 1.0]
+";
+    place.file("ring.toml", text);
+    let refused = place.run(&["run", "ring.toml"]).with(4);
+    assert!(refused.stderr.contains("E0501"), "{}", refused.stderr);
+    assert!(!place.0.join("ring.out").exists());
+    // Forced, the deadlock is a result like any other, and stored.
+    place
+        .run(&["run", "ring.toml", "--force", "--progress", "none"])
+        .with(4);
+    let results = place.read("ring.out/results.csv");
+    assert!(results.lines().count() > 2, "{results}");
+    let status = place.run(&["status", "ring.out"]).with(0);
+    assert!(status.stdout.contains("1 deadlock"), "{}", status.stdout);
 }
 
 #[test]

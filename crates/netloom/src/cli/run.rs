@@ -169,6 +169,14 @@ impl RunCommand {
             Some(path) => path.clone(),
             None => study::folder_of(&study),
         };
+        // Of several shards each would say the same.
+        let is_new = !path.join("study.json").exists();
+        if is_new
+            && self.shard.is_none_or(|shard| shard.index == 1)
+            && let Some(exit) = study::mistakes(&study, output)
+        {
+            return Ok(exit);
+        }
         let folder = StudyFolder::begin(&path, &study, self.overwrite)?;
         let running = study::Running {
             study: &study,

@@ -328,6 +328,7 @@ impl Work<'_> {
             point: self.study.label(point),
             seed,
             unit,
+            host: self.journal.host(),
         });
         let began = Instant::now();
         let result = runner::run(

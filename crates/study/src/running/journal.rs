@@ -38,6 +38,8 @@ pub enum Entry {
         seed: u64,
         /// Its unit.
         unit: usize,
+        /// The machine.
+        host: String,
     },
     /// A run ended and is stored.
     Finished {
@@ -96,6 +98,7 @@ pub(super) fn now() -> f64 {
 /// The journal of this process.
 pub struct Journal {
     file: Mutex<File>,
+    host: String,
 }
 
 impl Journal {
@@ -121,6 +124,7 @@ impl Journal {
             .open(folder.join("journal").join(name))?;
         let journal = Journal {
             file: Mutex::new(file),
+            host: host.to_owned(),
         };
         journal.add(&Entry::Process {
             time,
@@ -130,6 +134,11 @@ impl Journal {
             threads,
         });
         Ok(journal)
+    }
+
+    /// The machine of this process.
+    pub(super) fn host(&self) -> String {
+        self.host.clone()
     }
 
     /// Adds a line. A journal that cannot be written stops nobody: results do not depend on it.

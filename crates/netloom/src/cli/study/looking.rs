@@ -118,19 +118,16 @@ impl State {
         let mut running: BTreeMap<RunId, Running> = BTreeMap::new();
         let (mut last, mut failed, mut ends): (Vec<[String; 6]>, Vec<String>, Vec<f64>) =
             (vec![], vec![], vec![]);
-        let mut host = String::new();
         for entry in entries(folder.path())? {
             match entry {
-                Entry::Process { host: own, .. } => host = own,
                 Entry::Started {
-                    time,
+                    time: since,
                     run,
                     point,
                     seed,
+                    host,
                     ..
                 } => {
-                    let host = host.clone();
-                    let since = time;
                     let own = Running {
                         point,
                         seed,
@@ -163,7 +160,10 @@ impl State {
                 }
                 Entry::Failed { point, .. } if !failed.contains(&point) => failed.push(point),
                 // Who ended by itself has nothing running; who was killed is found out by time.
-                Entry::Failed { .. } | Entry::Unit { .. } | Entry::End { .. } => {}
+                Entry::Process { .. }
+                | Entry::Failed { .. }
+                | Entry::Unit { .. }
+                | Entry::End { .. } => {}
             }
         }
         let mut running: Vec<Running> = running

@@ -57,11 +57,6 @@ impl Running<'_> {
     /// Runs what is missing, and puts all together if this process was responsible for all.
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let began = Instant::now();
-        if self.is_first()
-            && let Some(exit) = self.mistakes(output)
-        {
-            return Ok(exit);
-        }
         if self.shard.is_none_or(|shard| shard.index == 1) {
             self.draw()?;
         }
@@ -126,25 +121,6 @@ impl Running<'_> {
         self.merged(output)
     }
 
-    /// Whether this process is the one that tells mistakes: nobody has run anything, and no other shard will.
-    fn is_first(&self) -> bool {
-        let is_first_shard = self.shard.is_none_or(|shard| shard.index == 1);
-        let runs = std::fs::read_dir(self.folder.runs());
-        is_first_shard && runs.is_ok_and(|mut runs| runs.next().is_none())
-    }
-
-    /// Tells what is wrong with any value of any axis before hours are spent.
-    fn mistakes(&self, output: &Output) -> Option<Exit> {
-        let patience = Patience::new("checking the study".to_owned(), output.quiet);
-        let checked = self.study.check(Duration::ZERO, &mut |done, of| {
-            patience.update(format!("checked {done} of {of} points"));
-        });
-        drop(patience);
-        let exit = load::exit_with(&checked.notes, !checked.notes.has_errors());
-        load::tell(&checked.document, &checked.notes, output);
-        (exit != Exit::Done).then_some(exit)
-    }
-
     /// Keeps the picture of the fabric for reports, where it is the same at every point.
     fn draw(&self) -> anyhow::Result<()> {
         let is_varied = |path: &str| path.split('.').next() == Some("topology");
@@ -171,6 +147,19 @@ impl Running<'_> {
         output.say(&format!("results in {here}; next: netloom report {here}"));
         Ok(exit_of(worst(&merged)))
     }
+}
+
+/// Tells what is wrong with any value of any axis before hours are spent and before there is a folder that
+/// could be resumed.
+pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
+    let patience = Patience::new("checking the study".to_owned(), output.quiet);
+    let checked = study.check(Duration::ZERO, &mut |done, of| {
+        patience.update(format!("checked {done} of {of} points"));
+    });
+    drop(patience);
+    let exit = load::exit_with(&checked.notes, !checked.notes.has_errors());
+    load::tell(&checked.document, &checked.notes, output);
+    (exit != Exit::Done).then_some(exit)
 }
 
 /// Puts the runs of a study together, with progress if that takes long.
