@@ -74,6 +74,18 @@ pub(crate) fn centred(text: impl Into<String>, at: Point, size: f64) -> Label {
     }
 }
 
+/// What stands to the left of a row.
+pub(crate) fn beside(text: String, y: f64) -> Label {
+    Label {
+        text,
+        x_px: -14.0,
+        y_px: y,
+        size_px: 11.0,
+        anchor: Anchor::End,
+        is_vertical: false,
+    }
+}
+
 /// A number with a comma between thousands, for people.
 pub(crate) fn counted(n: u64) -> String {
     let digits = n.to_string();

@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 
 use netloom_topology::{Grid, Peer, Pgft, Structure};
 
-use crate::canvas::{Canvas, PAGE, Point, centred, counted, number_of};
-use crate::layout::{Anchor, Edge, EdgeKind, Label, Node, NodeKind};
+use crate::canvas::{Canvas, PAGE, Point, beside, centred, counted, number_of};
+use crate::layout::{Edge, EdgeKind, Node, NodeKind};
 use crate::place::{WRAPS, stubs};
 
 /// Subtrees drawn one by one; of more, the middle ones are drawn together.
@@ -303,16 +303,5 @@ fn draw(
             height_px: group.size.1,
             label: Some(centred(text, line_at(0), 11.0)),
         });
-    }
-}
-
-fn beside(text: String, y: f64) -> Label {
-    Label {
-        text,
-        x_px: -14.0,
-        y_px: y,
-        size_px: 11.0,
-        anchor: Anchor::End,
-        is_vertical: false,
     }
 }

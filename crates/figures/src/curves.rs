@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use netloom_results::half_width_of;
+
 use crate::axis::{Quantity, fitted};
 use crate::columns::{Numbers, PointOf};
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Reference, Scale};
@@ -125,7 +127,7 @@ type Values = Vec<Point>;
 fn values(study: &Study<'_>, curve: &Curve) -> Option<BTreeMap<(usize, usize, usize), Values>> {
     let table = study.table;
     let metric = Numbers::of(table, curve.metric)?;
-    let half = Numbers::of(table, &half_width(curve.metric));
+    let half = Numbers::of(table, &half_width_of(curve.metric));
     let offered = Numbers::of(table, "offered_load");
     let point_of = PointOf::new(table);
     let groups = study.groups.reader(table);
@@ -348,14 +350,6 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
     figure
 }
 
-/// The name of the half width of a metric: before its unit.
-fn half_width(metric: &str) -> String {
-    match metric.strip_suffix("_ns") {
-        Some(stem) => format!("{stem}_half_width_ns"),
-        None => format!("{metric}_half_width"),
-    }
-}
-
 /// The intervals that single runs give from batch means: better than none for a point of one seed.
 struct BatchIntervals(BTreeMap<(u64, usize), f64>);
 
@@ -426,7 +420,7 @@ fn by_class(study: &Study<'_>, figure: &ByClass) -> Option<Figure> {
         let Some(column) = Numbers::of(table, metric) else {
             continue;
         };
-        let half = Numbers::of(table, &half_width(metric));
+        let half = Numbers::of(table, &half_width_of(metric));
         let mut points: Vec<Point> = vec![];
         for &line in &lines {
             let Some((group, y)) = groups.get(line).zip(column.get(line)) else {

@@ -71,7 +71,7 @@ pub enum Marker {
 }
 
 /// The palette, in the order in which series take from it. Yellow is left out: it is not seen on white paper.
-const COLORS: [Color; 7] = [
+pub(crate) const COLORS: [Color; 7] = [
     Color::Blue,
     Color::Vermillion,
     Color::Green,

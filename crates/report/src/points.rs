@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_results::{Collection, Datum, Frame};
+use netloom_results::{Collection, Datum, Frame, OVER_SEEDS, half_width_of};
 
 use crate::number;
 
@@ -23,34 +23,13 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// What was measured of one of [`METRICS`].
+    /// What was measured of one of [`OVER_SEEDS`].
     pub(crate) fn get(&self, metric: &str) -> Option<Estimate> {
         self.metrics.get(metric).copied()
     }
 
     pub(crate) fn mean(&self, metric: &str) -> Option<f64> {
         self.get(metric).map(|estimate| estimate.mean)
-    }
-}
-
-/// What the table of points says with an interval.
-pub(crate) const METRICS: [&str; 9] = [
-    "offered_load",
-    "delivered_load",
-    "latency_mean_ns",
-    "latency_p50_ns",
-    "latency_p99_ns",
-    "latency_p999_ns",
-    "jitter_mean_ns",
-    "fairness_jain",
-    "switches_mean",
-];
-
-/// Where the half width of a metric stands: before its unit.
-fn half_width_name(metric: &str) -> String {
-    match metric.strip_suffix("_ns") {
-        Some(stem) => format!("{stem}_half_width_ns"),
-        None => format!("{metric}_half_width"),
     }
 }
 
@@ -162,9 +141,9 @@ impl Study {
         let whole = |name: &str| number(name).map_or(0, |n| n as u64);
         let at = whole("point");
         let mut metrics = BTreeMap::new();
-        for metric in METRICS {
+        for metric in OVER_SEEDS {
             if let Some(mean) = number(metric) {
-                let half_width = number(&half_width_name(metric));
+                let half_width = number(&half_width_of(metric));
                 metrics.insert(metric, Estimate { mean, half_width });
             }
         }

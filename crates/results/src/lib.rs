@@ -46,7 +46,7 @@ pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
 };
 pub use manifest::Manifest;
-pub use study::{AxisColumn, Level, Setting, StudyDocument};
+pub use study::{AxisColumn, Level, OVER_SEEDS, Setting, StudyDocument, half_width_of};
 pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 

@@ -6,6 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::Kind;
 
+/// The metrics that the table `points` gives over seeds, each with the half width of its 95 % interval.
+pub const OVER_SEEDS: [&str; 9] = [
+    "offered_load",
+    "delivered_load",
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "latency_p999_ns",
+    "jitter_mean_ns",
+    "fairness_jain",
+    "switches_mean",
+];
+
+/// The column of a metric's half width: the words stand before its unit.
+pub fn half_width_of(metric: &str) -> String {
+    match metric.strip_suffix("_ns") {
+        Some(stem) => format!("{stem}_half_width_ns"),
+        None => format!("{metric}_half_width"),
+    }
+}
+
 /// What stands in a column of a table for a value of an axis: a number, or a text.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]

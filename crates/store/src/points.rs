@@ -2,20 +2,7 @@
 
 use std::collections::HashMap;
 
-use netloom_results::{Column, Datum, Frame, FrameColumn, Kind};
-
-/// The metrics that get a mean and an interval, and the names of the half widths.
-const METRICS: &[(&str, &str)] = &[
-    ("offered_load", "offered_load_half_width"),
-    ("delivered_load", "delivered_load_half_width"),
-    ("latency_mean_ns", "latency_mean_half_width_ns"),
-    ("latency_p50_ns", "latency_p50_half_width_ns"),
-    ("latency_p99_ns", "latency_p99_half_width_ns"),
-    ("latency_p999_ns", "latency_p999_half_width_ns"),
-    ("jitter_mean_ns", "jitter_mean_half_width_ns"),
-    ("fairness_jain", "fairness_jain_half_width"),
-    ("switches_mean", "switches_mean_half_width"),
-];
+use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, half_width_of};
 
 /// The columns of `results` that say what a line is about, and stay.
 const SCOPE: &[&str] = &["scope", "class", "sl"];
@@ -57,7 +44,7 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
         data.push(Datum::Whole(lines.len() as u64));
         data.push(count("saturated"));
         data.push(count("converged"));
-        for (metric, _) in METRICS {
+        for metric in OVER_SEEDS {
             let column = column(metric);
             let values: Vec<f64> = lines
                 .iter()
@@ -101,10 +88,10 @@ fn empty(group_columns: &[&FrameColumn], results: &Frame) -> Frame {
             Kind::Whole,
         ));
     }
-    for (metric, half_width) in METRICS {
+    for metric in OVER_SEEDS {
         let mut mean = like(results.column(metric).expect("a column of results"));
         let interval = FrameColumn {
-            name: (*half_width).to_owned(),
+            name: half_width_of(metric),
             meaning: format!("Half width of the 95 % interval of `{metric}` over seeds."),
             ..mean.clone()
         };

@@ -2,7 +2,7 @@
 
 use netloom_units::{NicId, SwitchId};
 
-use crate::canvas::{Canvas, PAGE, Point, SMALL_LETTERS, text_width};
+use crate::canvas::{Canvas, PAGE, Point, SMALL_LETTERS, beside, text_width};
 use crate::layout::{Anchor, Label};
 
 /// The widest picture, where a page is too narrow.
@@ -147,16 +147,5 @@ fn nics(
             }
         }
         before += nics.len() as f64;
-    }
-}
-
-fn beside(text: String, y: f64) -> Label {
-    Label {
-        text,
-        x_px: -14.0,
-        y_px: y,
-        size_px: 11.0,
-        anchor: Anchor::End,
-        is_vertical: false,
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use netloom_catalog::{Document, Notes, Value, ValueShape};
 
 /// Keys that name files: the table, and the key in it.
-const FILES: &[(&str, &str)] = &[
+pub const FILES: &[(&str, &str)] = &[
     ("topology", "file"),
     ("traffic", "flows"),
     ("connections", "list"),

@@ -42,6 +42,7 @@ use crate::Experiment;
 pub use crate::codes::{CODES, explain_code};
 pub use crate::schema::schema;
 pub use cost::Cost;
+pub use extends::FILES;
 pub(crate) use lanes::LaneMap;
 pub(crate) use plan::{Desk, Timing, grouped};
 pub(crate) use qos::{QosSpec, Sl2VlException};

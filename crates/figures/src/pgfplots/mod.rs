@@ -18,7 +18,7 @@ mod tex;
 use std::fmt::Write;
 
 use crate::model::{Axis, Chart, Figure, Scale};
-use crate::style::Color;
+use crate::style::COLORS;
 use crate::ticks;
 use tex::{escaped, length, number};
 
@@ -84,7 +84,7 @@ fn header(figure: &Figure) -> String {
     tex += "% Needs in the preamble: \\usepackage{pgfplots} \\pgfplotsset{compat=1.17}\n";
     tex += "%   \\usepgfplotslibrary{groupplots,fillbetween,statistics} \\usetikzlibrary{calc}\n";
     tex += "% A legend appears when LaTeX has run twice.\n";
-    for color in ALL_COLORS {
+    for color in COLORS {
         let hex = color.hex().trim_start_matches('#').to_uppercase();
         let _ = writeln!(
             tex,
@@ -94,16 +94,6 @@ fn header(figure: &Figure) -> String {
     }
     tex
 }
-
-const ALL_COLORS: [Color; 7] = [
-    Color::Blue,
-    Color::Vermillion,
-    Color::Green,
-    Color::Orange,
-    Color::SkyBlue,
-    Color::Purple,
-    Color::Black,
-];
 
 /// Where panels stand.
 struct Sheet<'f> {

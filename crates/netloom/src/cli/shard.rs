@@ -165,7 +165,6 @@ impl Shard {
     }
 
     /// Whether a unit of the study, counted from 0, is this shard's to do.
-    #[cfg(test)]
     pub(super) fn owns(self, unit: usize) -> bool {
         unit % self.of as usize == self.index as usize - 1
     }

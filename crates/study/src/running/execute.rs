@@ -27,10 +27,10 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const KEPT: usize = 8;
 
 /// How to run; no choice here changes a result.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Which units are ours: every `of`-th from number `index`, counted from 0.
-    pub shard: Option<(usize, usize)>,
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Whether a unit, by its number, is ours to do.
+    pub owns: &'a dyn Fn(usize) -> bool,
     /// Runs at the same time.
     pub threads: NonZeroUsize,
     /// Partitions of every fabric; otherwise as many as suit its size.
@@ -145,7 +145,7 @@ pub fn execute(
     study: &Study,
     folder: &StudyFolder,
     journal: &Journal,
-    options: &Options,
+    options: &Options<'_>,
     observe: &(dyn Fn(&Progress) -> Control + Sync),
 ) -> Result<Finished, Failure> {
     let refused = |error| Failure::System {
@@ -154,14 +154,14 @@ pub fn execute(
     };
     let recorded = Recorded::read(folder).map_err(refused)?;
     let all = study.units();
-    let is_own = |number: &usize| options.shard.is_none_or(|(index, of)| number % of == index);
-    let own: VecDeque<usize> = (0..all.len()).filter(is_own).collect();
+    let own = (0..all.len()).filter(|&number| (options.owns)(number));
+    let own: VecDeque<usize> = own.collect();
     let of = own.iter().map(|&unit| most_runs(study, &all[unit])).sum();
     let work = Work {
         study,
         folder,
         journal,
-        options,
+        partitions: options.partitions,
         observe,
         units: &all,
         began: Instant::now(),
@@ -204,7 +204,7 @@ struct Work<'a> {
     study: &'a Study,
     folder: &'a StudyFolder,
     journal: &'a Journal,
-    options: &'a Options,
+    partitions: Option<usize>,
     observe: &'a (dyn Fn(&Progress) -> Control + Sync),
     units: &'a [Unit],
     began: Instant,
@@ -394,7 +394,7 @@ impl Work<'_> {
             return Ok(Arc::clone(experiment));
         }
         let first = self.study.seeds.first;
-        let loaded = self.study.load(point, first, self.options.partitions, 1);
+        let loaded = self.study.load(point, first, self.partitions, 1);
         let Some(experiment) = loaded.experiment else {
             let (label, message) = (
                 self.study.label(point),

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use netloom_catalog::{Value, ValueShape};
+use netloom_experiment::spec::FILES;
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
 use netloom_store::write_atomically;
 
@@ -24,13 +25,6 @@ const OURS: &[&str] = &[
     "report.html",
     "figures",
     "emit",
-];
-
-/// Keys that name files: the table, and the key in it.
-const FILES: &[(&str, &str)] = &[
-    ("topology", "file"),
-    ("traffic", "flows"),
-    ("connections", "list"),
 ];
 
 /// The folder of a study.

@@ -62,9 +62,7 @@ impl Running<'_> {
         }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let options = Options {
-            shard: self
-                .shard
-                .map(|shard| (shard.index as usize - 1, shard.of as usize)),
+            owns: &|unit| self.shard.is_none_or(|shard| shard.owns(unit)),
             threads: self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
             partitions: self.partitions,
         };
