@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::fabric::{Buffer, Fabric};
 use crate::mask::Mask;
 use crate::nic::{Nic, NicQueue};
-use crate::plan::{FabricPlan, QueueScheme};
+use crate::plan::FabricPlan;
 use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
 use crate::recorder::{Counters, Row};
 use crate::room::{Limits, Room};
@@ -126,11 +126,8 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
     );
     let radix = usize::from(topology.radix());
     let n_vls = usize::from(plan.n_vls);
-    let (queue_of_lane, queue_of_output) = match plan.switch.queues {
-        QueueScheme::PerVl => (1, 0),
-        QueueScheme::VoqSwitch => (radix, 1),
-    };
-    let n_queues = n_vls * queue_of_lane;
+    let queue_map = plan.queue_map();
+    let n_queues = queue_map.n_queues() as usize;
     assert!(
         radix <= Mask::<W>::CAPACITY && n_queues <= Mask::<R>::CAPACITY,
         "masks wide enough"
@@ -242,8 +239,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         lanes_per_level: plan.lanes_per_level(),
         n_vls,
         n_queues,
-        queue_of_lane,
-        queue_of_output,
+        queue_map,
         input_buffer: buffer(&plan.switch.input_buffer),
         output_buffer: buffer(&plan.switch.output_buffer),
         allocation: plan.switch.allocation,

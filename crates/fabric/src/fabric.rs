@@ -15,6 +15,7 @@ use crate::event::Event;
 use crate::nic::{Created, Message, Nic, NicQueue};
 use crate::plan::{Allocation, ClassPlan};
 use crate::port::{InputQueue, OutputQueue, Port};
+use crate::queue_scheme::QueueMap;
 use crate::recorder::{Counters, Row};
 use crate::room::Limits;
 use crate::switch::{Requests, Switch};
@@ -61,9 +62,8 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     pub(crate) lanes_per_level: u8,
     pub(crate) n_vls: usize,
     pub(crate) n_queues: usize,
-    /// The queue of (lane, output) is `lane * queue_of_lane + output * queue_of_output`.
-    pub(crate) queue_of_lane: usize,
-    pub(crate) queue_of_output: usize,
+    /// Which queue of an input a packet joins.
+    pub(crate) queue_map: QueueMap,
     pub(crate) input_buffer: Buffer,
     pub(crate) output_buffer: Buffer,
     pub(crate) allocation: Allocation,

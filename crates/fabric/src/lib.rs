@@ -27,6 +27,7 @@ mod mask;
 mod nic;
 mod plan;
 mod port;
+mod queue_scheme;
 mod ramp;
 mod recorder;
 mod room;
@@ -39,8 +40,12 @@ mod wire;
 pub use build::rows;
 pub use channels::Channels;
 pub use connections::{ConnectionPlan, DelayFrom};
-pub use plan::{Allocation, ClassPlan, FabricPlan, LinkTiming, Pipeline, QueueScheme, SwitchPlan};
+pub use plan::{
+    Allocation, Architecture, ClassPlan, FabricPlan, FlowControl, Hierarchy, LinkTiming, NicQueues,
+    Pipeline, QueueScheme, SwitchPlan, Thresholds,
+};
 pub use port::PortUse;
+pub use queue_scheme::QueueMap;
 pub use ramp::Pace;
 pub use recorder::{Counters, Row};
 pub use room::Sizes;

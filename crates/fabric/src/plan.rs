@@ -12,6 +12,7 @@ use netloom_units::{NicId, Sl};
 
 use crate::channels::Channels;
 use crate::connections::ConnectionPlan;
+use crate::queue_scheme::QueueMap;
 use crate::ramp::Pace;
 use crate::room::Sizes;
 
@@ -45,10 +46,80 @@ pub struct Pipeline {
 /// How a buffered input is divided into queues, besides lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueScheme {
+    /// One queue for everything, whatever the lane (1Q).
+    OneQueue,
     /// One queue per virtual lane.
     PerVl,
     /// One queue per virtual lane and output of this switch (VOQsw).
     VoqSwitch,
+    /// One queue per virtual lane and destination (VOQnet).
+    VoqNet,
+    /// So many queues per virtual lane, a destination's by its number (DBBM).
+    Dbbm {
+        /// Queues of a lane.
+        queues: u16,
+    },
+    /// So many queues per virtual lane, an output's by its number (OBQA).
+    Obqa {
+        /// Queues of a lane.
+        queues: u16,
+    },
+}
+
+/// Which blocks lie between an input and an output.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Architecture {
+    /// Buffers at inputs and outputs around a crossbar.
+    Cioq,
+    /// Buffers at inputs only; a packet crosses when the link behind its output takes it.
+    InputQueued,
+    /// Groups of ports around a buffered central crossbar.
+    Hierarchical(Hierarchy),
+}
+
+/// Groups of ports (MPorts) with a crossbar each, and a central crossbar with buffers between them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hierarchy {
+    /// Ports of an MPort.
+    pub ports_per_mport: u16,
+    /// Links from an MPort to the central crossbar; an output belongs to one of them by its number.
+    pub links_per_mport: u16,
+    /// Flits per cycle from an input buffer over the MPort crossbar and a central link, as a fraction.
+    pub mport_speedup: (u32, u32),
+    /// Flits per cycle from a central buffer to an output buffer, as a fraction.
+    pub central_speedup: (u32, u32),
+    /// The central buffer of one link.
+    pub central_buffer: Sizes,
+}
+
+/// How a sender knows that there is room at the other end of its link.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FlowControl {
+    /// Credits for each lane.
+    Credits,
+    /// Credits for each queue of the input at the other end, found by looking one hop ahead.
+    QueueCredits,
+    /// Priority flow control: the receiver stops a lane and lets it go on. Thresholds by link class and lane.
+    Pfc(Vec<Vec<Thresholds>>),
+}
+
+/// When a lane of an input buffer is stopped, in flits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Thresholds {
+    /// Above this it is stopped (XOFF).
+    pub xoff: u32,
+    /// At or below this it goes on (XON).
+    pub xon: u32,
+}
+
+/// Where messages wait at a NIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NicQueues {
+    /// One unbounded queue per service channel.
+    PerChannel,
+    /// One unbounded admittance queue per service channel and destination, then injection queues as at
+    /// the input of a switch.
+    PerDestination,
 }
 
 /// Who may cross the switch next.
@@ -63,9 +134,11 @@ pub enum Allocation {
     },
 }
 
-/// A switch with buffers at inputs and outputs around a crossbar.
+/// A switch: its blocks and their sizes.
 #[derive(Clone, Debug)]
 pub struct SwitchPlan {
+    /// Which blocks.
+    pub architecture: Architecture,
     /// Ticks between two clock edges.
     pub period: u64,
     /// Latencies of its stages.
@@ -78,7 +151,9 @@ pub struct SwitchPlan {
     pub allocation: Allocation,
     /// The input buffer of a port.
     pub input_buffer: Sizes,
-    /// The output buffer of a port.
+    /// Flits of one queue of each lane, where credits are per queue or NICs have injection queues.
+    pub queue_flits: Box<[u32]>,
+    /// The output buffer of a port; an input-queued switch has none.
     pub output_buffer: Sizes,
 }
 
@@ -119,6 +194,10 @@ pub struct FabricPlan {
     pub links: Vec<LinkTiming>,
     /// The switches.
     pub switch: SwitchPlan,
+    /// How room at the other end of a link is known.
+    pub flow_control: FlowControl,
+    /// Where messages wait at a NIC.
+    pub nic_queues: NicQueues,
     /// Lanes of every link, routing lanes included.
     pub n_vls: u8,
     /// Which channel and lane a service level takes.
@@ -145,6 +224,17 @@ impl FabricPlan {
     /// Lanes that service levels map to; a routing that needs several lanes per level repeats them.
     pub fn lanes_per_level(&self) -> u8 {
         self.n_vls / self.forwarding.lanes().max(1)
+    }
+
+    /// Which queue of an input a packet joins.
+    pub fn queue_map(&self) -> QueueMap {
+        let topology = &self.topology;
+        QueueMap::new(
+            self.switch.queues,
+            self.n_vls,
+            topology.radix(),
+            topology.n_nics(),
+        )
     }
 
     /// Number of partitions.

@@ -81,7 +81,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 let first = &self.packets[queue.head].packet;
                 let waited = now.saturating_since(first.arrival.max(port.input_until));
                 is_stalled |= waited > patience;
-                let towards = self.towards(queue.output);
+                let towards = (q as u32 % self.queue_map.per_lane) as u16;
                 let target = Waiting {
                     port: Port(queue.output),
                     ..here(true, queue.vl, 0)
@@ -104,12 +104,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                     Peer::Remote(partition, next) => remote(partition, next),
                     Peer::Nic(_) | Peer::Nobody => continue,
                 };
-                let n_towards = if self.queue_of_output == 0 {
-                    1
-                } else {
-                    self.n_queues / self.n_vls
-                };
-                for towards in 0..n_towards as u16 {
+                for towards in 0..self.queue_map.per_lane as u16 {
                     let target = Waiting {
                         switch,
                         port: number,
@@ -122,10 +117,6 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
         }
         is_stalled
-    }
-
-    fn towards(&self, output: u16) -> u16 {
-        if self.queue_of_output == 0 { 0 } else { output }
     }
 }
 

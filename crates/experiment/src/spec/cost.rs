@@ -1,6 +1,6 @@
 //! What a run will cost, before it is spent.
 
-use netloom_fabric::{QueueScheme, SwitchPlan};
+use netloom_fabric::{QueueMap, SwitchPlan};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
 use netloom_traffic::{Class, Workload};
@@ -28,10 +28,13 @@ pub(crate) fn state_bytes(
     n_classes: usize,
 ) -> u64 {
     let vls = u64::from(lanes.n_vls);
-    let queues = match switch.queues {
-        QueueScheme::PerVl => vls,
-        QueueScheme::VoqSwitch => vls * u64::from(topology.radix()),
-    };
+    let map = QueueMap::new(
+        switch.queues,
+        lanes.n_vls,
+        topology.radix(),
+        topology.n_nics(),
+    );
+    let queues = u64::from(map.n_queues());
     // Port, its rooms, arbiter and counters; queues of inputs and outputs; packets in flight.
     let port = 320 + queues * 16 + vls * 20;
     let nic = 180 + n_classes as u64 * 60 + vls * 36;

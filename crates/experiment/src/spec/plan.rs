@@ -11,7 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netloom_catalog::{Document, FromToml, Notes, Resolved, nearest};
-use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming, Sizes, SwitchPlan};
+use netloom_fabric::{
+    Architecture, ClassPlan, FabricPlan, FlowControl, LARGEST_RADIX, LinkTiming, NicQueues, Sizes,
+    SwitchPlan,
+};
 use netloom_packet::{Cursor, SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_topology::{Structure, Topology, measures};
@@ -189,6 +192,8 @@ pub(crate) fn build(
             );
             input.zip(output).map(|(input, output)| {
                 let plan = SwitchPlan {
+                    architecture: Architecture::Cioq,
+                    queue_flits: [].into(),
                     period: timing.period,
                     pipeline: switch.pipeline,
                     speedup: switch.speedup,
@@ -341,6 +346,8 @@ pub(crate) fn build(
         segmentation: classes.workloads.segmentation,
         links: timing.links,
         switch,
+        flow_control: FlowControl::Credits,
+        nic_queues: NicQueues::PerChannel,
         n_vls: lanes.n_vls,
         channels,
         largest: lanes.largest,

@@ -64,7 +64,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 vl: Vl(out_vl),
             });
         }
-        let q = usize::from(vl) * self.queue_of_lane + usize::from(output) * self.queue_of_output;
+        let q = self.queue_map.queue(vl, output, destination) as usize;
         let queue = &mut self.input_queues[port * self.n_queues as u32 + q as u32];
         if queue.head != NIL {
             let last = std::mem::replace(&mut queue.tail, id);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Channels, ClassPlan, FabricPlan, LinkTiming, Options, Pipeline, QueueScheme,
-    Simulation, Sizes, SwitchPlan, build,
+    Allocation, Architecture, Channels, ClassPlan, FabricPlan, FlowControl, LinkTiming, NicQueues,
+    Options, Pipeline, QueueScheme, Simulation, Sizes, SwitchPlan, build,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -31,6 +31,11 @@ pub(crate) struct Case {
     pub(crate) pipeline: Pipeline,
     pub(crate) speedup: (u32, u32),
     pub(crate) queues: QueueScheme,
+    pub(crate) architecture: Architecture,
+    pub(crate) flow_control: FlowControl,
+    pub(crate) nic_queues: NicQueues,
+    /// Flits of one queue, where credits are per queue or NICs have injection queues.
+    pub(crate) queue_flits: u32,
     pub(crate) allocation: Allocation,
     /// Flits per lane.
     pub(crate) input: u32,
@@ -85,6 +90,10 @@ impl Case {
             pipeline: pipeline(0, 3, 0, 2, 0, 0),
             speedup: (1, 1),
             queues: QueueScheme::PerVl,
+            architecture: Architecture::Cioq,
+            flow_control: FlowControl::Credits,
+            nic_queues: NicQueues::PerChannel,
+            queue_flits: 32,
             allocation: Allocation::Separable,
             input: 128,
             output: 64,
@@ -238,7 +247,11 @@ impl Case {
                 .map(|c| self.links[c % self.links.len()])
                 .collect(),
             segmentation,
+            flow_control: self.flow_control.clone(),
+            nic_queues: self.nic_queues,
             switch: SwitchPlan {
+                architecture: self.architecture.clone(),
+                queue_flits: vec![self.queue_flits; usize::from(n_vls)].into(),
                 period: self.period,
                 pipeline: self.pipeline,
                 speedup: self.speedup,

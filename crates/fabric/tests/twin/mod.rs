@@ -126,6 +126,7 @@ impl<'a> Twin<'a> {
         let n_queues = match plan.switch.queues {
             QueueScheme::PerVl => vls,
             QueueScheme::VoqSwitch => vls * usize::from(t.radix()),
+            _ => unimplemented!("the twin of this queue scheme"),
         };
         let port = || PortState {
             queues: vec![VecDeque::new(); n_queues],
@@ -278,6 +279,7 @@ impl<'a> Twin<'a> {
                         QueueScheme::VoqSwitch => {
                             vl * usize::from(self.plan.topology.radix()) + packet.output
                         }
+                        _ => unimplemented!("the twin of this queue scheme"),
                     };
                     state.queues[queue].push_back(id);
                     self.packets[id].allocatable = self.allocatable(s, p, id);
