@@ -1,6 +1,9 @@
 //! Switch kinds, queue schemes and flow control: what loads, as what, and what is said about what does not.
 
+use std::collections::BTreeMap;
+
 use netloom_experiment::render;
+use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_fabric::{
     Allocation, Architecture, FlowControl, NicQueues, QueueScheme, Sizes, Thresholds,
@@ -488,4 +491,39 @@ fn a_centre_that_mixes_dimensions_can_deadlock() {
 
     1 error
     "#);
+}
+
+/// One file; kind and flow control are each one value of the command line.
+#[test]
+fn machines_are_swapped_by_one_value() {
+    let text = format!(
+        "{TREE}[link]\ndelay = \"20 ns\"\n[switch]\nqueues = \"voq\"\nspeedup = 1\ninput-buffer = \"32 KiB\"\n\
+         [measure]\nlength = \"20 us\"\n"
+    );
+    let mut digests = BTreeMap::new();
+    for kind in ["cioq", "iq"] {
+        for control in ["credits", "queue-credits", "pfc"] {
+            let sets = [
+                format!("switch.kind={kind}"),
+                format!("link.flow-control={control}"),
+            ];
+            let loaded = load(&Request {
+                sets: &sets,
+                ..Request::new("test.toml", &text)
+            });
+            let words = said(&loaded);
+            let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+            let is_pfc = matches!(experiment.fabric.flow_control, FlowControl::Pfc(_));
+            assert_eq!(is_pfc, control == "pfc");
+            let result = run(&experiment, &RunOptions::default(), &mut |_| {
+                Control::Continue
+            });
+            let one = &result.document.run;
+            assert!(one.counters.delivered_packets > 1000, "{sets:?}");
+            digests.insert((kind, control), one.digest.clone());
+        }
+    }
+    for control in ["credits", "queue-credits", "pfc"] {
+        assert_ne!(digests[&("cioq", control)], digests[&("iq", control)]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Queues of an input: how many, whose, and how large.
 
-use netloom_fabric::{QueueMap, QueueScheme, Sizes, SwitchPlan};
+use netloom_fabric::{MOST_QUEUES, QueueMap, QueueScheme, Sizes, SwitchPlan};
 use netloom_units::Vl;
 
 use super::buffers::words;
@@ -9,9 +9,6 @@ use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::machine::Around;
 use crate::spec::switch::{Buffer, SwitchSpec};
 use crate::spec::{Desk, LaneMap};
-
-/// Queues of a port at most.
-pub(crate) const MOST_QUEUES: u32 = 8192;
 
 /// Whether an input can have so many queues.
 pub(crate) fn count(
