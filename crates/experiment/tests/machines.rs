@@ -497,7 +497,7 @@ fn a_centre_that_mixes_dimensions_can_deadlock() {
 #[test]
 fn machines_are_swapped_by_one_value() {
     let text = format!(
-        "{TREE}[link]\ndelay = \"20 ns\"\n[switch]\nqueues = \"voq\"\nspeedup = 1\ninput-buffer = \"32 KiB\"\n\
+        "{TREE}[link]\ndelay = \"20 ns\"\n[switch]\nqueues = \"voq\"\nspeedup = 2\ninput-buffer = \"32 KiB\"\n\
          [measure]\nlength = \"20 us\"\n"
     );
     let mut digests = BTreeMap::new();
