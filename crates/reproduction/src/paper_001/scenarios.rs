@@ -186,7 +186,7 @@ pub(super) const S001_5: Scenario = Scenario {
 
 /// Figure 6b: the same hours in half the time.
 pub(super) const S001_6: Scenario = Scenario {
-    sets: &["traffic.0.compression=40"],
+    sets: &["traffic.0.workload.compression=40"],
     course: Course::Storage { end: 5_000 },
     cases: &[
         case!("S001-6", "#1", "1Q", OneQueue),
