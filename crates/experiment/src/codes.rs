@@ -358,8 +358,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0601",
         "a set of NICs is not understood",
-        "A set of NICs is \"all\", a range like \"0-63\" with both ends included, or a list like [3, 7, 11]. NICs are \
-         counted from 0.",
+        "A set of NICs is \"all\", a range like \"0-63\" with both ends included, a list like [3, 7, 11], or terms from \
+         left to right that put NICs in or take them out: \"3 mod 4, not 123, 122\" has every fourth NIC from 3 on but \
+         123, and 122. NICs are counted from 0.",
     ),
     (
         "E0602",
@@ -376,8 +377,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0604",
         "keys of a traffic class exclude each other",
-        "A class is either drawn from a law (load, pattern, arrival, message or size) or listed in a file (flows). \
-         `message` is short for a fixed `size`.",
+        "A class is either drawn from a law (load, pattern, arrival, message or size), listed in a file (flows), or \
+         left to a workload. `message` is short for a fixed `size`. An arrival process with a period has no load.",
     ),
     (
         "E0605",
@@ -406,6 +407,18 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The loads of all classes of a NIC add up to more than 1. Its queues grow without end and the latency of at \
          least one class has no steady state; throughput is still meaningful. This is a warning because overload is \
          a legitimate thing to study.",
+    ),
+    (
+        "E0610",
+        "a table of message sizes cannot be read",
+        "A table of sizes is a CSV file with the columns bytes and probability: which share of messages has at most so \
+         many bytes. Both rise from line to line, and the last probability is 1. Every mistake is told with its line.",
+    ),
+    (
+        "E0611",
+        "a workload does not fit the fabric",
+        "A workload names NICs of its own, for example the hosts and disks of `san`: they must exist and have one role \
+         each, and its list of messages must fit into memory.",
     ),
     (
         "E0701",

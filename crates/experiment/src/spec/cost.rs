@@ -129,7 +129,7 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
 /// What one run of an experiment will cost, about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Packets times the switches they cross. Messages that a file lists are not counted.
+    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted.
     pub packet_hops: f64,
     /// Memory that the fabric takes.
     pub state_bytes: u64,

@@ -260,12 +260,14 @@ pub(crate) fn build(
         offered.packets += admission.packets_per_cycle(admitted);
     }
     let cost = cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
-    let mut infos: Vec<ClassInfo> = traffic?
+    let mut infos: Vec<ClassInfo> = classes
+        .workloads
+        .classes
         .iter()
-        .map(|spec| ClassInfo {
-            name: spec.class.name.clone(),
-            sl: spec.class.sl,
-            load: cost::load_over_all(&spec.class, topology.n_nics()),
+        .map(|class| ClassInfo {
+            name: class.name.clone(),
+            sl: class.sl,
+            load: cost::load_over_all(class, topology.n_nics()),
         })
         .collect();
     let n_nics = topology.n_nics();
@@ -573,7 +575,7 @@ fn classes(
     if !check::traffic::count(specs, desk) {
         return None;
     }
-    let workloads = Workloads {
+    let mut workloads = Workloads {
         classes: specs.iter().map(|spec| spec.class.clone()).collect(),
         segmentation,
         timebase: timing.timebase,
@@ -581,17 +583,31 @@ fn classes(
         n_nics: topology.n_nics(),
         directory: request.directory.to_owned(),
     };
-    let built: Vec<_> = (0..specs.len())
-        .map(|at| workloads.build(at, seed, desk.notes))
+    let settled: Vec<_> = (0..specs.len())
+        .map(|at| workloads.settle(at, seed, desk.notes))
+        .collect();
+    let built: Vec<_> = settled
+        .iter()
+        .enumerate()
+        .map(|(at, settled)| {
+            workloads.classes[at] = settled.clone()?;
+            workloads.build(at, seed, desk.notes)
+        })
         .collect();
     let sources: Vec<Arc<dyn Source>> = built.into_iter().collect::<Option<_>>()?;
-    let mut inputs = vec![];
+    let contents = workloads.classes.iter().filter_map(|class| class.content());
+    let mut inputs: Vec<String> = contents
+        .map(|content| netloom_results::sha256(&content))
+        .collect();
     let levels: Vec<BTreeMap<u8, u32>> = workloads
         .classes
         .iter()
         .zip(&sources)
         .map(|(class, source)| match &class.workload {
             Workload::Drawn(law) => BTreeMap::from([(class.sl.0, law.size.largest())]),
+            Workload::Generated(script) => {
+                BTreeMap::from([(class.sl.0, script.generator.largest())])
+            }
             Workload::Listed(_) => {
                 let (levels, messages) = listed(&**source, class.sl, topology.n_nics());
                 inputs.push(netloom_results::sha256(&messages));

@@ -106,6 +106,12 @@ pub fn concepts() -> Vec<Concept> {
             "traffic.size",
             info(netloom_traffic::SIZES),
         ),
+        concept(
+            "workload",
+            "Workloads that say everything about their messages.",
+            "traffic.workload",
+            info(netloom_traffic::WORKLOADS),
+        ),
     ]
 }
 
