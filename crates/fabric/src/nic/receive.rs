@@ -48,6 +48,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         }
         if is_complete {
             recorded.delivered_messages += 1;
+            // A partition delivers in order of time.
+            recorded.last_delivery = Some(now);
             if !is_single {
                 recorded.message_latency.record(latency);
             }
