@@ -106,6 +106,7 @@ fn runs(size: Size, seeds: u32, variation: Option<&'static Variation>) -> Vec<Ru
                 file: "s000_1.toml",
                 text: Cow::Borrowed(S000_1),
                 sets: sets.clone(),
+                tables: &[],
             }));
         }
     }
