@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Claim, Results, paper_000, paper_003, paper_004};
+use crate::{Claim, Results, paper_000, paper_001, paper_003, paper_004};
 
 /// A published study that can be run again.
 #[derive(Clone, Copy)]
@@ -26,7 +26,12 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[&Paper] = &[&paper_000::PAPER, &paper_003::PAPER, &paper_004::PAPER];
+pub const PAPERS: &[&Paper] = &[
+    &paper_000::PAPER,
+    &paper_001::PAPER,
+    &paper_003::PAPER,
+    &paper_004::PAPER,
+];
 
 /// The paper with that number.
 pub fn paper(id: &str) -> Option<&'static Paper> {
@@ -143,6 +148,13 @@ pub struct Run {
     pub tables: &'static [&'static str],
 }
 
+impl Run {
+    /// The scenario it belongs to: the first word of its series.
+    pub fn scenario(&self) -> &'static str {
+        self.series.split(' ').next().unwrap_or(self.series)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,14 +162,14 @@ mod tests {
 
     #[test]
     fn every_claim_has_a_line_with_a_verdict_or_the_reason_for_none() {
-        for (id, last) in [("000", 14), ("003", 17), ("004", 16)] {
+        for (id, last) in [("000", 14), ("001", 15), ("003", 17), ("004", 16)] {
             let table = Table::new(paper(id).unwrap(), &Results::default());
             for number in 1..=last {
                 let claim = format!("C{id}-{number}");
                 assert!(table.rows.iter().any(|row| row.id == claim), "{claim}");
             }
             for row in &table.rows {
-                let is_arithmetic = ["C000-12", "C003-16"].contains(&row.id);
+                let is_arithmetic = ["C000-12", "C001-14", "C003-16"].contains(&row.id);
                 assert_eq!(row.verdict == Verdict::NotRun, !is_arithmetic, "{}", row.id);
                 assert!(!row.measured.is_empty(), "{} says why", row.id);
             }
