@@ -119,10 +119,9 @@ impl Twin<'_> {
         if until > self.now {
             return None;
         }
-        (0..n).map(|k| (first + k) % n).find_map(|queue| {
-            self.request(s, from, queue)
-                .map(|(to, id)| (to, queue, id))
-        })
+        (0..n)
+            .map(|k| (first + k) % n)
+            .find_map(|queue| self.request(s, from, queue).map(|(to, id)| (to, queue, id)))
     }
 
     pub(super) fn allocate_hierarchical(&mut self, s: usize) {

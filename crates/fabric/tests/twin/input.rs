@@ -47,7 +47,9 @@ impl Twin<'_> {
     /// The pace at which a packet leaves its input buffer.
     pub(super) fn input_pace(&self, s: usize, p: usize, output: usize) -> Pace {
         match &self.plan.switch.architecture {
-            Architecture::Hierarchical(h) if !self.is_local(p, output) => self.pace(h.mport_speedup),
+            Architecture::Hierarchical(h) if !self.is_local(p, output) => {
+                self.pace(h.mport_speedup)
+            }
             Architecture::InputQueued => {
                 let (flit, _) = self.flit_of(s, output);
                 let pace = self.plan.switch.crossbar_pace();

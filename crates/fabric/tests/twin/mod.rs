@@ -201,9 +201,10 @@ impl<'a> Twin<'a> {
                     .iter()
                     .flat_map(BTreeMap::values)
                     .all(VecDeque::is_empty)
-                && n.injection.iter().flatten().all(|i| {
-                    i.packets.is_empty() && i.active.is_empty() && i.used == 0
-                })
+                && n.injection
+                    .iter()
+                    .flatten()
+                    .all(|i| i.packets.is_empty() && i.active.is_empty() && i.used == 0)
                 && far(&n.far)
         };
         self.agenda.is_empty()
