@@ -9,13 +9,15 @@ use rustc_hash::FxHashMap;
 use crate::connections::Meters;
 use crate::event::Event;
 use crate::fabric::{Buffer, Fabric};
+use crate::flow::Flow;
 use crate::mask::Mask;
-use crate::nic::{Nic, NicQueue};
-use crate::plan::FabricPlan;
+use crate::nic::{Admittance, Nic, NicQueue};
+use crate::plan::{Architecture, FabricPlan, FlowControl, NicQueues};
 use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
 use crate::recorder::{Counters, Row};
-use crate::room::{Limits, Room};
-use crate::switch::{Requests, Switch};
+use crate::room::Limits;
+use crate::shape::Shape;
+use crate::switch::{Beyond, Grouping, Requests, Switch};
 use crate::trace::Watch;
 use crate::wire::{Stages, Wire};
 
@@ -38,6 +40,7 @@ impl Atlas {
     pub(crate) fn new(plan: &FabricPlan) -> Self {
         let n = plan.n_partitions();
         let topology = &plan.topology;
+        let grouping = Grouping::new(&plan.switch);
         let mut next_port = vec![0u32; n];
         let mut switches = vec![Vec::new(); n];
         let first_port = (0..topology.n_switches())
@@ -46,7 +49,7 @@ impl Atlas {
                 let p = usize::from(partition);
                 switches[p].push(SwitchId(s));
                 let first = next_port[p];
-                next_port[p] += u32::from(topology.n_ports(SwitchId(s)));
+                next_port[p] += grouping.n_records(topology.n_ports(SwitchId(s)));
                 (partition, first)
             })
             .collect();
@@ -112,19 +115,20 @@ pub fn rows(plan: &FabricPlan) -> Vec<(usize, netloom_units::Sl)> {
 }
 
 /// One partition of a plan.
-pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
+pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     atlas: &Atlas,
     number: u16,
     arbiter: &MakeArbiter<'_, A>,
     watch: Option<Watch>,
-) -> Fabric<A, W, R> {
+) -> Fabric<A, S, W, R> {
     let topology = &plan.topology;
     let (switch_ids, nic_ids) = (
         &atlas.switches[usize::from(number)],
         &atlas.nics[usize::from(number)],
     );
-    let radix = usize::from(topology.radix());
+    let grouping = Grouping::new(&plan.switch);
+    let radix = grouping.n_records(topology.radix()) as usize;
     let n_vls = usize::from(plan.n_vls);
     let queue_map = plan.queue_map();
     let n_queues = queue_map.n_queues() as usize;
@@ -133,19 +137,22 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         "masks wide enough"
     );
     let stages = Stages::new(plan);
-    let wires: Vec<Wire> = plan
-        .links
-        .iter()
-        .map(|&link| Wire::new(plan, link, &stages))
-        .collect();
+    let links = plan.links.iter();
+    let mut wires: Vec<Wire> = links.map(|&link| Wire::new(plan, link, &stages)).collect();
+    let centre = wires.len() as u8;
+    wires.push(Wire::of_centre(&stages));
 
     let mut switches = Vec::with_capacity(switch_ids.len());
-    let mut ports: Vec<Port<A, W, R>> = Vec::new();
+    let mut ports: Vec<Port<A, S::Flow, W, R>> = Vec::new();
+    let mut beyond = Vec::new();
+    let looks_ahead = plan.flow_control == FlowControl::QueueCredits;
     for (index, &id) in switch_ids.iter().enumerate() {
         let n_ports = topology.n_ports(id);
         switches.push(Switch {
             id,
             base: ports.len() as u32,
+            n_ports,
+            n_central: grouping.n_central(n_ports),
             is_marked: false,
             again: false,
             woken: Mask::default(),
@@ -170,7 +177,35 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 ring_out: ring(plan.forwarding.ring_of_output(id, port)),
                 ring_in: ring(plan.forwarding.ring_of_input(id, port)),
             };
-            ports.push(Port::new(place, arbiter(Egress::Switch(id, port))));
+            let flow = S::Flow::new(plan, place.wire);
+            ports.push(Port::new(place, arbiter(Egress::Switch(id, port)), flow));
+            if looks_ahead {
+                beyond.push(match topology.peer(id, port) {
+                    Wired::Switch(switch, port) => Beyond {
+                        switch,
+                        port,
+                        is_switch: true,
+                    },
+                    _ => Beyond {
+                        switch: id,
+                        port,
+                        is_switch: false,
+                    },
+                });
+            }
+        }
+        for number in u32::from(n_ports)..grouping.n_records(n_ports) {
+            let place = Place {
+                peer: Peer::Nobody,
+                switch: index as u32,
+                number: number as u16,
+                wire: centre,
+                ring_out: 0,
+                ring_in: 0,
+            };
+            // Nobody asks the arbiter of a record without a link.
+            let idle = arbiter(Egress::Switch(id, PortNumber(0)));
+            ports.push(Port::new(place, idle, S::Flow::new(plan, 0)));
         }
     }
 
@@ -190,7 +225,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         n_rows <= 256,
         "a row of (class, service level) has a number of 8 bits"
     );
-    let nics: Vec<Nic<A>> = nic_ids
+    let nics: Vec<Nic<A, S::Flow>> = nic_ids
         .iter()
         .map(|&id| {
             let (switch, port) = topology.attachment(id);
@@ -199,7 +234,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
                 port: atlas.port(switch, port).1,
                 present: 0,
                 link_until: Tick::ZERO,
-                credit: Room::default(),
+                credit: S::Flow::new(plan, topology.link_class(switch, port)),
                 arbiter: arbiter(Egress::Nic(id)),
                 link_wake: Tick::NEVER,
                 last_header: Tick::ZERO,
@@ -233,6 +268,24 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         slots: Limits::new(&sizes.slots(&plan.largest)),
     };
 
+    let mut input_buffer = buffer(&plan.switch.input_buffer);
+    if looks_ahead {
+        input_buffer.flits = Limits::of_queues(&plan.switch.queue_flits, queue_map.per_lane);
+    }
+    let admittance = (plan.nic_queues == NicQueues::PerDestination).then(|| {
+        Admittance::new(
+            nics.len() * n_slots,
+            topology.n_nics(),
+            queue_map.per_lane,
+            &plan.switch.queue_flits,
+        )
+    });
+    let central_buffer = match &plan.switch.architecture {
+        Architecture::Hierarchical(hierarchy) => Limits::new(&hierarchy.central_buffer),
+        _ => Limits::new(&plan.switch.output_buffer),
+    };
+    let asking_lanes = if S::HAS_OUTPUT_BUFFER { 0 } else { n_vls };
+
     Fabric {
         forwarding: plan.forwarding.clone(),
         channels: plan.channels.clone(),
@@ -240,8 +293,13 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         n_vls,
         n_queues,
         queue_map,
-        input_buffer: buffer(&plan.switch.input_buffer),
+        input_buffer,
         output_buffer: buffer(&plan.switch.output_buffer),
+        central_buffer,
+        credits_per_queue: looks_ahead,
+        beyond: beyond.into(),
+        grouping,
+        admittance,
         allocation: plan.switch.allocation,
         segmentation: plan.segmentation,
         classes: plan.classes.clone(),
@@ -250,7 +308,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
         keeps_order,
         input_queues: vec![InputQueue::default(); ports.len() * n_queues].into(),
         output_queues: vec![OutputQueue::default(); ports.len() * n_vls].into(),
-        requests: Requests::new(radix),
+        requests: Requests::new(radix, asking_lanes),
         cursors: vec![Cursor::default(); nics.len() * plan.classes.len()],
         messages: Slab::default(),
         last_latency: vec![None; nics.len() * n_rows],
@@ -274,7 +332,7 @@ pub(crate) fn partition<A: Arbiter, const W: usize, const R: usize>(
     }
 }
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// The first message of every NIC and class.
     pub(crate) fn first_arrivals(&mut self, mut each: impl FnMut(Tick, Event)) {
         for nic in 0..self.nics.len() as u32 {

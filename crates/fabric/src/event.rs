@@ -31,14 +31,41 @@ pub(crate) enum Event {
     },
     /// Credits come back to an output port from its link's other end, from `lag` ticks ago on.
     Credit {
-        /// Their lane.
-        vl: u8,
+        /// At which pace.
+        pace: u8,
+        /// Their class: a lane or a queue.
+        class: u16,
         /// How many.
         units: u16,
         /// The output port.
         port: u32,
         /// Ticks since the first of them.
         lag: u32,
+    },
+    /// The other end of a port's link has counted a packet (PAUSE).
+    Counted {
+        /// Its lane.
+        vl: u8,
+        /// Its length.
+        flits: u16,
+        /// The output port.
+        port: u32,
+    },
+    /// The same for a NIC.
+    NicCounted {
+        /// Its lane.
+        vl: u8,
+        /// Its length.
+        flits: u16,
+        /// The NIC.
+        nic: u32,
+    },
+    /// A packet that waited so as not to run dry, or that has crossed to the centre, joins its queue.
+    Join {
+        /// The input port or central link.
+        port: u32,
+        /// Its record.
+        packet: u32,
     },
     /// Room in an output buffer comes free from `lag` ticks ago on (only where it was not foreseen).
     Drain {
@@ -100,8 +127,10 @@ pub(crate) enum Event {
     },
     /// Credits come back to a NIC, from `lag` ticks ago on.
     NicCredit {
-        /// Their lane.
-        vl: u8,
+        /// At which pace.
+        pace: u8,
+        /// Their class.
+        class: u16,
         /// How many.
         units: u16,
         /// The NIC.

@@ -12,13 +12,15 @@ use rustc_hash::FxHashMap;
 use crate::channels::Channels;
 use crate::connections::Meters;
 use crate::event::Event;
-use crate::nic::{Created, Message, Nic, NicQueue};
+use crate::flow::Flow;
+use crate::nic::{Admittance, Created, Message, Nic, NicQueue};
 use crate::plan::{Allocation, ClassPlan};
 use crate::port::{InputQueue, OutputQueue, Port};
 use crate::queue_scheme::QueueMap;
 use crate::recorder::{Counters, Row};
 use crate::room::Limits;
-use crate::switch::{Requests, Switch};
+use crate::shape::Shape;
+use crate::switch::{Beyond, Grouping, Requests, Switch};
 use crate::trace::{Stage, Step, Watch};
 use crate::wire::{Stages, Wire};
 
@@ -53,7 +55,7 @@ impl Buffer {
 }
 
 /// One partition. `A` is the arbiter at every output; `W` words hold a set of ports, `R` one of queues.
-pub(crate) struct Fabric<A, const W: usize, const R: usize> {
+pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
     // What never changes.
     pub(crate) stages: Stages,
     pub(crate) wires: Rows<Wire>,
@@ -66,6 +68,13 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     pub(crate) queue_map: QueueMap,
     pub(crate) input_buffer: Buffer,
     pub(crate) output_buffer: Buffer,
+    /// Of one central link.
+    pub(crate) central_buffer: Limits,
+    /// Whether credits are per queue: then a sender looks one hop ahead.
+    pub(crate) credits_per_queue: bool,
+    /// Who is at the other end of each port, where senders look ahead.
+    pub(crate) beyond: Rows<Beyond>,
+    pub(crate) grouping: Grouping,
     pub(crate) allocation: Allocation,
     pub(crate) segmentation: SlSegmentation,
     pub(crate) classes: Vec<ClassPlan>,
@@ -77,13 +86,15 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
 
     // Switches.
     pub(crate) switches: Rows<Switch<W>>,
-    pub(crate) ports: Rows<Port<A, W, R>>,
+    pub(crate) ports: Rows<Port<A, S::Flow, W, R>>,
     pub(crate) input_queues: Rows<InputQueue>,
     pub(crate) output_queues: Rows<OutputQueue>,
     pub(crate) requests: Requests<W>,
 
     // NICs.
-    pub(crate) nics: Rows<Nic<A>>,
+    pub(crate) nics: Rows<Nic<A, S::Flow>>,
+    /// Queues per destination before the NICs' own, where there are any.
+    pub(crate) admittance: Option<Admittance>,
     pub(crate) nic_queues: Rows<NicQueue>,
     pub(crate) n_slots: usize,
     pub(crate) cursors: Vec<Cursor>,
@@ -108,7 +119,7 @@ pub(crate) struct Fabric<A, const W: usize, const R: usize> {
     pub(crate) steps: Vec<Step>,
 }
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// Writes down a step of the packet that is followed.
     #[cold]
     pub(crate) fn note(&mut self, packet: &Packet, at: Tick, stage: impl FnOnce(&Self) -> Stage) {
@@ -153,7 +164,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     }
 }
 
-impl<A: Arbiter, const W: usize, const R: usize> Model for Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Model for Fabric<A, S, W, R> {
     type Event = Event;
     type Parcel = Packet;
 
@@ -170,11 +181,22 @@ impl<A: Arbiter, const W: usize, const R: usize> Model for Fabric<A, W, R> {
                 self.header_arrives(now, port, packet, vl, flits, NicId(destination), out);
             }
             Event::Credit {
-                vl,
+                pace,
+                class,
                 units,
                 port,
                 lag,
-            } => self.credits_arrive(now, port, vl, units, lag, out),
+            } => {
+                let from = Tick(now.0 - u64::from(lag));
+                self.credits_arrive(now, port, class, units, pace, from, out);
+            }
+            Event::Counted { vl, flits, port } => {
+                self.ports[port].credit.count(u16::from(vl), flits, now);
+            }
+            Event::NicCounted { vl, flits, nic } => {
+                self.nics[nic].credit.count(u16::from(vl), flits, now);
+            }
+            Event::Join { port, packet } => self.packet_joins(now, port, packet, out),
             Event::ReleaseInput { port } => self.input_released(port, out),
             Event::ReleaseOutput { port } => self.output_released(port, out),
             Event::ReleaseBoth { input, output } => {
@@ -216,11 +238,15 @@ impl<A: Arbiter, const W: usize, const R: usize> Model for Fabric<A, W, R> {
                 self.message_arrives(now, nic, created, out);
             }
             Event::NicCredit {
-                vl,
+                pace,
+                class,
                 units,
                 nic,
                 lag,
-            } => self.nic_credits_arrive(now, nic, vl, units, lag, out),
+            } => {
+                let from = Tick(now.0 - u64::from(lag));
+                self.nic_credits_arrive(now, nic, class, units, pace, from, out);
+            }
             Event::NicLink { nic } => self.nic_link_wakes(now, nic, out),
             Event::Deliver { nic, packet } => self.deliver(now, nic, packet),
         }

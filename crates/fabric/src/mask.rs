@@ -33,6 +33,11 @@ impl<const W: usize> Mask<W> {
     }
 
     #[inline]
+    pub(crate) fn has(&self, bit: usize) -> bool {
+        self.0[Self::word(bit)] >> (bit % 64) & 1 == 1
+    }
+
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }

@@ -4,7 +4,7 @@ use netloom_packet::Rows;
 use netloom_units::Tick;
 
 use crate::mask::Mask;
-use crate::ramp::Pace;
+use crate::ramp::Paces;
 use crate::room::Room;
 use crate::wire::{Stages, Wire};
 
@@ -29,13 +29,18 @@ pub(crate) enum Peer {
 #[derive(Clone, Copy, Debug)]
 struct Line;
 
-/// State of a port. `A` arbitrates its link; `W` words hold a set of ports, `R` words a set of queues.
+/// State of a port. `A` arbitrates its link, `F` is its flow control; `W` words hold a set of ports, `R` words
+/// a set of queues.
+///
+/// A hierarchical switch has more of them than ports: one for each central link, which is an output of an
+/// MPort crossbar and an input of the central one, and one for each central writer of an output buffer. They
+/// come after the ports, in this order.
 ///
 /// The fields are in five cache lines: the input side, the output side, room in the output buffer, room
 /// at the other end of the link, arbiter and counters. A header's arrival touches the first; a grant the
 /// first of its input and the others of its output; a credit the second and fourth.
 #[repr(C, align(64))]
-pub(crate) struct Port<A, const W: usize, const R: usize> {
+pub(crate) struct Port<A, F, const W: usize, const R: usize> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
     pub(crate) ready: Mask<R>,
@@ -95,7 +100,7 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) space: Room,
 
     /// Room in the buffer at the other end.
-    pub(crate) credit: Room,
+    pub(crate) credit: F,
 
     counter_line: [Line; 0],
     pub(crate) arbiter: A,
@@ -113,9 +118,9 @@ pub(crate) struct Port<A, const W: usize, const R: usize> {
     pub(crate) output_peak: u16,
 }
 
-impl<A, const W: usize, const R: usize> Port<A, W, R> {
+impl<A, F, const W: usize, const R: usize> Port<A, F, W, R> {
     /// A port that nothing has happened to.
-    pub(crate) fn new(place: Place, arbiter: A) -> Self {
+    pub(crate) fn new(place: Place, arbiter: A, credit: F) -> Self {
         Port {
             ready: Mask::default(),
             input_until: Tick::ZERO,
@@ -146,7 +151,7 @@ impl<A, const W: usize, const R: usize> Port<A, W, R> {
             wire_out: place.wire,
             ring_out: place.ring_out,
             space: Room::default(),
-            credit: Room::default(),
+            credit,
             counter_line: [],
             arbiter,
             flits: 0,
@@ -157,12 +162,12 @@ impl<A, const W: usize, const R: usize> Port<A, W, R> {
         }
     }
 
-    /// The pace at which the buffer behind its link is emptied.
+    /// The paces at which the buffer behind its link is emptied.
     #[inline]
-    pub(crate) fn credit_pace(&self, wires: &Rows<Wire>, stages: &Stages) -> Pace {
+    pub(crate) fn credit_paces<'a>(&self, wires: &'a Rows<Wire>, stages: &'a Stages) -> &'a Paces {
         match self.receiver {
-            Peer::Nic(_) => wires[u32::from(self.wire_out)].drain,
-            _ => stages.crossbar,
+            Peer::Nic(_) => &wires[u32::from(self.wire_out)].drain,
+            _ => &stages.crossbar,
         }
     }
 
@@ -189,7 +194,7 @@ pub(crate) struct Place {
     pub(crate) ring_in: u8,
 }
 
-const _: () = assert!(size_of::<Port<[u64; 4], 1, 1>>() == 5 * 64);
+const _: () = assert!(size_of::<Port<[u64; 4], Room, 1, 1>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets and a copy of what the
 /// allocator needs of the first.
@@ -199,8 +204,10 @@ pub(crate) struct InputQueue {
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) flits: u16,
-    /// The output that the first packet wants.
+    /// The crossbar output that the first packet wants.
     pub(crate) output: u16,
+    /// Its class at the other end of the link behind that output, where it crosses only with credits.
+    pub(crate) class: u16,
     /// The lane on which it leaves.
     pub(crate) vl: u8,
 }
@@ -212,10 +219,13 @@ impl Default for InputQueue {
             tail: NIL,
             flits: 0,
             output: 0,
+            class: 0,
             vl: 0,
         }
     }
 }
+
+const _: () = assert!(size_of::<InputQueue>() == 16);
 
 /// The queue of one lane at an output.
 #[derive(Clone, Copy, Debug)]
@@ -223,6 +233,8 @@ pub(crate) struct OutputQueue {
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) flits: u16,
+    /// Class of the first packet at the other end of the link.
+    pub(crate) class: u16,
 }
 
 impl Default for OutputQueue {
@@ -231,6 +243,7 @@ impl Default for OutputQueue {
             head: NIL,
             tail: NIL,
             flits: 0,
+            class: 0,
         }
     }
 }

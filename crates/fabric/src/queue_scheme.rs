@@ -64,6 +64,15 @@ impl QueueMap {
         lane * self.per_lane + residue
     }
 
+    /// The first queue of a lane.
+    pub(crate) fn first_of_lane(&self, vl: u8) -> u32 {
+        if self.lanes == 1 {
+            0
+        } else {
+            u32::from(vl) * self.per_lane
+        }
+    }
+
     /// Whether the output must be known, and not only the destination.
     pub fn looks_at_output(&self) -> bool {
         self.of_output != 0 && self.modulus > 1

@@ -54,42 +54,56 @@ impl Pace {
     }
 }
 
-/// `count` units of a lane that come free one after another, the last of them at `end`.
+/// The paces at which one buffer may be emptied: a flat switch has one, a hierarchical one two (to its own
+/// outputs, and to the centre).
+pub(crate) type Paces = [Pace; 2];
+
+/// `count` units of a class (a lane or a queue) that come free one after another, the last of them at `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Ramp {
     pub(crate) end: Tick,
     /// Zero where there is no ramp at all.
     pub(crate) count: u16,
-    pub(crate) vl: u8,
+    pub(crate) class: u16,
+    /// Which of the buffer's paces.
+    pub(crate) pace: u8,
 }
 
 impl Ramp {
     #[inline]
-    pub(crate) fn new(start: Tick, count: u16, vl: u8, pace: Pace) -> Self {
+    pub(crate) fn new(start: Tick, count: u16, class: u16, pace: u8, paces: &Paces) -> Self {
+        let own = paces[usize::from(pace & 1)];
         Ramp {
-            end: start + pace.time_of(u64::from(count) - 1),
+            end: start + own.time_of(u64::from(count) - 1),
             count,
-            vl,
+            class,
+            pace,
         }
+    }
+
+    /// Its own pace.
+    #[inline]
+    pub(crate) fn pace(&self, paces: &Paces) -> Pace {
+        paces[usize::from(self.pace & 1)]
     }
 
     /// When the first is free.
     #[inline]
-    pub(crate) fn start(&self, pace: Pace) -> Tick {
-        Tick(self.end.0 - pace.time_of(u64::from(self.count) - 1))
+    pub(crate) fn start(&self, paces: &Paces) -> Tick {
+        Tick(self.end.0 - self.pace(paces).time_of(u64::from(self.count) - 1))
     }
 
     /// How many are free at a time.
     #[inline]
-    pub(crate) fn passed(&self, now: Tick, pace: Pace) -> u32 {
+    pub(crate) fn passed(&self, now: Tick, paces: &Paces) -> u32 {
         if now >= self.end {
             return u32::from(self.count);
         }
-        let start = self.start(pace);
+        let start = self.start(paces);
         if now < start {
             0
         } else {
-            pace.passed(now - start) as u32
+            self.pace(paces).passed(now - start) as u32
         }
     }
 }

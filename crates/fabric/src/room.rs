@@ -7,7 +7,7 @@
 
 use netloom_units::Tick;
 
-use crate::ramp::{Pace, Ramp};
+use crate::ramp::{Paces, Ramp};
 
 /// How a buffer is divided among the lanes, in flits (or slots, see [`Sizes::slots`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,6 +78,8 @@ pub(crate) struct Limits {
     n_vls: usize,
     is_pool: bool,
     capacity: u32,
+    /// Classes of a lane: one, or its queues where room is counted for each.
+    per_lane: u32,
     /// Without a pool: the whole part of each lane. With one: what is kept free for it.
     min: [u32; MOST_LANES],
     max: [u32; MOST_LANES],
@@ -93,6 +95,7 @@ impl Limits {
                 n_vls: parts.len(),
                 is_pool: false,
                 capacity: 0,
+                per_lane: 1,
                 min: fill(parts),
                 max: fill(parts),
                 sure: fill(parts),
@@ -101,80 +104,173 @@ impl Limits {
                 n_vls: min.len(),
                 is_pool: true,
                 capacity: *capacity,
+                per_lane: 1,
                 min: fill(min),
                 max: fill(max),
                 sure: fill(min),
             },
         }
     }
+
+    /// Room counted for each of so many queues of a lane; `flits` of each, by lane.
+    pub(crate) fn of_queues(flits: &[u32], per_lane: u32) -> Self {
+        Limits {
+            per_lane,
+            ..Limits::new(&Sizes::Static(flits.into()))
+        }
+    }
 }
 
-/// What the sender knows of one buffer: one cache line.
+/// What is in use by each class of a buffer.
+pub(crate) trait Used {
+    /// Counters for so many classes, all zero.
+    fn new(n_classes: usize) -> Self;
+    /// The lane of a class.
+    fn lane(class: u16, limits: &Limits) -> usize;
+    /// One counter.
+    fn of(&self, class: u16) -> u16;
+    /// The same, to change.
+    fn of_mut(&mut self, class: u16) -> &mut u16;
+    /// How many counters there are.
+    fn n_classes(&self) -> usize;
+}
+
+/// A class is a lane.
 #[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes([u16; MOST_LANES]);
+
+impl Used for Lanes {
+    fn new(_: usize) -> Self {
+        Lanes::default()
+    }
+
+    #[inline]
+    fn lane(class: u16, _: &Limits) -> usize {
+        usize::from(class) % MOST_LANES
+    }
+
+    #[inline]
+    fn of(&self, class: u16) -> u16 {
+        self.0[usize::from(class) % MOST_LANES]
+    }
+
+    #[inline]
+    fn of_mut(&mut self, class: u16) -> &mut u16 {
+        &mut self.0[usize::from(class) % MOST_LANES]
+    }
+
+    fn n_classes(&self) -> usize {
+        MOST_LANES
+    }
+}
+
+/// A class is a queue: as many as a queue scheme has.
+#[derive(Clone, Debug)]
+pub(crate) struct Queues(Box<[u16]>);
+
+impl Used for Queues {
+    fn new(n_classes: usize) -> Self {
+        Queues(vec![0; n_classes].into())
+    }
+
+    #[inline]
+    fn lane(class: u16, limits: &Limits) -> usize {
+        (u32::from(class) / limits.per_lane) as usize % MOST_LANES
+    }
+
+    #[inline]
+    fn of(&self, class: u16) -> u16 {
+        self.0[usize::from(class)]
+    }
+
+    #[inline]
+    fn of_mut(&mut self, class: u16) -> &mut u16 {
+        &mut self.0[usize::from(class)]
+    }
+
+    fn n_classes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What the sender knows of one buffer: one cache line, where classes are lanes.
+#[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(crate) struct Room {
-    /// In use by each lane, what has come free since the ramps began not yet taken off.
-    used: [u16; MOST_LANES],
+pub(crate) struct Room<U = Lanes> {
+    /// In use by each class, what has come free since the ramps began not yet taken off.
+    used: U,
     ramps: [Ramp; 2],
 }
 
-impl Room {
-    #[inline]
-    fn lane(vl: u8) -> usize {
-        usize::from(vl) % MOST_LANES
+const _: () = assert!(size_of::<Room>() == 64);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room::new(MOST_LANES)
+    }
+}
+
+impl<U: Used> Room<U> {
+    pub(crate) fn new(n_classes: usize) -> Self {
+        Room {
+            used: U::new(n_classes),
+            ramps: [Ramp::default(); 2],
+        }
     }
 
-    /// In use by a lane, reservations included, as far as it is settled.
+    /// In use by a class, reservations included, as far as it is settled.
     #[inline]
-    pub(crate) fn used(&self, vl: u8) -> u32 {
-        u32::from(self.used[Self::lane(vl)])
+    pub(crate) fn used(&self, class: u16) -> u32 {
+        u32::from(self.used.of(class))
     }
 
     #[inline]
-    fn used_at(&self, vl: usize, now: Tick, pace: Pace) -> u32 {
-        let mut used = u32::from(self.used[vl % MOST_LANES]);
+    fn used_at(&self, class: u16, now: Tick, paces: &Paces) -> u32 {
+        let mut used = self.used(class);
         for ramp in &self.ramps {
-            if ramp.count != 0 && usize::from(ramp.vl) == vl {
-                used -= ramp.passed(now, pace);
+            if ramp.count != 0 && ramp.class == class {
+                used -= ramp.passed(now, paces);
             }
         }
         used
     }
 
-    /// How much a lane may still send.
+    /// How much a class may still send.
     #[inline(never)]
-    pub(crate) fn available(&self, vl: u8, now: Tick, pace: Pace, limits: &Limits) -> u32 {
-        let lane = Self::lane(vl);
-        let mine = self.used_at(lane, now, pace);
+    pub(crate) fn available(&self, class: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
+        let lane = U::lane(class, limits);
+        let mine = self.used_at(class, now, paces);
         if !limits.is_pool {
             return limits.min[lane] - mine;
         }
         let mut kept = mine;
         for other in (0..limits.n_vls).filter(|other| *other != lane) {
-            kept += self.used_at(other, now, pace).max(limits.min[other]);
+            kept += self
+                .used_at(other as u16, now, paces)
+                .max(limits.min[other]);
         }
         (limits.capacity - kept).min(limits.max[lane].saturating_sub(mine))
     }
 
-    /// Whether a lane may send so much now. The pace is asked for only where ramps must be looked at.
+    /// Whether a class may send so much now. The paces are asked for only where ramps must be looked at.
     #[inline(always)]
-    pub(crate) fn has(
+    pub(crate) fn has<'a>(
         &self,
-        vl: u8,
+        class: u16,
         need: u32,
         now: Tick,
         limits: &Limits,
-        pace: impl FnOnce() -> Pace,
+        paces: impl FnOnce() -> &'a Paces,
     ) -> bool {
         // What is settled often suffices: ramps can only add to it.
-        self.used(vl) + need <= limits.sure[Self::lane(vl)]
-            || self.available(vl, now, pace(), limits) >= need
+        self.used(class) + need <= limits.sure[U::lane(class, limits)]
+            || self.available(class, now, paces(), limits) >= need
     }
 
     /// Takes room for a packet that is about to be sent.
     #[inline]
-    pub(crate) fn take(&mut self, vl: u8, amount: u16) {
-        self.used[Self::lane(vl)] += amount;
+    pub(crate) fn take(&mut self, class: u16, amount: u16) {
+        *self.used.of_mut(class) += amount;
     }
 
     /// Room is coming free. `false` if both places for ramps are taken: then the caller comes again
@@ -211,7 +307,7 @@ impl Room {
 
     #[inline]
     fn settle(&mut self, ramp: Ramp) {
-        let used = &mut self.used[Self::lane(ramp.vl)];
+        let used = self.used.of_mut(ramp.class);
         debug_assert!(
             *used >= ramp.count,
             "credit conservation: more came back than was taken"
@@ -219,20 +315,20 @@ impl Room {
         *used -= ramp.count;
     }
 
-    /// The first time from now on at which a lane may send `need`, as far as known ramps tell.
+    /// The first time from now on at which a class may send `need`, as far as known ramps tell.
     pub(crate) fn when(
         &self,
-        vl: u8,
+        class: u16,
         need: u32,
         now: Tick,
-        pace: Pace,
+        paces: &Paces,
         limits: &Limits,
     ) -> Option<Tick> {
         // Room only grows along the ramps, so the flit that makes it enough can be searched for.
         for ramp in self.ramps.iter().filter(|r| r.count != 0) {
-            let start = ramp.start(pace);
-            let at = |k: u64| now.max(start + pace.time_of(k));
-            let enough = |k: u64| self.available(vl, at(k), pace, limits) >= need;
+            let start = ramp.start(paces);
+            let at = |k: u64| now.max(start + ramp.pace(paces).time_of(k));
+            let enough = |k: u64| self.available(class, at(k), paces, limits) >= need;
             if !enough(u64::from(ramp.count) - 1) {
                 continue;
             }
@@ -252,14 +348,14 @@ impl Room {
 
     /// Whether nothing is in use once everything known has come free: what a drained fabric shows.
     pub(crate) fn is_idle(&self) -> bool {
-        (0..MOST_LANES).all(|vl| {
+        (0..self.used.n_classes()).all(|class| {
             let coming: u16 = self
                 .ramps
                 .iter()
-                .filter(|r| usize::from(r.vl) == vl)
+                .filter(|r| usize::from(r.class) == class)
                 .map(|r| r.count)
                 .sum();
-            self.used[vl] == coming
+            self.used.of(class as u16) == coming
         })
     }
 }
@@ -267,6 +363,7 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ramp::Pace;
     use proptest::prelude::*;
 
     /// The slow twin: every flit that comes free is an entry of a list.
@@ -313,36 +410,37 @@ mod tests {
             steps in proptest::collection::vec((0usize..3, 1u16..12, 0u64..30, 0u64..12), 1..40),
         ) {
             let pace = Pace { period, num, den };
+            let paces = [pace; 2];
             let sizes = if pool {
                 Sizes::Pool { capacity: 40, min: Box::new([6, 6, 6]), max: Box::new([25, 25, 25]) }
             } else {
                 Sizes::Static(Box::new([14, 14, 14]))
             };
             let limits = Limits::new(&sizes);
-            let mut room = Room::default();
+            let mut room: Room = Room::default();
             let mut twin = FlitLoop { taken: vec![0; 3], freed: vec![] };
             let (mut now, mut free_from) = (0u64, 0u64);
             for (vl, flits, wait, lead) in steps {
                 now += wait;
-                let lane = u8::try_from(vl).unwrap();
-                for v in 0..3u8 {
+                let lane = u16::try_from(vl).unwrap();
+                for v in 0..3u16 {
                     let exact = twin.available(usize::from(v), now, &sizes);
-                    prop_assert_eq!(room.available(v, Tick(now), pace, &limits), exact);
+                    prop_assert_eq!(room.available(v, Tick(now), &paces, &limits), exact);
                     for need in [exact, exact + 1] {
-                        prop_assert_eq!(room.has(v, need, Tick(now), &limits, || pace), need <= exact);
+                        prop_assert_eq!(room.has(v, need, Tick(now), &limits, || &paces), need <= exact);
                     }
                 }
                 let need = u32::from(flits);
-                if !room.has(lane, need, Tick(now), &limits, || pace) {
+                if !room.has(lane, need, Tick(now), &limits, || &paces) {
                     let known = twin.freed.iter().map(|f| f.0).max().unwrap_or(0);
                     let first = (now..=known.max(now)).find(|&t| twin.available(vl, t, &sizes) >= need);
-                    prop_assert_eq!(room.when(lane, need, Tick(now), pace, &limits).map(|t| t.0), first);
+                    prop_assert_eq!(room.when(lane, need, Tick(now), &paces, &limits).map(|t| t.0), first);
                     continue;
                 }
                 room.take(lane, flits);
                 twin.taken[vl] += need;
                 let start = free_from.max(now + 1 + lead);
-                let ramp = Ramp::new(Tick(start), flits, lane, pace);
+                let ramp = Ramp::new(Tick(start), flits, lane, 0, &paces);
                 if !room.release(ramp, Tick(now)) {
                     // No place: come again at its start, as the caller does by an event.
                     now = start;

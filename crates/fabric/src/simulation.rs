@@ -12,10 +12,13 @@ use netloom_units::{NicId, Port, SwitchId, Tick};
 use crate::build::{self, Atlas, MakeArbiter};
 use crate::event::Event;
 use crate::fabric::Fabric;
-use crate::plan::{FabricPlan, QueueScheme};
-use crate::port::PortUse;
+use crate::flow::Flow;
+use crate::plan::{Architecture, FabricPlan, FlowControl};
+use crate::port::{Port as PortRecord, PortUse};
 use crate::recorder::{Counters, Row};
+use crate::shape::{Cioq, CioqPause, CioqQueues, Hierarchical, Iq, IqPause, Shape};
 use crate::stall::Waiting;
+use crate::switch::Grouping;
 use crate::trace::{Step, Watch};
 
 /// How to run a plan; no choice here changes a result.
@@ -80,12 +83,14 @@ pub trait Simulation {
 /// Builds a plan and hands every NIC its first messages.
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
     let radix = plan.topology.radix();
-    let is_voq = plan.switch.queues == QueueScheme::VoqSwitch;
+    let n_queues = plan.queue_map().n_queues();
     let tables = Tables::of(plan);
+    let is_flat = plan.switch.architecture == Architecture::Cioq;
     // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
-    if let (true, false, ..=128, false) = (
+    if let (true, true, ..=64, ..=128, false) = (
         tables.are_everywhere(),
-        is_voq,
+        is_flat && plan.flow_control == FlowControl::Credits,
+        n_queues,
         radix,
         options.boxed_arbiters,
     ) {
@@ -94,9 +99,9 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             table.clone()
         };
         return if radix <= 64 {
-            with_queue::<TwoTable, 1, 1>(plan, options, &arbiter)
+            with_queue::<TwoTable, Cioq, 1, 1>(plan, options, &arbiter)
         } else {
-            with_queue::<TwoTable, 2, 1>(plan, options, &arbiter)
+            with_queue::<TwoTable, Cioq, 2, 1>(plan, options, &arbiter)
         };
     }
     let arbiter = |output| -> Box<dyn Arbiter> {
@@ -105,13 +110,40 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             None => plan.policy_of(output).build(),
         }
     };
-    match (is_voq, radix) {
-        (false, ..=64) => with_queue::<_, 1, 1>(plan, options, &arbiter),
-        (false, _) => with_queue::<_, 8, 1>(plan, options, &arbiter),
-        (true, ..=64) => with_queue::<_, 1, 16>(plan, options, &arbiter),
-        (true, _) => with_queue::<_, 8, 128>(plan, options, &arbiter),
+    match (&plan.switch.architecture, &plan.flow_control) {
+        (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
+            (..=64, ..=64) => with_queue::<_, Cioq, 1, 1>(plan, options, &arbiter),
+            (..=64, _) => with_queue::<_, Cioq, 8, 1>(plan, options, &arbiter),
+            (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::Cioq, FlowControl::QueueCredits) => match (n_queues, radix) {
+            (..=64, ..=64) => with_queue::<_, CioqQueues, 1, 1>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::Cioq, FlowControl::Pfc(_)) => match (n_queues, radix) {
+            (..=64, ..=64) => with_queue::<_, CioqPause, 1, 1>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::InputQueued, FlowControl::Pfc(_)) => match (n_queues, radix) {
+            (..=64, ..=64) => with_queue::<_, IqPause, 1, 1>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::InputQueued, _) => match (n_queues, radix) {
+            (..=64, ..=64) => with_queue::<_, Iq, 1, 1>(plan, options, &arbiter),
+            (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::Hierarchical(_), _) => match Grouping::new(&plan.switch).n_records(radix) {
+            ..=64 => with_queue::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
+            ..=128 => with_queue::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
+            _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
+        },
     }
 }
+
+/// The largest number of queues of an input.
+pub const MOST_QUEUES: u32 = 8192;
 
 /// The InfiniBand tables of a plan: outputs with the same policy share one.
 struct Tables {
@@ -147,26 +179,40 @@ impl Tables {
 /// The largest number of ports of a switch.
 pub const LARGEST_RADIX: u16 = 512;
 
-fn with_queue<A: Arbiter + 'static, const W: usize, const R: usize>(
+/// With the event queue that the options ask for.
+fn with_queue<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     options: Options,
     arbiter: &MakeArbiter<'_, A>,
 ) -> Box<dyn Simulation> {
     if options.reference_queue {
-        Box::new(Running::<A, Heap<Event>, W, R>::new(plan, options, arbiter))
-    } else {
-        Box::new(Running::<A, Wheel<Event>, W, R>::new(
+        Box::new(Running::<A, S, Heap<Event>, W, R>::new(
             plan, options, arbiter,
         ))
+    } else {
+        with_wheel::<A, S, W, R>(plan, options, arbiter)
     }
 }
 
-struct Running<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> {
-    engine: Engine<Fabric<A, W, R>, Q>,
+/// With the wheel: for wide instances, which differ from a narrow one in nothing that an event queue sees.
+fn with_wheel<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
+    plan: &FabricPlan,
+    options: Options,
+    arbiter: &MakeArbiter<'_, A>,
+) -> Box<dyn Simulation> {
+    Box::new(Running::<A, S, Wheel<Event>, W, R>::new(
+        plan, options, arbiter,
+    ))
+}
+
+struct Running<A: Arbiter, S: Shape, Q: EventQueue<Event>, const W: usize, const R: usize> {
+    engine: Engine<Fabric<A, S, W, R>, Q>,
     atlas: Atlas,
 }
 
-impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Running<A, Q, W, R> {
+impl<A: Arbiter, S: Shape, Q: EventQueue<Event>, const W: usize, const R: usize>
+    Running<A, S, Q, W, R>
+{
     fn new(plan: &FabricPlan, options: Options, arbiter: &MakeArbiter<'_, A>) -> Self {
         let atlas = Atlas::new(plan);
         let partitions = (0..plan.n_partitions() as u16)
@@ -177,7 +223,7 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Running<A
         } else {
             build::lookahead(plan)
         };
-        let mut engine: Engine<Fabric<A, W, R>, Q> =
+        let mut engine: Engine<Fabric<A, S, W, R>, Q> =
             Engine::new(partitions, lookahead, options.threads);
         for partition in 0..plan.n_partitions() {
             // One partition at a time: its first events are moved into its queue before the next.
@@ -193,8 +239,8 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Running<A
     }
 }
 
-impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulation
-    for Running<A, Q, W, R>
+impl<A: Arbiter, S: Shape, Q: EventQueue<Event>, const W: usize, const R: usize> Simulation
+    for Running<A, S, Q, W, R>
 {
     fn run_until(&mut self, end: Tick) {
         self.engine.run_until(end);
@@ -234,7 +280,10 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulatio
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {
         let mut all = Vec::new();
         for fabric in self.engine.models() {
-            for port in &fabric.ports {
+            let is_port = |port: &&PortRecord<A, S::Flow, W, R>| {
+                port.number < fabric.switches[port.switch].n_ports
+            };
+            for port in fabric.ports.iter().filter(is_port) {
                 all.push((
                     fabric.switches[port.switch].id,
                     Port(port.number),
@@ -275,7 +324,7 @@ impl<A: Arbiter, Q: EventQueue<Event>, const W: usize, const R: usize> Simulatio
     fn waiting_messages(&mut self) -> u64 {
         self.engine
             .models()
-            .map(|fabric| fabric.messages.len() as u64)
+            .map(|fabric| fabric.messages.len() as u64 + fabric.packets_at_nics())
             .sum()
     }
 

@@ -11,6 +11,7 @@ use netloom_units::{Port, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::port::{NIL, Peer};
+use crate::shape::Shape;
 
 /// One end of a wait: a buffer of a port with its lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,7 +57,7 @@ impl fmt::Display for Waiting {
     }
 }
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
     /// waited at an input for the search to begin at all; `false` if none has.
     pub(crate) fn waits(

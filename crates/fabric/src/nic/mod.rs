@@ -4,12 +4,13 @@
 //! A NIC has one unbounded queue per service channel (one per service level unless a level has several), so a workload is never held back and latency counts
 //! from the creation of a message. Its clock has one cycle per flit of its link.
 
+mod admittance;
 mod receive;
 mod send;
 
 use netloom_units::{NicId, Tick};
 
-use crate::room::Room;
+pub(crate) use admittance::Admittance;
 
 /// What a workload hands over.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +57,7 @@ pub(crate) struct NicQueue {
 }
 
 /// State of a NIC.
-pub(crate) struct Nic<A> {
+pub(crate) struct Nic<A, F> {
     pub(crate) id: NicId,
     /// The switch port at the other end of its link, always in this partition.
     pub(crate) port: u32,
@@ -64,7 +65,7 @@ pub(crate) struct Nic<A> {
     pub(crate) present: u32,
     pub(crate) link_until: Tick,
     /// Room in the input buffer of the first switch.
-    pub(crate) credit: Room,
+    pub(crate) credit: F,
     pub(crate) arbiter: A,
     /// When the link is looked at again.
     pub(crate) link_wake: Tick,

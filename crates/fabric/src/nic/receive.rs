@@ -8,9 +8,10 @@ use netloom_packet::Packet;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
+use crate::shape::Shape;
 use crate::trace::Stage;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// The last flit of a packet has arrived.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Tick, nic: u32, id: u32) {

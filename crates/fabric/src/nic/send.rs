@@ -3,16 +3,19 @@
 use netloom_arbitration::{Arbiter, Head, View};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Arrival, Label, Packet};
-use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
+use netloom_routing::Occasion;
+use netloom_units::{Clock, NicId, Port, Sc, Sl, Tick, Vl};
 
 use crate::event::Event;
 use crate::fabric::{Fabric, Stored};
-use crate::nic::{Created, Message};
+use crate::flow::Flow;
+use crate::nic::{Created, Message, NicQueue};
 use crate::port::NIL;
 use crate::ramp::Ramp;
+use crate::shape::Shape;
 use crate::trace::Stage;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// The next message of a class at a NIC: when, and as an event.
     pub(crate) fn next_arrival(&mut self, nic: u32, class: u8) -> Option<(Tick, Event)> {
         let cursor = &mut self.cursors[nic as usize * self.classes.len() + usize::from(class)];
@@ -110,6 +113,10 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let id = self.messages.insert(message);
         let sc = self.channels.choose(Sl(sl), state.id, destination);
         let slot = usize::from(self.slot_of[sc.index()]);
+        if self.admittance.is_some() {
+            self.admit(nic, slot, destination, id);
+            return;
+        }
         let queue = &mut self.nic_queues[nic * self.n_slots as u32 + slot as u32];
         if queue.head == NIL {
             let cut = segmentation.cut(bytes);
@@ -146,23 +153,20 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         }
     }
 
-    /// Credits have come back from the first switch.
+    /// Credits have come back from the first switch, the first of them at `from`.
+    #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(crate) fn nic_credits_arrive<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
         nic: u32,
-        vl: u8,
+        class: u16,
         units: u16,
-        lag: u32,
+        pace: u8,
+        from: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
-        let ramp = Ramp::new(
-            Tick(now.0 - u64::from(lag)),
-            units,
-            vl,
-            self.stages.crossbar,
-        );
+        let ramp = Ramp::new(from, units, class, pace, &self.stages.crossbar);
         let state = &mut self.nics[nic];
         let held = state.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
@@ -184,7 +188,12 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         if state.present == 0 || state.link_until > now {
             return;
         }
-        let pace = self.stages.crossbar;
+        if self.admittance.is_some() {
+            self.decide_admitted(nic, now, out);
+            return;
+        }
+        let state = &self.nics[nic];
+        let paces = &self.stages.crossbar;
         let limits = &self.input_buffer.flits;
         let mut eligible = 0u32;
         let mut wake = Tick::NEVER;
@@ -194,7 +203,12 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             slots &= slots - 1;
             let queue = &self.nic_queues[nic * self.n_slots as u32 + slot as u32];
             let need = u32::from(queue.flits);
-            if state.credit.has(queue.vl, need, now, limits, || pace) {
+            let class = if S::Flow::MAY_LOOK_AHEAD {
+                self.class_at_first_switch(nic, queue)
+            } else {
+                u16::from(queue.vl)
+            };
+            if state.credit.has(class, need, now, limits, || paces) {
                 let born = self.messages[queue.head].generation;
                 self.heads[slot] = Head {
                     born,
@@ -203,10 +217,26 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                     vl: Vl(queue.vl),
                 };
                 eligible |= 1 << slot;
-            } else if let Some(when) = state.credit.when(queue.vl, need, now, pace, limits) {
+            } else if let Some(when) = state.credit.when(class, need, now, paces, limits) {
                 wake = wake.min(when);
             }
         }
+        if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
+            self.inject(now, nic, slot, out);
+        }
+    }
+
+    /// The arbiter takes one of the queues that may send; if it takes none, it looks again at `wake`.
+    #[inline(always)]
+    pub(super) fn choose_slot<Q: EventQueue<Event>>(
+        &mut self,
+        nic: u32,
+        eligible: u32,
+        wake: Tick,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<usize> {
+        let state = &mut self.nics[nic];
         let chosen = if eligible == 0 {
             None
         } else {
@@ -224,10 +254,27 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                     out.at(when, Event::NicLink { nic });
                 }
             }
-            return;
+            return None;
         };
         state.arbiter.commit(grant);
-        self.inject(now, nic, usize::from(grant.queue), out);
+        Some(usize::from(grant.queue))
+    }
+
+    /// The class of the next packet of a queue at the first switch.
+    fn class_at_first_switch(&self, nic: u32, queue: &NicQueue) -> u16 {
+        if !self.credits_per_queue {
+            return u16::from(queue.vl);
+        }
+        let state = &self.nics[nic];
+        let occasion = Occasion {
+            source: state.id,
+            sequence: state.sequence,
+            hop: 0,
+        };
+        let destination = self.messages[queue.head].destination;
+        let input = &self.ports[state.port];
+        let (switch, port) = (self.switches[input.switch].id, Port(input.number));
+        self.queue_at(switch, port, queue.vl, destination, occasion) as u16
     }
 
     /// The next packet of a queue leaves the NIC.
@@ -239,11 +286,17 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         slot: usize,
         out: &mut Outbox<Self, Q>,
     ) {
-        let state = &mut self.nics[nic];
-        let wire = &self.wires[u32::from(state.wire)];
-        let queue = &mut self.nic_queues[nic * self.n_slots as u32 + slot as u32];
+        let wire = &self.wires[u32::from(self.nics[nic].wire)];
+        let at = nic * self.n_slots as u32 + slot as u32;
+        let class = if S::Flow::MAY_LOOK_AHEAD {
+            self.class_at_first_switch(nic, &self.nic_queues[at])
+        } else {
+            0
+        };
+        let queue = &mut self.nic_queues[at];
         let (flits, vl) = (queue.flits, queue.vl);
         let message = &mut self.messages[queue.head];
+        let state = &mut self.nics[nic];
         message.left -= queue.payload;
         let is_last = message.left == 0;
         let packet = Packet {
@@ -279,6 +332,27 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             let cut = self.segmentation.of(Sl(queue.sl)).cut(left);
             (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);
         }
+        let class = if S::Flow::MAY_LOOK_AHEAD {
+            class
+        } else {
+            u16::from(vl)
+        };
+        self.launch(now, nic, packet, class, out);
+    }
+
+    /// A packet leaves the NIC: its link is taken and the first switch awaits it.
+    #[inline(always)]
+    pub(super) fn launch<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        packet: Packet,
+        class: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.nics[nic];
+        let wire = &self.wires[u32::from(state.wire)];
+        let (flits, vl) = (packet.flits, packet.vl);
         state.link_until = now + u64::from(flits) * wire.flit;
         let when = wire.allocatable(now, flits, &self.stages, &mut state.last_header);
         let port = state.port;
@@ -286,7 +360,18 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             state.link_wake = state.link_until;
             out.at(state.link_until, Event::NicLink { nic });
         }
-        state.credit.take(vl, flits);
+        state.credit.take(class, flits);
+        if S::Flow::IS_PAUSE {
+            let clock = Clock {
+                period: wire.flit,
+                phase: 0,
+            };
+            let known = packet.arrival + self.stages.pause + wire.delay;
+            out.at(
+                clock.edge_at_or_after(known),
+                Event::NicCounted { vl, flits, nic },
+            );
+        }
         let row = usize::from(packet.class);
         self.nic_flits[nic as usize * self.rows.len() + row] += u64::from(flits);
         self.rows[row].injected_packets += 1;

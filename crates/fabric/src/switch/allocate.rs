@@ -9,8 +9,9 @@ use crate::fabric::Fabric;
 use crate::mask::Mask;
 use crate::plan::Allocation;
 use crate::port::InputQueue;
+use crate::shape::Shape;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// All decisions of a switch on one edge. Allocation and output scheduling do not see each other's
     /// effects, which come at least one cycle later.
     #[inline]
@@ -26,6 +27,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let sending = std::mem::take(&mut state.sending);
         if !woken.is_empty() {
             match self.allocation {
+                _ if !S::HAS_OUTPUT_BUFFER => self.allocate_input_queued(switch, woken, now, out),
                 Allocation::Separable => self.allocate_separable(switch, woken, now, out),
                 Allocation::Islip { iterations } => {
                     self.allocate_islip(switch, woken, iterations, now, out);
@@ -50,14 +52,14 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     ) {
         let base = self.switches[switch].base;
         if let Some(input) = woken.only() {
-            if let Some((queue, output)) = self.request(base, input, now, out) {
-                self.grant(now, switch, input, queue, output, out);
+            if let Some((queue, output)) = self.request(switch, input, now, out) {
+                self.grant(now, switch, input, queue, output, true, out);
             }
             return;
         }
         let mut wanted = Mask::<W>::default();
         for input in woken.iter() {
-            if let Some((queue, output)) = self.request(base, input, now, out) {
+            if let Some((queue, output)) = self.request(switch, input, now, out) {
                 wanted.set(output);
                 self.requests.by_output[output].set(input);
                 self.requests.queue[input] = queue as u16;
@@ -69,12 +71,26 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             let winner = inputs
                 .next_from(first)
                 .expect("an output is wanted by somebody");
+            let queue = usize::from(self.requests.queue[winner]);
+            let mut may_fuse = true;
+            if S::IS_HIERARCHICAL {
+                let head = self.head_of(base, winner, queue);
+                if !self.still_fits(switch, winner, head, now) {
+                    // Its room went to an earlier grant of this edge.
+                    for input in inputs.iter() {
+                        self.try_again(switch, input, now, out);
+                    }
+                    continue;
+                }
+                let state = &self.switches[switch];
+                let writer = usize::from(state.n_ports + state.n_central) + output;
+                may_fuse = output >= usize::from(state.n_ports) || !wanted.has(writer);
+            }
             inputs.clear(winner);
             for loser in inputs.iter() {
                 self.lose(switch, loser, output, now, out);
             }
-            let queue = usize::from(self.requests.queue[winner]);
-            self.grant(now, switch, winner, queue, output, out);
+            self.grant(now, switch, winner, queue, output, may_fuse, out);
         }
     }
 
@@ -117,32 +133,37 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     /// The queue with which an input asks, and for which output. Every queue that is passed over
     /// registers to be woken by what it waits for.
     #[inline(always)]
-    fn request<Q: EventQueue<Event>>(
+    pub(super) fn request<Q: EventQueue<Event>>(
         &mut self,
-        base: u32,
+        switch: u32,
         input: usize,
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) -> Option<(usize, usize)> {
+        let base = self.switches[switch].base;
         let port = &self.ports[base + input as u32];
         if port.input_until > now {
             return None;
         }
         if let Some(queue) = port.ready.only() {
-            let head =
-                self.input_queues[(base + input as u32) * self.n_queues as u32 + queue as u32];
+            let head = self.head_of(base, input, queue);
             return self
-                .may_cross(base, input, head, now, out)
+                .may_cross(switch, input, head, now, out)
                 .then_some((queue, usize::from(head.output)));
         }
         for queue in port.ready.iter_from(usize::from(port.next_queue)) {
-            let head =
-                self.input_queues[(base + input as u32) * self.n_queues as u32 + queue as u32];
-            if self.may_cross(base, input, head, now, out) {
+            let head = self.head_of(base, input, queue);
+            if self.may_cross(switch, input, head, now, out) {
                 return Some((queue, usize::from(head.output)));
             }
         }
         None
+    }
+
+    /// What is at the head of a queue.
+    #[inline(always)]
+    pub(super) fn head_of(&self, base: u32, input: usize, queue: usize) -> InputQueue {
+        self.input_queues[(base + input as u32) * self.n_queues as u32 + queue as u32]
     }
 
     /// Whether the packet at the head of a queue could be granted now; if not, its input is registered
@@ -150,12 +171,13 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     #[inline(always)]
     pub(super) fn may_cross<Q: EventQueue<Event>>(
         &mut self,
-        base: u32,
+        switch: u32,
         input: usize,
         head: InputQueue,
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) -> bool {
+        let base = self.switches[switch].base;
         let port = base + u32::from(head.output);
         let output = &mut self.ports[port];
         if output.output_until > now {
@@ -166,25 +188,44 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             return false;
         }
+        if !S::HAS_OUTPUT_BUFFER {
+            return self.link_takes(port, input, head, now, out);
+        }
+        if S::IS_HIERARCHICAL {
+            return self.has_room_in_hierarchy(switch, input, head, now, out);
+        }
         // Entering a guarded ring needs two free slots, moving on in it one: a bubble always remains.
-        let ring = output.ring_out;
-        let need = match ring {
+        let need = match output.ring_out {
             0 => u32::from(head.flits),
-            _ if ring == self.ports[base + input as u32].ring_in => 1,
-            _ => 2,
+            ring => self.slots_for(base + input as u32, ring),
         };
-        let output = &mut self.ports[port];
-        let limits = self.output_buffer.of(ring);
-        let pace = || self.wires[u32::from(output.wire_out)].drain;
-        if output.space.has(head.vl, need, now, limits, pace) {
+        self.has_room(port, input, head.vl, need, now, out)
+    }
+
+    /// Whether the buffer behind a record has room for a lane; if not, an input waits for it.
+    #[inline(always)]
+    pub(super) fn has_room<Q: EventQueue<Event>>(
+        &mut self,
+        record: u32,
+        input: usize,
+        vl: u8,
+        need: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> bool {
+        let output = &self.ports[record];
+        let limits = self.limits_of(record);
+        let paces = || &self.wires[u32::from(output.wire_out)].drain;
+        if output.space.has(u16::from(vl), need, now, limits, paces) {
             return true;
         }
-        let pace = pace();
+        let when = output.space.when(u16::from(vl), need, now, paces(), limits);
+        let output = &mut self.ports[record];
         output.waiters.set(input);
-        match output.space.when(head.vl, need, now, pace, limits) {
-            Some(when) => self.wake_for_room(port, when, now, out),
+        match when {
+            Some(when) => self.wake_for_room(record, when, now, out),
             None => {
-                output.short |= 1 << head.vl;
+                output.short |= 1 << vl;
                 output.short_need = output.short_need.min(need);
             }
         }

@@ -9,9 +9,10 @@ use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::port::NIL;
 use crate::ramp::Ramp;
+use crate::shape::Shape;
 use crate::trace::Stage;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// A header has passed the input and routing stages.
     #[allow(clippy::too_many_arguments)]
     #[inline]
@@ -64,18 +65,76 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 vl: Vl(out_vl),
             });
         }
+        if S::IS_HIERARCHICAL && self.crossbar_output(switch, number.0, output) != output {
+            let input = &self.ports[port];
+            let (received, wire) = (self.packets[id].packet.arrival, u32::from(input.wire));
+            let when = self.wires[wire].allocatable_to_centre(received, flits, &self.stages);
+            if when > now {
+                out.at(when, Event::Join { port, packet: id });
+                return;
+            }
+        }
         let q = self.queue_map.queue(vl, output, destination) as usize;
+        self.join(now, port, id, q, output, out_vl, flits, out);
+    }
+
+    /// A packet that had to wait for its feed, or that has crossed to the centre, joins its queue.
+    pub(crate) fn packet_joins<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.ports[port];
+        let stored = &self.packets[id];
+        let (output, vl, flits) = (stored.output, stored.vl, stored.packet.flits);
+        let lane = if input.number >= self.switches[input.switch].n_ports {
+            vl
+        } else {
+            stored.packet.vl
+        };
+        let q = self
+            .queue_map
+            .queue(lane, output, stored.packet.destination);
+        self.join(now, port, id, q as usize, output, vl, flits, out);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn join<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        q: usize,
+        output: u16,
+        vl: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.ports[port];
+        let (switch, number) = (input.switch, input.number);
         let queue = &mut self.input_queues[port * self.n_queues as u32 + q as u32];
         if queue.head != NIL {
             let last = std::mem::replace(&mut queue.tail, id);
             self.packets[last].next = id;
             return;
         }
+        let class = if S::HAS_OUTPUT_BUFFER {
+            0
+        } else {
+            let base = self.switches[switch].base;
+            self.class_ahead(base + u32::from(output), vl, &self.packets[id].packet)
+        };
+        let crossing = self.crossbar_output(switch, number, output);
+        let queue = &mut self.input_queues[port * self.n_queues as u32 + q as u32];
         queue.head = id;
         queue.tail = id;
         queue.flits = flits;
-        queue.output = output;
-        queue.vl = out_vl;
+        queue.output = crossing;
+        queue.class = class;
+        queue.vl = vl;
         let input = &mut self.ports[port];
         input.ready.set(q);
         if input.input_until > now {
@@ -85,7 +144,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             return;
         }
-        self.switches[switch].woken.set(usize::from(number.0));
+        self.switches[switch].woken.set(usize::from(number));
         self.mark_switch(switch, out);
     }
 
@@ -132,7 +191,11 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
 
     /// Inputs that wait for an output look again; those that still find it closed register anew.
     #[inline]
-    fn wake_waiters<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+    pub(super) fn wake_waiters<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
         let output = &mut self.ports[port];
         if output.short != 0 {
             output.short = 0;
@@ -171,8 +234,9 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     ) {
         let output = &mut self.ports[port];
         output.drains -= 1;
-        let pace = self.wires[u32::from(output.wire_out)].drain;
-        let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
+        let paces = &self.wires[u32::from(output.wire_out)].drain;
+        let from = Tick(now.0 - u64::from(lag));
+        let ramp = Ramp::new(from, units, u16::from(vl), 0, paces);
         let held = output.space.release(ramp, now);
         assert!(held, "earlier ramps are over when a later one starts");
         if self.ports[port].short != 0 {

@@ -8,8 +8,9 @@ use netloom_units::Tick;
 use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::mask::Mask;
+use crate::shape::Shape;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// All rounds of one edge. Every queue of an input asks for its output.
     pub(super) fn allocate_islip<Q: EventQueue<Event>>(
         &mut self,
@@ -29,9 +30,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             let mut outputs = Mask::<W>::default();
             for queue in port.ready.iter() {
-                let head =
-                    self.input_queues[(base + input as u32) * self.n_queues as u32 + queue as u32];
-                if self.may_cross(base, input, head, now, out) {
+                let head = self.head_of(base, input, queue);
+                if self.may_cross(switch, input, head, now, out) {
                     outputs.set(usize::from(head.output));
                 }
             }
@@ -58,8 +58,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             match self.requests.matched[input] {
                 Some(output) => {
-                    let queue = self.queue_for(base, input, usize::from(output), now, out);
-                    self.grant(now, switch, input, queue, usize::from(output), out);
+                    let queue = self.queue_for(switch, input, usize::from(output), now, out);
+                    self.grant(now, switch, input, queue, usize::from(output), true, out);
                 }
                 None => self.try_again(switch, input, now, out),
             }
@@ -67,7 +67,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     }
 
     /// One round; whether any grant was accepted.
-    fn islip_round(
+    pub(super) fn islip_round(
         &mut self,
         base: u32,
         free_inputs: &mut Mask<W>,
@@ -78,14 +78,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let mut granted_inputs = Mask::<W>::default();
         let outputs = *free_outputs;
         for output in outputs.iter() {
-            let mut asking = Mask::<W>::default();
-            for input in self.requests.by_output[output].iter() {
-                if self.requests.matched[input].is_none() {
-                    asking.set(input);
-                }
-            }
-            let first = usize::from(self.ports[base + output as u32].next_input);
-            let Some(winner) = asking.next_from(first) else {
+            let Some(winner) = self.islip_grant(base, output) else {
                 free_outputs.clear(output);
                 continue;
             };
@@ -94,7 +87,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 (o + Mask::<W>::CAPACITY - usize::from(next)) % Mask::<W>::CAPACITY
             };
             let next = self.ports[base + winner as u32].next_output;
-            let better = !granted_inputs.iter().any(|i| i == winner)
+            let better = !granted_inputs.has(winner)
                 || turn(output, next) < turn(usize::from(self.requests.queue[winner]), next);
             if better {
                 granted_inputs.set(winner);
@@ -114,20 +107,37 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         !granted_inputs.is_empty()
     }
 
+    /// The input to which a free output grants itself: the first of those that ask, from its pointer on;
+    /// where a packet crosses onto the link, the output's arbiter has chosen the lane before.
+    #[inline]
+    fn islip_grant(&mut self, base: u32, output: usize) -> Option<usize> {
+        let mut asking = Mask::<W>::default();
+        for input in self.requests.by_output[output].iter() {
+            if self.requests.matched[input].is_none() {
+                asking.set(input);
+            }
+        }
+        if !S::HAS_OUTPUT_BUFFER {
+            return self.choose_lane(base, output, asking);
+        }
+        let first = usize::from(self.ports[base + output as u32].next_input);
+        asking.next_from(first)
+    }
+
     /// The queue of an input that goes to an output, round robin among those that could cross.
     fn queue_for<Q: EventQueue<Event>>(
         &mut self,
-        base: u32,
+        switch: u32,
         input: usize,
         output: usize,
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) -> usize {
+        let base = self.switches[switch].base;
         let port = &self.ports[base + input as u32];
         for queue in port.ready.iter_from(usize::from(port.next_queue)) {
-            let head =
-                self.input_queues[(base + input as u32) * self.n_queues as u32 + queue as u32];
-            if usize::from(head.output) == output && self.may_cross(base, input, head, now, out) {
+            let head = self.head_of(base, input, queue);
+            if usize::from(head.output) == output && self.may_cross(switch, input, head, now, out) {
                 return queue;
             }
         }

@@ -1,27 +1,40 @@
-//! A switch with buffers at inputs and outputs around a crossbar (CIOQ).
+//! Switches: blocks between input buffers and links.
 //!
 //! ```text
-//!  link ─► input buffer ─► queues ─► allocation ─► crossbar ─► output buffer ─► scheduler ─► link
-//!             IB      RT              VA-SA           X                            OB
+//!  CIOQ          link ─► input buffer ─► queues ─► allocation ─► crossbar ─► output buffer ─► scheduler ─► link
+//!                           IB      RT              VA-SA           X                            OB
+//!  input-queued  link ─► input buffer ─► queues ─► allocation with the scheduler ─► crossbar ─► link
+//!  hierarchical  link ─► input buffer ─► MPort crossbar ─► central buffer ─► central crossbar ─► output buffer ─► …
+//!                                          └───────────────── own MPort ─────────────────────────┘
 //! ```
 //!
 //! - `input.rs`: a header has been buffered and routed; it joins its queue.
 //! - `allocate.rs`, `islip.rs`: which inputs may cross to which outputs, once per clock edge.
+//! - `input_queued.rs`: the same where a packet crosses straight onto its link.
+//! - `hierarchy.rs`: where a transfer goes when ports are grouped around a central crossbar.
+//! - `ahead.rs`: which queue a packet will join one hop further on.
 //! - `transfer.rs`: a grant holds both crossbar ports, returns credits and fills the output buffer.
 //! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
 //!
 //! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be granted;
 //! every reason why a packet waits registers its own wake-up.
 
+mod ahead;
 mod allocate;
+mod hierarchy;
 mod input;
+mod input_queued;
 mod islip;
 mod output;
 mod transfer;
 
+use netloom_arbitration::Grant;
 use netloom_units::SwitchId;
 
 use crate::mask::Mask;
+
+pub(crate) use ahead::Beyond;
+pub(crate) use hierarchy::Grouping;
 
 /// State of a switch beyond its ports.
 #[derive(Clone, Debug)]
@@ -30,6 +43,10 @@ pub(crate) struct Switch<const W: usize> {
     pub(crate) id: SwitchId,
     /// Index of its first port.
     pub(crate) base: u32,
+    /// Its ports; other records of a hierarchical switch follow them.
+    pub(crate) n_ports: u16,
+    /// Its central links.
+    pub(crate) n_central: u16,
     /// It decides in this tick.
     pub(crate) is_marked: bool,
     /// Losers are to return on the next edge.
@@ -53,15 +70,32 @@ pub(crate) struct Requests<const W: usize> {
     pub(crate) by_input: Vec<Mask<W>>,
     /// The output matched to each input (iSLIP).
     pub(crate) matched: Vec<Option<u16>>,
+    /// What the arbiter of each output proposes (input-queued).
+    pub(crate) grants: Vec<Option<Grant>>,
+    /// Whether it had a choice (input-queued).
+    pub(crate) had_choice: Vec<bool>,
+    /// By input and output: lanes with a packet that could cross (input-queued).
+    pub(crate) lanes: Vec<u32>,
+    /// By input, output and lane: the queue that is next (input-queued).
+    pub(crate) candidates: Vec<u16>,
+    /// Records of the largest switch.
+    pub(crate) radix: usize,
 }
 
 impl<const W: usize> Requests<W> {
-    pub(crate) fn new(radix: usize) -> Self {
+    /// Scratch for switches of so many records; `lanes` of them where the switch is input-queued.
+    pub(crate) fn new(radix: usize, lanes: usize) -> Self {
+        let pairs = if lanes == 0 { 0 } else { radix * radix };
         Requests {
             by_output: vec![Mask::default(); radix],
             queue: vec![0; radix],
             by_input: vec![Mask::default(); radix],
             matched: vec![None; radix],
+            grants: vec![None; radix],
+            had_choice: vec![false; radix],
+            lanes: vec![0; pairs],
+            candidates: vec![0; pairs * lanes],
+            radix,
         }
     }
 }

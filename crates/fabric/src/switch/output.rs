@@ -6,11 +6,13 @@ use netloom_units::{Clock, Port, Tick, Vl};
 
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::flow::Flow;
 use crate::port::{NIL, Peer};
 use crate::ramp::Ramp;
+use crate::shape::Shape;
 use crate::trace::Stage;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// A packet can be scheduled from an output buffer.
     pub(crate) fn output_arrives<Q: EventQueue<Event>>(
         &mut self,
@@ -39,11 +41,23 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             queue.tail = id;
             queue.flits = flits;
             output.present |= 1 << vl;
+            self.look_at_first(port, vl);
         } else {
             let last = std::mem::replace(&mut queue.tail, id);
             self.packets[last].next = id;
         }
         self.link_wakes(now, port, out);
+    }
+
+    /// The class of the packet that is now first in a queue, where it is not the lane.
+    #[inline(always)]
+    fn look_at_first(&mut self, port: u32, vl: u8) {
+        if S::Flow::MAY_LOOK_AHEAD {
+            let at = port * self.n_vls as u32 + u32::from(vl);
+            let first = self.output_queues[at].head;
+            let class = self.class_ahead(port, vl, &self.packets[first].packet);
+            self.output_queues[at].class = class;
+        }
     }
 
     /// An output with packets is looked at on this edge if its link can be given, and otherwise when it
@@ -100,22 +114,28 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         }
     }
 
-    /// Credits have come back over a link.
+    /// Credits have come back over a link, the first of them at `from`.
+    #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(crate) fn credits_arrive<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
         port: u32,
-        vl: u8,
+        class: u16,
         units: u16,
-        lag: u32,
+        pace: u8,
+        from: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.ports[port];
-        let pace = output.credit_pace(&self.wires, &self.stages);
-        let ramp = Ramp::new(Tick(now.0 - u64::from(lag)), units, vl, pace);
+        let paces = output.credit_paces(&self.wires, &self.stages);
+        let ramp = Ramp::new(from, units, class, pace, paces);
         let held = output.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
+        if !S::HAS_OUTPUT_BUFFER {
+            self.wake_waiters(port, out);
+            return;
+        }
         if output.present != 0 && output.link_until.0 < now.0 + self.stages.ahead {
             self.look_at_output(port, out);
         }
@@ -135,7 +155,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             return;
         }
         let ring = output.ring_out;
-        let pace = output.credit_pace(&self.wires, &self.stages);
+        let paces = output.credit_paces(&self.wires, &self.stages);
+        let is_sink = S::NIC_IS_SINK && matches!(output.receiver, Peer::Nic(_));
         let limits = self.input_buffer.of(ring);
         let first = port * self.n_vls as u32;
         let mut eligible = 0u32;
@@ -146,7 +167,12 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             lanes &= lanes - 1;
             let queue = &self.output_queues[first + vl as u32];
             let need = if ring == 0 { u32::from(queue.flits) } else { 1 };
-            if output.credit.has(vl as u8, need, now, limits, || pace) {
+            let class = if S::Flow::MAY_LOOK_AHEAD {
+                queue.class
+            } else {
+                vl as u16
+            };
+            if is_sink || output.credit.has(class, need, now, limits, || paces) {
                 let packet = &self.packets[queue.head].packet;
                 self.heads[vl] = Head {
                     born: packet.generation,
@@ -155,7 +181,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                     vl: Vl(vl as u8),
                 };
                 eligible |= 1 << vl;
-            } else if let Some(when) = output.credit.when(vl as u8, need, now, pace, limits) {
+            } else if let Some(when) = output.credit.when(class, need, now, paces, limits) {
                 wake = wake.min(when);
             }
         }
@@ -183,6 +209,11 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         let vl = grant.queue;
         let queue = &mut self.output_queues[first + u32::from(vl)];
         let (id, flits) = (queue.head, queue.flits);
+        let class = if S::Flow::MAY_LOOK_AHEAD {
+            queue.class
+        } else {
+            u16::from(vl)
+        };
         let next = std::mem::replace(&mut self.packets[id].next, NIL);
         queue.head = next;
         if next == NIL {
@@ -190,10 +221,12 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             output.present &= !(1 << vl);
         } else {
             queue.flits = self.packets[next].packet.flits;
+            self.look_at_first(port, vl);
         }
+        let output = &self.ports[port];
         let start = output.link_until.max(now + self.stages.output);
         let more = output.present != 0;
-        self.transmit(now, port, id, vl, flits, start, out);
+        self.transmit(now, port, id, vl, class, flits, start, out);
         if more {
             self.watch_link(now, port, out);
         }
@@ -208,6 +241,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         port: u32,
         id: u32,
         vl: u8,
+        class: u16,
         flits: u16,
         start: Tick,
         out: &mut Outbox<Self, Q>,
@@ -224,21 +258,34 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         } else {
             (1, end)
         };
-        let ramp = Ramp {
-            end,
-            count: charge,
-            vl,
-        };
-        output.credit.take(vl, charge);
-        if output.drains != 0 || !output.space.release(ramp, now) {
-            output.drains += 1;
-            Self::drain_later(self.stages.clock, port, vl, charge, freed, out);
+        if !S::NIC_IS_SINK || !matches!(output.receiver, Peer::Nic(_)) {
+            output.credit.take(class, charge);
         }
         output.flits += u64::from(flits);
         output.packets += 1;
-        output.output_residence += wire.output_residence(flits, packet.arrival, start);
+        if S::HAS_OUTPUT_BUFFER {
+            let ramp = Ramp {
+                end,
+                count: charge,
+                class: u16::from(vl),
+                pace: 0,
+            };
+            let residence = wire.output_residence(flits, packet.arrival, start);
+            output.output_residence = output.output_residence.wrapping_add(residence);
+            if output.drains != 0 || !output.space.release(ramp, now) {
+                output.drains += 1;
+                Self::drain_later(self.stages.clock, port, ramp, freed, out);
+            }
+        }
         packet.vl = vl;
         packet.arrival = start + wire.head;
+        let is_counted = matches!(output.receiver, Peer::Port(_) | Peer::Remote(..));
+        if S::Flow::IS_PAUSE && is_counted {
+            let clock = self.stages.clock;
+            let known = start + wire.head + self.stages.pause + wire.delay;
+            let when = clock.edge_at_or_after(known);
+            out.at(when, Event::Counted { vl, flits, port });
+        }
         let destination = packet.destination.0;
         match output.receiver {
             Peer::Port(next) => {
@@ -256,19 +303,22 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             }
             Peer::Nic(nic) => {
                 out.at(end + wire.delay, Event::Deliver { nic, packet: id });
-                // The receiver takes flits as they come; their credits travel back.
-                let back =
-                    start + wire.head + self.stages.nic_credit_cycles * wire.flit + wire.delay;
-                let when = self.stages.clock.edge_at_or_after(back);
-                out.at(
-                    when,
-                    Event::Credit {
-                        vl,
-                        units: flits,
-                        port,
-                        lag: (when - back) as u32,
-                    },
-                );
+                if !S::NIC_IS_SINK {
+                    // The receiver takes flits as they come; their credits travel back.
+                    let back =
+                        start + wire.head + self.stages.nic_credit_cycles * wire.flit + wire.delay;
+                    let when = self.stages.clock.edge_at_or_after(back);
+                    out.at(
+                        when,
+                        Event::Credit {
+                            pace: 0,
+                            class,
+                            units: flits,
+                            port,
+                            lag: (when - back) as u32,
+                        },
+                    );
+                }
             }
             Peer::Remote(partition, next) => {
                 let when = wire.allocatable(start, flits, &self.stages, &mut output.last_header);
@@ -297,8 +347,24 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         if is_remote {
             self.packets.remove(id);
         }
-        if short != 0 {
+        if S::HAS_OUTPUT_BUFFER && short != 0 {
             self.promise_room(now, port, short, out);
+        }
+    }
+
+    /// Room in the buffer behind a record comes free, the first of it at `freed`.
+    pub(super) fn free_room<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        record: u32,
+        ramp: Ramp,
+        freed: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let owner = &mut self.ports[record];
+        if owner.drains != 0 || !owner.space.release(ramp, now) {
+            owner.drains += 1;
+            Self::drain_later(self.stages.clock, record, ramp, freed, out);
         }
     }
 
@@ -307,8 +373,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
     fn drain_later<Q: EventQueue<Event>>(
         clock: Clock,
         port: u32,
-        vl: u8,
-        units: u16,
+        ramp: Ramp,
         freed: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
@@ -317,8 +382,8 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         out.at(
             when,
             Event::Drain {
-                vl,
-                units,
+                vl: ramp.class as u8,
+                units: ramp.count,
                 port,
                 lag,
             },
@@ -327,7 +392,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
 
     /// Inputs that wait for room learn when it comes.
     #[cold]
-    fn promise_room<Q: EventQueue<Event>>(
+    pub(super) fn promise_room<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
         port: u32,
@@ -335,14 +400,14 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &self.ports[port];
-        let pace = self.wires[u32::from(output.wire_out)].drain;
-        let (need, limits) = (output.short_need, self.output_buffer.of(output.ring_out));
+        let paces = &self.wires[u32::from(output.wire_out)].drain;
+        let (need, limits) = (output.short_need, self.limits_of(port));
         let mut lanes = short;
         let mut wake = None::<Tick>;
         while lanes != 0 {
             let vl = lanes.trailing_zeros() as u8;
             lanes &= lanes - 1;
-            if let Some(when) = output.space.when(vl, need, now, pace, limits) {
+            if let Some(when) = output.space.when(u16::from(vl), need, now, paces, limits) {
                 wake = Some(wake.map_or(when, |w| w.min(when)));
             }
         }

@@ -7,12 +7,17 @@ use netloom_units::{Clock, Port, Tick, Vl};
 
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::flow::Flow;
 use crate::plan::Allocation;
 use crate::port::{NIL, Peer};
+use crate::shape::Shape;
 use crate::trace::Stage;
+use crate::wire::Passage;
 
-impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
-    /// The first packet of a queue crosses to its output, starting now.
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
+    /// The first packet of a queue crosses to a crossbar output, starting now. `may_fuse` if nothing else is
+    /// granted to the same output buffer on this edge.
+    #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(super) fn grant<Q: EventQueue<Event>>(
         &mut self,
@@ -21,15 +26,17 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         input: usize,
         q: usize,
         output: usize,
+        may_fuse: bool,
         out: &mut Outbox<Self, Q>,
     ) {
         let base = self.switches[switch].base;
         let (ip, op) = (base + input as u32, base + output as u32);
+        let passage = self.passage(switch, output);
 
         // The queue moves on.
         let queue = &mut self.input_queues[ip * self.n_queues as u32 + q as u32];
         let id = queue.head;
-        let (flits, vl) = (queue.flits, queue.vl);
+        let (flits, vl, class) = (queue.flits, queue.vl, queue.class);
         let stored = &mut self.packets[id];
         let next = std::mem::replace(&mut stored.next, NIL);
         let came_by = stored.packet.vl;
@@ -42,6 +49,7 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             sl: stored.packet.sl,
             vl: Vl(vl),
         };
+        let real_output = stored.output;
         let in_port = &mut self.ports[ip];
         if next == NIL {
             queue.head = NIL;
@@ -53,10 +61,14 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
             queue.flits = behind.packet.flits;
             queue.output = behind.output;
             queue.vl = behind.vl;
+            if S::IS_HIERARCHICAL || !S::HAS_OUTPUT_BUFFER {
+                self.look_at_head(switch, input, q);
+            }
         }
+        let in_port = &mut self.ports[ip];
 
         // The crossbar holds the input, and the input buffer drains at its pace.
-        let (crossing, last_flit) = self.stages.crossing[u32::from(flits)];
+        let (crossing, last_flit) = self.stages.crossing_of(passage, flits);
         let until = now + crossing;
         in_port.input_until = until;
         in_port.next_queue = if q + 1 < self.n_queues {
@@ -66,26 +78,36 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         };
         let more = !in_port.ready.is_empty();
         in_port.input_watched = more;
-        let in_wire = &self.wires[u32::from(in_port.wire)];
-        in_port.input_residence += in_wire.input_residence(flits, arrival, now, &self.stages);
-        let (peer, ring_in) = (in_port.peer, in_port.ring_in);
-        let mut start = now + self.stages.credit + in_wire.delay;
-        let mut units = flits;
-        if ring_in != 0 {
-            start += last_flit;
-            units = 1;
+        if passage == Passage::FromCentre {
+            self.leave_centre(now, ip, vl, flits, out);
+        } else {
+            let in_wire = &self.wires[u32::from(in_port.wire)];
+            in_port.input_residence +=
+                in_wire.input_residence(flits, arrival, now, &self.stages, passage);
+            let (peer, ring_in) = (in_port.peer, in_port.ring_in);
+            let mut start = now + self.stages.credit + in_wire.delay;
+            let mut units = flits;
+            if ring_in != 0 {
+                start += last_flit;
+                units = 1;
+            } else if S::Flow::IS_PAUSE {
+                start += last_flit;
+            }
+            let class = if S::Flow::MAY_LOOK_AHEAD && self.credits_per_queue {
+                q as u16
+            } else {
+                u16::from(came_by)
+            };
+            let credits = Credits {
+                class,
+                units,
+                pace: passage as u8,
+                start,
+            };
+            Self::return_credits(self.stages.clock, peer, credits, in_wire.flit, out);
+            self.counters.packet_hops += 1;
+            self.counters.flit_hops += u64::from(flits);
         }
-        Self::return_credits(
-            self.stages.clock,
-            peer,
-            came_by,
-            units,
-            start,
-            in_wire.flit,
-            out,
-        );
-        self.counters.packet_hops += 1;
-        self.counters.flit_hops += u64::from(flits);
 
         // It holds the output too, and the output buffer fills at its pace.
         let out_port = &mut self.ports[op];
@@ -107,24 +129,62 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 },
             ),
         }
+        if !S::HAS_OUTPUT_BUFFER {
+            // Nothing is in the way: the link starts when the first flit has crossed.
+            let length = self.wires[u32::from(out_port.wire_out)].length(flits);
+            let start = now + length.to_output + self.stages.output;
+            debug_assert!(
+                out_port.link_until <= start,
+                "a free output has a free link"
+            );
+            if self.watch.is_some() {
+                self.note_transfer(id, switch, usize::from(real_output), now, start);
+            }
+            self.transmit(now, op, id, vl, class, flits, start, out);
+            return;
+        }
+        if passage == Passage::ToCentre {
+            self.enter_centre(now, base, op, id, out);
+            return;
+        }
+        let op = base + u32::from(real_output);
+        let out_port = &mut self.ports[op];
         let charge = if out_port.ring_out == 0 { flits } else { 1 };
-        out_port.space.take(vl, charge);
-        out_port.output_peak = out_port.output_peak.max(out_port.space.used(vl) as u16);
-        let eligible = now
-            + self.wires[u32::from(out_port.wire_out)]
-                .length(flits)
-                .to_output;
+        if passage == Passage::Local || out_port.ring_out == 0 {
+            out_port.space.take(u16::from(vl), charge);
+            let used = out_port.space.used(u16::from(vl)) as u16;
+            out_port.output_peak = out_port.output_peak.max(used);
+        }
+        let out_wire = &self.wires[u32::from(out_port.wire_out)];
+        let mut to_output = out_wire.length(flits).to_output;
+        if passage == Passage::FromCentre {
+            let central = out_wire.central(flits);
+            to_output = central.to_output;
+            let residence = out_port.output_residence;
+            out_port.output_residence = residence.wrapping_add_signed(central.slip_out);
+        }
+        let eligible = now + to_output;
 
         // Where nothing can come between, the link is given together with the crossbar: nobody else is
         // in the output buffer or on the way to it, the link will be free, and the credits are held.
+        let class = if S::Flow::MAY_LOOK_AHEAD {
+            self.class_ahead(op, vl, &self.packets[id].packet)
+        } else {
+            u16::from(vl)
+        };
+        let out_port = &mut self.ports[op];
         let limits = self.input_buffer.of(out_port.ring_out);
-        let pace = || out_port.credit_pace(&self.wires, &self.stages);
+        let paces = || out_port.credit_paces(&self.wires, &self.stages);
         if out_port.present == 0
             && out_port.crossing == 0
+            && (!S::IS_HIERARCHICAL || (may_fuse && self.stages.may_fuse))
+            // A lane may be stopped while its packet crosses.
+            && !S::Flow::IS_PAUSE
             && out_port.link_until.0 < eligible.0 + self.stages.ahead
-            && out_port
-                .credit
-                .has(vl, u32::from(charge), now, limits, pace)
+            && ((S::NIC_IS_SINK && matches!(out_port.receiver, Peer::Nic(_)))
+                || out_port
+                    .credit
+                    .has(class, u32::from(charge), now, limits, paces))
         {
             out_port.arbiter.arrived(vl, &head);
             self.packets[id].is_announced = true;
@@ -138,15 +198,15 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 self.counters.fused += 1;
                 let start = out_port.link_until.max(eligible + self.stages.output);
                 if self.watch.is_some() {
-                    self.note_transfer(id, switch, output, now, eligible);
+                    self.note_transfer(id, switch, usize::from(real_output), now, eligible);
                 }
-                self.transmit(now, op, id, vl, flits, start, out);
+                self.transmit(now, op, id, vl, class, flits, start, out);
                 return;
             }
         }
         out_port.crossing += 1;
         if self.watch.is_some() {
-            self.note_transfer(id, switch, output, now, eligible);
+            self.note_transfer(id, switch, usize::from(real_output), now, eligible);
         }
         out.at(
             eligible,
@@ -154,6 +214,49 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                 vl,
                 flits,
                 port: op,
+                packet: id,
+            },
+        );
+    }
+
+    /// The packet that is now first in a queue: its crossbar output, and its class behind it.
+    #[inline]
+    fn look_at_head(&mut self, switch: u32, input: usize, q: usize) {
+        let base = self.switches[switch].base;
+        let at = (base + input as u32) * self.n_queues as u32 + q as u32;
+        let head = self.input_queues[at];
+        let crossing = self.crossbar_output(switch, input as u16, head.output);
+        let class = if S::HAS_OUTPUT_BUFFER {
+            0
+        } else {
+            let packet = &self.packets[head.head].packet;
+            self.class_ahead(base + u32::from(head.output), head.vl, packet)
+        };
+        let queue = &mut self.input_queues[at];
+        (queue.output, queue.class) = (crossing, class);
+    }
+
+    /// A packet crosses to the central buffer of a link.
+    fn enter_centre<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        base: u32,
+        link: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let stored = &self.packets[id];
+        let (vl, flits, output) = (u16::from(stored.vl), stored.packet.flits, stored.output);
+        self.ports[link].space.take(vl, flits);
+        let output = &mut self.ports[base + u32::from(output)];
+        if output.ring_out != 0 {
+            output.space.take(vl, 1);
+        }
+        let when = now + self.stages.allocation_to_output + self.stages.in_centre[u32::from(flits)];
+        out.at(
+            when,
+            Event::Join {
+                port: link,
                 packet: id,
             },
         );
@@ -175,34 +278,41 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
         self.note(&packet, buffered, |_| Stage::Buffered { switch, output });
     }
 
-    /// Credits travel back over a link, from `start` on at the other end.
+    /// Credits travel back over a link.
     #[inline]
     fn return_credits<Q: EventQueue<Event>>(
         clock: Clock,
         peer: Peer,
-        vl: u8,
-        units: u16,
-        start: Tick,
+        credits: Credits,
         nic_period: u64,
         out: &mut Outbox<Self, Q>,
     ) {
+        let Credits {
+            class,
+            units,
+            pace,
+            start,
+        } = credits;
         match peer {
             Peer::Port(port) => {
                 let when = clock.edge_at_or_after(start);
+                let lag = (when - start) as u32;
                 out.at(
                     when,
                     Event::Credit {
-                        vl,
+                        pace,
+                        class,
                         units,
                         port,
-                        lag: (when - start) as u32,
+                        lag,
                     },
                 );
             }
             Peer::Remote(partition, port) => {
                 let when = clock.edge_at_or_after(start);
                 let event = Event::Credit {
-                    vl,
+                    pace,
+                    class,
                     units,
                     port,
                     lag: (when - start) as u32,
@@ -215,17 +325,28 @@ impl<A: Arbiter, const W: usize, const R: usize> Fabric<A, W, R> {
                     phase: 0,
                 }
                 .edge_at_or_after(start);
+                let lag = (when - start) as u32;
                 out.at(
                     when,
                     Event::NicCredit {
-                        vl,
+                        pace,
+                        class,
                         units,
                         nic,
-                        lag: (when - start) as u32,
+                        lag,
                     },
                 );
             }
             Peer::Nobody => unreachable!("a packet came from somewhere"),
         }
     }
+}
+
+/// Credits of one packet on their way back, from `start` on at the other end.
+#[derive(Clone, Copy)]
+struct Credits {
+    class: u16,
+    units: u16,
+    pace: u8,
+    start: Tick,
 }

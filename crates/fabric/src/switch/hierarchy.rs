@@ -1,0 +1,185 @@
+//! Where a transfer goes in a hierarchical switch.
+//!
+//! Ports are grouped in MPorts. A packet for an output of its own group crosses the group's crossbar; any
+//! other crosses to a central link of its group, waits in the link's central buffer, and crosses the
+//! central crossbar. A central link is an output of the first crossbar and an input of the second, so it is
+//! a record like a port, after the switch's ports; so is the central writer of each output buffer, which
+//! works beside the local one.
+
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::plan::{Architecture, SwitchPlan};
+use crate::port::InputQueue;
+use crate::ramp::Ramp;
+use crate::room::Limits;
+use crate::shape::Shape;
+use crate::wire::Passage;
+
+/// How the ports of a hierarchical switch are grouped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grouping {
+    ports: u16,
+    links: u16,
+}
+
+impl Grouping {
+    pub(crate) fn new(switch: &SwitchPlan) -> Self {
+        match &switch.architecture {
+            Architecture::Hierarchical(hierarchy) => Grouping {
+                ports: hierarchy.ports_per_mport,
+                links: hierarchy.links_per_mport,
+            },
+            _ => Grouping { ports: 1, links: 0 },
+        }
+    }
+
+    /// Central links of a switch with so many ports.
+    pub(crate) fn n_central(&self, n_ports: u16) -> u16 {
+        n_ports.div_ceil(self.ports) * self.links
+    }
+
+    /// Records of a switch with so many ports: ports, central links, central writers.
+    pub(crate) fn n_records(&self, n_ports: u16) -> u32 {
+        match self.links {
+            0 => u32::from(n_ports),
+            _ => 2 * u32::from(n_ports) + u32::from(self.n_central(n_ports)),
+        }
+    }
+
+    fn mport(&self, port: u16) -> u16 {
+        port / self.ports
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
+    /// The crossbar output that a packet takes from an input record towards an output port.
+    #[inline(always)]
+    pub(super) fn crossbar_output(&self, switch: u32, input: u16, output: u16) -> u16 {
+        if !S::IS_HIERARCHICAL {
+            return output;
+        }
+        let state = &self.switches[switch];
+        let grouping = &self.grouping;
+        if input >= state.n_ports {
+            return state.n_ports + state.n_central + output;
+        }
+        let group = grouping.mport(input);
+        if grouping.mport(output) == group {
+            return output;
+        }
+        state.n_ports + group * grouping.links + output % grouping.links
+    }
+
+    /// What a crossbar output is.
+    #[inline(always)]
+    pub(super) fn passage(&self, switch: u32, record: usize) -> Passage {
+        if !S::IS_HIERARCHICAL {
+            return Passage::Local;
+        }
+        let state = &self.switches[switch];
+        let (n_ports, n_central) = (usize::from(state.n_ports), usize::from(state.n_central));
+        if record < n_ports {
+            Passage::Local
+        } else if record < n_ports + n_central {
+            Passage::ToCentre
+        } else {
+            Passage::FromCentre
+        }
+    }
+
+    /// How much the buffer behind a record holds.
+    #[inline(always)]
+    pub(super) fn limits_of(&self, record: u32) -> &Limits {
+        let port = &self.ports[record];
+        if S::IS_HIERARCHICAL && port.number >= self.switches[port.switch].n_ports {
+            return &self.central_buffer;
+        }
+        self.output_buffer.of(port.ring_out)
+    }
+
+    /// Slots that a packet from an input needs at a guarded ring: entering takes two, moving on one.
+    #[inline(always)]
+    pub(super) fn slots_for(&self, input: u32, ring: u8) -> u32 {
+        if ring == self.ports[input].ring_in {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Which room a packet needs before it may cross in a hierarchical switch: pairs of record and amount.
+    /// A packet for a guarded ring takes its slot before it enters the centre, so the centre never waits
+    /// for a ring.
+    fn needs(&self, switch: u32, input: usize, head: InputQueue) -> [Option<(u32, u32)>; 2] {
+        let base = self.switches[switch].base;
+        let output = base + u32::from(self.packets[head.head].output);
+        let ring = self.ports[output].ring_out;
+        let flits = u32::from(head.flits);
+        let slots = || self.slots_for(base + input as u32, ring);
+        let crossing = base + u32::from(head.output);
+        match self.passage(switch, usize::from(head.output)) {
+            Passage::Local if ring == 0 => [Some((output, flits)), None],
+            Passage::Local => [Some((output, slots())), None],
+            Passage::ToCentre if ring == 0 => [Some((crossing, flits)), None],
+            Passage::ToCentre => [Some((crossing, flits)), Some((output, slots()))],
+            Passage::FromCentre if ring == 0 => [Some((output, flits)), None],
+            Passage::FromCentre => [None, None],
+        }
+    }
+
+    /// Whether there is room for a packet; if not, its input waits for it.
+    pub(super) fn has_room_in_hierarchy<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        input: usize,
+        head: InputQueue,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> bool {
+        for (record, need) in self.needs(switch, input, head).into_iter().flatten() {
+            if !self.has_room(record, input, head.vl, need, now, out) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether there is still room after the earlier grants of an edge.
+    pub(super) fn still_fits(
+        &self,
+        switch: u32,
+        input: usize,
+        head: InputQueue,
+        now: Tick,
+    ) -> bool {
+        let needs = self.needs(switch, input, head);
+        needs.into_iter().flatten().all(|(record, need)| {
+            let port = &self.ports[record];
+            let paces = || &self.wires[u32::from(port.wire_out)].drain;
+            let limits = self.limits_of(record);
+            port.space.has(u16::from(head.vl), need, now, limits, paces)
+        })
+    }
+
+    /// A packet has left a central buffer, flit by flit from `freed` on.
+    pub(super) fn leave_centre<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        record: u32,
+        vl: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let freed = now + self.stages.credit;
+        let ramp = Ramp::new(freed, flits, u16::from(vl), 0, &self.stages.centre);
+        self.free_room(now, record, ramp, freed, out);
+        let short = self.ports[record].short;
+        if short != 0 {
+            self.promise_room(now, record, short, out);
+        }
+    }
+}
