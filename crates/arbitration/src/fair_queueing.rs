@@ -110,6 +110,9 @@ impl Policy for Scfq {
     fn speaks(&self) -> Speaks {
         Speaks::Sls
     }
+    fn tags_arrivals(&self) -> bool {
+        true
+    }
     fn serves_everyone(&self) -> bool {
         true
     }
@@ -124,6 +127,9 @@ impl Policy for Wfq {
     }
     fn speaks(&self) -> Speaks {
         Speaks::Sls
+    }
+    fn tags_arrivals(&self) -> bool {
+        true
     }
     fn serves_everyone(&self) -> bool {
         true

@@ -30,6 +30,12 @@ pub trait Policy: Send + Sync {
         u32::MAX
     }
 
+    /// Whether its arbiters must be told of arrivals ([`Arbiter::arrived`]), which takes a buffer at the output:
+    /// a tag belongs to a packet from there on.
+    fn tags_arrivals(&self) -> bool {
+        false
+    }
+
     /// Whether an eligible packet is sent sooner or later, however much the others have to send
     /// (if its lane and service level can be sent at all).
     fn serves_everyone(&self) -> bool;

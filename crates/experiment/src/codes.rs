@@ -139,9 +139,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "E0313",
-        "too many virtual output queues",
-        "With queues = \"voq\" every input has one queue per lane and output. The simulator holds up to 1024 of them \
-         per input for switches of up to 64 ports, and 8192 beyond.",
+        "too many queues",
+        "Every input has one queue per lane and output (\"voq\"), per lane and destination (\"voq-net\"), or as many per \
+         lane as the file says (\"obqa\", \"dbbm\"). The simulator holds up to 8192 of them per input.",
     ),
     (
         "E0314",
@@ -155,6 +155,86 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Credits and room are counted in flits, with 16 bits for each lane: 65,535 flits, or about 4 MiB of 64-byte \
          flits. In a pool the largest part of one lane counts (max, or all that the minima of the others leave), \
          and the pool itself may have 2^24 flits. Real switches have far less.",
+    ),
+    (
+        "E0320",
+        "an input buffer has too little headroom for PFC",
+        "PFC stops a lane when its part of an input buffer holds more than xoff. The sender learns of it a wire later, and \
+         finishes what it has begun. Until then the lane must take what comes, because a lossless fabric never drops. So\n\n    \
+         size of the lane - xoff >= headroom = 2 x delay of the cable x rate + 2 largest packets\n\nin whole flits, for every \
+         class of links; the stages of the signal and of the sender count as part of the second packet, and take its place \
+         where they are longer than it. `netloom check` prints headroom and thresholds for each cable. Left out, xoff is the \
+         size less the headroom.",
+    ),
+    (
+        "E0321",
+        "PFC lets a lane go on above the mark that stops it",
+        "A lane is stopped while it holds more than xoff and goes on at xon or less, so xon is at most xoff. Left out, xon is \
+         xoff less one largest packet.",
+    ),
+    (
+        "E0322",
+        "PFC with an input buffer that lanes share",
+        "Headroom is room that is certainly free when a lane has been stopped. In a pool other lanes may hold it. Give each \
+         lane its own part: input-buffer = \"48 KiB\".",
+    ),
+    (
+        "E0323",
+        "a flow control that switches or routing do not go with",
+        "Hierarchical switches have credits per lane. The bubble rule counts slots of a lane at both ends of a link, which are \
+         credits too; with PFC or credits per queue use routing.deadlock = \"dateline\".",
+    ),
+    (
+        "E0324",
+        "a queue cannot hold a packet",
+        "With flow-control = \"queue-credits\", and for the injection queues of nic.queues = \"per-destination\", every queue has \
+         a part of its own: what input-buffer = { per-queue = … } says, or the part of a lane divided evenly over its queues. A \
+         packet starts only if all of it fits, so a part below the largest packet would stop the queue for ever.",
+    ),
+    (
+        "E0325",
+        "an input-queued switch with links of several rates",
+        "Without an output buffer, a packet goes from the input buffer over the crossbar onto the link in one go, at one rate. \
+         Switches with buffers at inputs and outputs (kind = \"cioq\") join links of different rates.",
+    ),
+    (
+        "W0326",
+        "an input-queued switch does not use a value",
+        "kind = \"iq\" takes the keys of kind = \"cioq\", so that the kind is the one line that differs between two files. It has \
+         no output buffer, and its crossbar is as fast as its links; these values have no effect and are no part of the \
+         resolved file.",
+    ),
+    (
+        "E0327",
+        "an input-queued switch cannot do this",
+        "Without output buffers there is no place for the slots of the bubble rule or for the tags of scfq and wfq. Input \
+         buffers are divided among lanes or queues and not pooled, and the crossbar keeps the pace of the links, so the clock \
+         has a simple ratio to their flits.",
+    ),
+    (
+        "E0328",
+        "a hierarchical switch without stages before its first allocation",
+        "Messages are allocated twice, to a central link and to an output, and each stage sees what the other did a cycle \
+         later. So `input` and `routing` together take at least one cycle.",
+    ),
+    (
+        "E0329",
+        "one queue for several lanes that must stay apart",
+        "queues = \"1q\" keeps all lanes in one queue, in order of arrival, while room is still counted by lane. A lane then \
+         waits for another one's head. Where lanes are how a routing avoids deadlock (dateline, or a bubble in each), that \
+         brings the deadlock back; and a part of the buffer per queue says nothing about lanes.",
+    ),
+    (
+        "E0330",
+        "NIC queues by destination with a random routing",
+        "A NIC with queues by destination moves packets into the injection queue that stands for their queue at the first \
+         switch. That queue follows from the path, so there must be one path from a NIC to another.",
+    ),
+    (
+        "E0331",
+        "a buffer without queues is given by queue",
+        "{ per-queue = … } divides an input buffer among the queues of `queues`. Output buffers and central buffers have one \
+         queue for each lane: give them an amount for each lane, or a pool.",
     ),
     (
         "E0401",
@@ -278,8 +358,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0601",
         "a set of NICs is not understood",
-        "A set of NICs is \"all\", a range like \"0-63\" with both ends included, or a list like [3, 7, 11]. NICs are \
-         counted from 0.",
+        "A set of NICs is \"all\", a range like \"0-63\" with both ends included, a list like [3, 7, 11], or terms from \
+         left to right that put NICs in or take them out: \"3 mod 4, not 123, 122\" has every fourth NIC from 3 on but \
+         123, and 122. NICs are counted from 0.",
     ),
     (
         "E0602",
@@ -296,8 +377,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0604",
         "keys of a traffic class exclude each other",
-        "A class is either drawn from a law (load, pattern, arrival, message or size) or listed in a file (flows). \
-         `message` is short for a fixed `size`.",
+        "A class is either drawn from a law (load, pattern, arrival, message or size), listed in a file (flows), or \
+         left to a workload. `message` is short for a fixed `size`. An arrival process with a period has no load.",
     ),
     (
         "E0605",
@@ -326,6 +407,18 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The loads of all classes of a NIC add up to more than 1. Its queues grow without end and the latency of at \
          least one class has no steady state; throughput is still meaningful. This is a warning because overload is \
          a legitimate thing to study.",
+    ),
+    (
+        "E0610",
+        "a table of message sizes cannot be read",
+        "A table of sizes is a CSV file with the columns bytes and probability: which share of messages has at most so \
+         many bytes. Both rise from line to line, and the last probability is 1. Every mistake is told with its line.",
+    ),
+    (
+        "E0611",
+        "a workload does not fit the fabric",
+        "A workload names NICs of its own, for example the hosts and disks of `san`: they must exist and have one role \
+         each, and its list of messages must fit into memory.",
     ),
     (
         "E0701",

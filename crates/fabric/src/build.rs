@@ -1,7 +1,7 @@
 //! From a plan to the partitions of a fabric.
 
 use netloom_arbitration::Arbiter;
-use netloom_packet::{Cursor, N_SCS, Slab};
+use netloom_packet::{Cursor, N_SCS, Rows, Slab};
 use netloom_topology::{Egress, Peer as Wired};
 use netloom_units::{NicId, Port as PortNumber, Sc, Sl, SwitchId, Tick};
 use rustc_hash::FxHashMap;
@@ -298,6 +298,10 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         central_buffer,
         credits_per_queue: looks_ahead,
         beyond: beyond.into(),
+        arriving: match S::IS_HIERARCHICAL {
+            true => vec![[NIL; 2]; ports.len()].into(),
+            false => Rows::default(),
+        },
         grouping,
         admittance,
         allocation: plan.switch.allocation,

@@ -75,6 +75,8 @@ pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
     /// Who is at the other end of each port, where senders look ahead.
     pub(crate) beyond: Rows<Beyond>,
     pub(crate) grouping: Grouping,
+    /// Packets that the local and the central writer of a port have brought in this tick (hierarchical).
+    pub(crate) arriving: Rows<[u32; 2]>,
     pub(crate) allocation: Allocation,
     pub(crate) segmentation: SlSegmentation,
     pub(crate) classes: Vec<ClassPlan>,

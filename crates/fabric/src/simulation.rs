@@ -101,7 +101,7 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
         return if radix <= 64 {
             with_queue::<TwoTable, Cioq, 1, 1>(plan, options, &arbiter)
         } else {
-            with_queue::<TwoTable, Cioq, 2, 1>(plan, options, &arbiter)
+            with_wheel::<TwoTable, Cioq, 2, 1>(plan, options, &arbiter)
         };
     }
     let arbiter = |output| -> Box<dyn Arbiter> {
@@ -113,30 +113,30 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
     match (&plan.switch.architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
             (..=64, ..=64) => with_queue::<_, Cioq, 1, 1>(plan, options, &arbiter),
-            (..=64, _) => with_queue::<_, Cioq, 8, 1>(plan, options, &arbiter),
+            (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, options, &arbiter),
             (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, options, &arbiter),
         },
         (Architecture::Cioq, FlowControl::QueueCredits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_queue::<_, CioqQueues, 1, 1>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, CioqQueues, 1, 1>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, options, &arbiter),
         },
         (Architecture::Cioq, FlowControl::Pfc(_)) => match (n_queues, radix) {
-            (..=64, ..=64) => with_queue::<_, CioqPause, 1, 1>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, options, &arbiter),
         },
         (Architecture::InputQueued, FlowControl::Pfc(_)) => match (n_queues, radix) {
-            (..=64, ..=64) => with_queue::<_, IqPause, 1, 1>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, options, &arbiter),
         },
         (Architecture::InputQueued, _) => match (n_queues, radix) {
-            (..=64, ..=64) => with_queue::<_, Iq, 1, 1>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, Iq, 1, 1>(plan, options, &arbiter),
             (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
         },
         (Architecture::Hierarchical(_), _) => match Grouping::new(&plan.switch).n_records(radix) {
-            ..=64 => with_queue::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
-            ..=128 => with_queue::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
+            ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
+            65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
             _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
         },
     }
@@ -194,7 +194,8 @@ fn with_queue<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
     }
 }
 
-/// With the wheel: for wide instances, which differ from a narrow one in nothing that an event queue sees.
+/// With the wheel: most kinds of switch have nothing of their own that an event queue could see, and each
+/// more instance costs its time to compile.
 fn with_wheel<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     options: Options,

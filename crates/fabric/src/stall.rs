@@ -12,6 +12,7 @@ use netloom_units::{Port, SwitchId, Tick, Vl};
 use crate::fabric::Fabric;
 use crate::port::{NIL, Peer};
 use crate::shape::Shape;
+use crate::wire::Passage;
 
 /// One end of a wait: a buffer of a port with its lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -79,18 +80,30 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             let base = self.switches[port.switch].base;
             for q in port.ready.iter() {
                 let queue = &self.input_queues[(at * self.n_queues + q) as u32];
-                let first = &self.packets[queue.head].packet;
-                let waited = now.saturating_since(first.arrival.max(port.input_until));
+                let first = &self.packets[queue.head];
+                let waited = now.saturating_since(first.packet.arrival.max(port.input_until));
                 is_stalled |= waited > patience;
-                let towards = (q as u32 % self.queue_map.per_lane) as u16;
-                let target = Waiting {
-                    port: Port(queue.output),
-                    ..here(true, queue.vl, 0)
-                };
-                let is_full = self.ports[base + u32::from(queue.output)].output_until <= now;
-                if is_full {
-                    edges.push((here(false, first.vl, towards).key(), target.key()));
+                let crossing = base + u32::from(queue.output);
+                if self.ports[crossing].output_until > now {
+                    continue;
                 }
+                let from = self.queue_waits(here(false, 0, 0), q as u32).key();
+                if !S::HAS_OUTPUT_BUFFER {
+                    let class = self.credits_per_queue.then_some(queue.class);
+                    self.waits_beyond(crossing, queue.vl, class, from, edges, remote);
+                    continue;
+                }
+                let target = match self.passage(port.switch, usize::from(queue.output)) {
+                    Passage::ToCentre => Waiting {
+                        port: Port(queue.output),
+                        ..here(false, queue.vl, 0)
+                    },
+                    _ => Waiting {
+                        port: Port(first.output),
+                        ..here(true, queue.vl, 0)
+                    },
+                };
+                edges.push((from, target.key()));
             }
             if port.link_until > now {
                 continue;
@@ -100,24 +113,51 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
                 if queue.head == NIL {
                     continue;
                 }
-                let (switch, number) = match port.peer {
-                    Peer::Port(next) => (self.switch_id(next), Port(self.ports[next].number)),
-                    Peer::Remote(partition, next) => remote(partition, next),
-                    Peer::Nic(_) | Peer::Nobody => continue,
-                };
-                for towards in 0..self.queue_map.per_lane as u16 {
-                    let target = Waiting {
-                        switch,
-                        port: number,
-                        is_output: false,
-                        vl: Vl(vl),
-                        towards,
-                    };
-                    edges.push((here(true, vl, 0).key(), target.key()));
-                }
+                let class = self.credits_per_queue.then_some(queue.class);
+                let from = here(true, vl, 0).key();
+                self.waits_beyond(at as u32, vl, class, from, edges, remote);
             }
         }
         is_stalled
+    }
+
+    /// A queue of an input as the end of a wait.
+    fn queue_waits(&self, input: Waiting, queue: u32) -> Waiting {
+        Waiting {
+            vl: Vl(self.queue_map.lane_of(queue)),
+            towards: (queue % self.queue_map.per_lane) as u16,
+            ..input
+        }
+    }
+
+    /// A wait for room behind a port's link: for one queue of the input there, or for any of a lane.
+    fn waits_beyond(
+        &self,
+        port: u32,
+        vl: u8,
+        class: Option<u16>,
+        from: u64,
+        edges: &mut Vec<(u64, u64)>,
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
+    ) {
+        let (switch, number) = match self.ports[port].peer {
+            Peer::Port(next) => (self.switch_id(next), Port(self.ports[next].number)),
+            Peer::Remote(partition, next) => remote(partition, next),
+            Peer::Nic(_) | Peer::Nobody => return,
+        };
+        let input = Waiting {
+            switch,
+            port: number,
+            is_output: false,
+            vl: Vl(0),
+            towards: 0,
+        };
+        let first = self.queue_map.first_of_lane(vl);
+        let queues = match class {
+            Some(queue) => u32::from(queue)..u32::from(queue) + 1,
+            None => first..first + self.queue_map.per_lane,
+        };
+        edges.extend(queues.map(|queue| (from, self.queue_waits(input, queue).key())));
     }
 }
 

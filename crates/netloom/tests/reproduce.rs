@@ -9,8 +9,17 @@ use std::time::{Duration, SystemTime};
 
 use place::{Ended, Place};
 
-/// Sixteen runs, and eight under another reading, of which a half are the same as ours.
-const TINY: [&str; 6] = ["reproduce", "000", "--size", "tiny", "--threads", "1"];
+/// Sixteen runs, and eight under another reading, which are the same as half of ours.
+const TINY: [&str; 8] = [
+    "reproduce",
+    "000",
+    "--size",
+    "tiny",
+    "--threads",
+    "1",
+    "--scenario",
+    "S000-1",
+];
 const RUNS: usize = 16;
 
 /// What must not depend on how often it was begun.
@@ -92,7 +101,7 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     assert_same(&place, "whole", "killed");
 
     // Ctrl-C: what is there is judged, what it does not suffice for is not.
-    let child = begun(&place, "stopped", 5);
+    let child = begun(&place, "stopped", 6);
     let signal = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
@@ -110,8 +119,8 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
         let claim = claims.as_array().unwrap().iter().find(is_it).unwrap();
         claim["verdict"].as_str().unwrap().to_owned()
     };
-    // The first two loads are done, of the last series nothing is.
-    assert_ne!(verdict("C000-1", "IB"), "not-run");
+    // The first three loads are done, of the last series not all is.
+    assert_ne!(verdict("C000-10", ""), "not-run");
     assert_eq!(verdict("QOS-S000-1-2x", "ours"), "not-run");
     goes_on(&place, "stopped");
     assert_same(&place, "whole", "stopped");
@@ -189,4 +198,40 @@ fn tables_of_links_are_kept_with_their_runs() {
     let kept = format!("{} were there", runs.len() / 2);
     assert!(ended.stderr.contains(&kept), "{}", ended.stderr);
     assert!(tables() == before, "a table differs");
+}
+
+#[test]
+fn a_paper_is_run_in_parts() {
+    let place = Place::new("reproduce-parts");
+    let tiny = ["reproduce", "000", "--size", "tiny", "--progress", "none"];
+    let part = |ids: &str, folder: &str| {
+        let more = ["--scenario", ids, "-o", folder];
+        place.run(&[&tiny[..], &more].concat()).with(0)
+    };
+    let verdict = |folder: &str| {
+        let claims = place.read(&format!("{folder}/claims.json"));
+        let claims: serde_json::Value = serde_json::from_str(&claims).unwrap();
+        let is_it = |claim: &&serde_json::Value| claim["id"] == "C000-1" && claim["part"] == "order";
+        let claim = claims.as_array().unwrap().iter().find(is_it).unwrap();
+        claim["verdict"].as_str().unwrap().to_owned()
+    };
+    part("S000-1", "parts");
+    assert_eq!(verdict("parts"), "not-run");
+    // What is there is judged with what is run.
+    let second = part("S000-2", "parts");
+    assert!(second.stderr.contains("20 runs in "), "{}", second.stderr);
+    assert!(second.stderr.contains("16 were there"), "{}", second.stderr);
+    assert_ne!(verdict("parts"), "not-run");
+    let once = part("S000-1,S000-2", "once");
+    assert!(once.stderr.contains("36 runs in "), "{}", once.stderr);
+    assert_same(&place, "parts", "once");
+    // Without a folder there is nothing but the part.
+    let alone = place.run(&[&tiny[..], &["--scenario", "S000-2"]].concat());
+    let alone = alone.with(0);
+    assert!(alone.stdout.contains("no result of S000-1 16 NICs IB at load 0.7"));
+
+    let unknown = place.run(&[&tiny[..], &["--scenario", "S000-9"]].concat());
+    let unknown = unknown.with(1);
+    let message = "paper 000 has no scenario `S000-9` at size tiny; write of S000-1, S000-2, S000-5, S000-6";
+    assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }

@@ -9,11 +9,11 @@ use std::time::Instant;
 use netloom_experiment::render;
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::spec::{Request, load};
-use netloom_results::Status;
+use netloom_results::{Frame, Status};
 use netloom_store::RunFile;
 use netloom_study::running::Progress;
 
-use crate::kept::{self, Kept, LINKS};
+use crate::kept::{self, Kept};
 use crate::{Outcome, Results, Run};
 
 /// Why there are no results.
@@ -92,7 +92,11 @@ pub fn execute(
         let mut own = Results::default();
         for (run, ended) in list.into_iter().zip(ended.by_ref()) {
             match ended {
-                Some(Ok((result, links))) => own.outcomes.push(Outcome { run, result, links }),
+                Some(Ok((result, tables))) => own.outcomes.push(Outcome {
+                    run,
+                    result,
+                    tables,
+                }),
                 Some(Err(failure)) => return Err(failure),
                 None => own.lacking.push((run.series, run.load)),
             }
@@ -105,8 +109,9 @@ pub fn execute(
     })
 }
 
-/// A result and its links where they matter.
-type Ended = Result<(netloom_results::Run, String), Failure>;
+/// A result and the tables that its paper looks into.
+type Whole = (netloom_results::Run, Vec<(String, Frame)>);
+type Ended = Result<Whole, Failure>;
 
 struct Work<'a> {
     runs: &'a [&'a Run],
@@ -157,7 +162,7 @@ impl Work<'_> {
     }
 
     /// One run on this thread, unless it is there; nothing if it was given up.
-    fn one(&self, run: &Run) -> Result<Option<(netloom_results::Run, String)>, Failure> {
+    fn one(&self, run: &Run) -> Result<Option<Whole>, Failure> {
         if let Some(file) = self.kept.and_then(|kept| kept.asked_before(run)) {
             return Ok(Some(self.saw(run, file, true)));
         }
@@ -172,18 +177,19 @@ impl Work<'_> {
         };
         let run_id = runner::run_id(&experiment);
         // Two readings may be the same experiment.
-        if let Some(file) = self.kept.and_then(|kept| kept.get(&run_id)) {
+        if let Some(file) = self.kept.and_then(|kept| kept.get(&run_id, run)) {
             return Ok(Some(self.saw(run, file, true)));
         }
         let options = RunOptions {
-            tables: experiment.connections.is_some(),
+            tables: !run.tables.is_empty(),
             ..RunOptions::default()
         };
         let result = runner::run(&experiment, &options, &mut |_| match self.goes_on() {
             true => Control::Continue,
             false => Control::Stop,
         });
-        let links = result.table(LINKS).cloned();
+        let asked = |name: &&str| Some(((*name).to_owned(), result.table(name)?.clone()));
+        let tables = run.tables.iter().filter_map(asked).collect();
         let result = result.document.run;
         if let Some(deadlock) = &result.deadlock {
             return Err(Failure::Deadlock(format!(
@@ -196,7 +202,7 @@ impl Work<'_> {
         if result.status >= Status::Interrupted {
             return Ok(None);
         }
-        let file = kept::run_file(run, run_id, result, links);
+        let file = kept::run_file(run, run_id, result, tables);
         if let Some(kept) = self.kept {
             kept.store(&file).map_err(|error| {
                 Failure::System(format!("cannot write {}: {error}", kept.folder().display()))
@@ -206,7 +212,7 @@ impl Work<'_> {
     }
 
     /// Counts a run that is there or has ended.
-    fn saw(&self, run: &Run, file: RunFile, is_found: bool) -> (netloom_results::Run, String) {
+    fn saw(&self, run: &Run, file: RunFile, is_found: bool) -> Whole {
         let result = file.summary.run;
         self.with(|state| {
             let (status, p99) = (result.status, result.total.latency_p99_ns);
@@ -217,9 +223,7 @@ impl Work<'_> {
                 state.progress.packet_hops += result.counters.packet_hops;
             }
         });
-        let links = file.tables.iter().find(|(name, _)| name == LINKS);
-        let links = links.map(|(_, links)| links.to_csv());
-        (result, links.unwrap_or_default())
+        (result, file.tables)
     }
 }
 
@@ -247,6 +251,7 @@ mod tests {
             file: "test.toml",
             text: Cow::Borrowed(text),
             sets: vec![],
+            tables: &[],
         };
         (1..=5).map(run).collect()
     }
@@ -310,7 +315,7 @@ mod tests {
 
     fn all(executed: &Executed) -> String {
         let outcomes = executed.results.iter().flat_map(|r| &r.outcomes);
-        let one = |o: &Outcome| format!("{} {} {:?}", o.run.seed, o.links, o.result);
+        let one = |o: &Outcome| format!("{} {:?} {:?}", o.run.seed, o.tables, o.result);
         outcomes.map(one).collect()
     }
 
@@ -357,6 +362,25 @@ mod tests {
         }
         let further = with_kept(&folder, vec![others], &go_on);
         assert_eq!(further.progress.found, 0);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_run_without_the_tables_asked_for_is_run_again() {
+        let folder = fresh("tables");
+        with_kept(&folder, vec![runs(TEXT)], &go_on);
+        let mut others = runs(TEXT);
+        for run in &mut others {
+            run.tables = &["series"];
+        }
+        let with_tables = with_kept(&folder, vec![others.clone()], &go_on);
+        assert_eq!(with_tables.progress.found, 0);
+        let series = with_tables.results[0].outcomes[0].table("series").unwrap();
+        assert_eq!(series.len(), 200);
+        // Now they are there, for both.
+        let again = with_kept(&folder, vec![others, runs(TEXT)], &go_on);
+        assert_eq!(again.progress.found, 10);
+        assert_eq!(all(&again).matches("time_ns").count(), 10);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -56,14 +56,21 @@ impl Kept {
         &self.folder
     }
 
-    /// The result of what was asked for in the same words, without reading the experiment.
-    pub(crate) fn asked_before(&self, run: &Run) -> Option<RunFile> {
-        self.get(self.known.get(&request(run))?)
+    /// Whether it holds what was asked for in the same words.
+    pub fn knows(&self, run: &Run) -> bool {
+        self.known.contains_key(&request(run))
     }
 
-    /// The result of a run.
-    pub(crate) fn get(&self, run_id: &RunId) -> Option<RunFile> {
-        RunFile::read(&self.folder, run_id).ok()
+    /// The result of what was asked for in the same words, without reading the experiment.
+    pub(crate) fn asked_before(&self, run: &Run) -> Option<RunFile> {
+        self.get(self.known.get(&request(run))?, run)
+    }
+
+    /// The result of a run, if it has the tables that are asked for.
+    pub(crate) fn get(&self, run_id: &RunId, run: &Run) -> Option<RunFile> {
+        let file = RunFile::read(&self.folder, run_id).ok()?;
+        let has = |name: &&str| file.tables.iter().any(|(own, _)| own == name);
+        run.tables.iter().all(has).then_some(file)
     }
 
     /// Stores a run that has ended.
@@ -72,12 +79,12 @@ impl Kept {
     }
 }
 
-/// The file of a run with the only table that papers look into.
+/// The file of a run with the tables that its paper looks into.
 pub(crate) fn run_file(
     run: &Run,
     run_id: RunId,
     result: netloom_results::Run,
-    links: Option<Frame>,
+    tables: Vec<(String, Frame)>,
 ) -> RunFile {
     let setting = |column: &str, value| Setting {
         column: column.to_owned(),
@@ -94,15 +101,9 @@ pub(crate) fn run_file(
             ],
             run: result,
         },
-        tables: links
-            .into_iter()
-            .map(|links| (LINKS.to_owned(), links))
-            .collect(),
+        tables,
     }
 }
-
-/// The table that papers look into.
-pub(crate) const LINKS: &str = "links";
 
 /// Everything that a run's experiment is made of, and the version that makes it.
 fn request(run: &Run) -> String {

@@ -17,6 +17,7 @@ mod execute;
 mod kept;
 mod paper;
 mod paper_000;
+mod paper_001;
 mod paper_004;
 mod points;
 mod results;

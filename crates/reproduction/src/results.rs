@@ -1,6 +1,6 @@
 //! What the runs gave, by series, load and class.
 
-use netloom_results::Summary;
+use netloom_results::{Frame, Summary};
 
 use crate::Run;
 
@@ -11,9 +11,16 @@ pub struct Outcome {
     pub run: Run,
     /// What came out.
     pub result: netloom_results::Run,
-    /// The table `links.csv` where connections were admitted, whose ports a paper looks at one by one;
-    /// otherwise empty.
-    pub links: String,
+    /// The tables that the paper looks into.
+    pub tables: Vec<(String, Frame)>,
+}
+
+impl Outcome {
+    /// The table of that name, where it was asked for.
+    pub fn table(&self, name: &str) -> Option<&Frame> {
+        let found = self.tables.iter().find(|(own, _)| own == name);
+        found.map(|(_, frame)| frame)
+    }
 }
 
 /// All outcomes, in the order of the runs.
@@ -237,9 +244,10 @@ mod tests {
                 file: "",
                 text: "".into(),
                 sets: vec![],
+                tables: &[],
             },
             result: made_up(seed, vec![]),
-            links: String::new(),
+            tables: vec![],
         };
         let results = Results {
             outcomes: vec![outcome(0.1, 1), outcome(0.2, 1), outcome(0.3, 1)],

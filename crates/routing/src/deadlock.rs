@@ -9,6 +9,11 @@
 //! entry leaves room for one more packet (decision 15). What enters a ring is known by its ring ids, which
 //! are checked here to name one way on through every switch; that entries obey is the switch's duty.
 //!
+//! Inside a switch with a centre (groups of ports, MPorts, whose inputs share queues in front of a central
+//! crossbar), an input waits for a central queue and that queue for an output, so the queue is a node between
+//! them: what one input sends through it stops what another one does. Outputs of guarded rings are the
+//! exception: a packet for one has its slot there before it enters the centre.
+//!
 //! Large trees are not enumerated. Their channels are ranked, up by level and then down by level, and it is
 //! verified switch by switch that no packet can go up again after coming down.
 
@@ -32,6 +37,40 @@ pub struct Channel {
     pub lane: u8,
     /// The switch that receives.
     pub to: SwitchId,
+    /// In a cycle: the central queue of the receiving switch by which it waits for the next channel.
+    pub through: Option<CentralQueue>,
+}
+
+/// The queue of a lane in front of a central crossbar.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CentralQueue {
+    /// The group of ports that share it.
+    pub mport: u16,
+    /// The link of the group to the centre.
+    pub link: u16,
+    /// The lane on the link behind the switch.
+    pub lane: u8,
+}
+
+/// Which ports share the queues in front of a central crossbar, and how many such queues they have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Centre {
+    /// Ports of a group (MPort): port k is in group k / this. What stays in its group does not see the centre.
+    pub ports_per_mport: u16,
+    /// Links of a group to the centre; what goes to output p takes link p modulo this.
+    pub links_per_mport: u16,
+}
+
+impl Centre {
+    /// The group of a port.
+    pub fn mport(&self, port: Port) -> u16 {
+        port.0 / self.ports_per_mport
+    }
+
+    /// Groups of a switch with so many ports.
+    pub fn mports(&self, n_ports: u16) -> u16 {
+        n_ports.div_ceil(self.ports_per_mport)
+    }
 }
 
 impl fmt::Display for Channel {
@@ -41,8 +80,15 @@ impl fmt::Display for Channel {
             port,
             lane,
             to,
+            through,
         } = self;
-        write!(f, "{switch} {port} lane {lane} -> {to}")
+        write!(f, "{switch} {port} lane {lane} -> {to}")?;
+        match through {
+            Some(CentralQueue { mport, link, .. }) => {
+                write!(f, " (MPort {mport}, central link {link})")
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -83,8 +129,13 @@ impl fmt::Display for Verdict {
 const MAX_PAIRS: u64 = 20_000_000;
 const MAX_STEPS: u64 = 2_000_000_000;
 
-/// Proves a forwarding free of deadlock, or shows a short cycle.
+/// Proves a forwarding free of deadlock, or shows a short cycle, for switches whose inputs share nothing.
 pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
+    check_with(topology, forwarding, None)
+}
+
+/// Proves a forwarding free of deadlock, or shows a short cycle, for switches that may have a centre.
+pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
     let targets = forwarding.representatives(topology);
     if let Plan::Tree(tree) = &forwarding.plan {
         let pairs = u64::from(topology.n_switches()) * targets.len() as u64;
@@ -93,17 +144,31 @@ pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
             false => 1,
         };
         let steps = pairs * u64::from(topology.radix()) * fan;
+        let is_apart = centre.is_none_or(|centre| keeps_directions_apart(topology, tree, centre));
         if (pairs > MAX_PAIRS || steps > MAX_STEPS)
+            && is_apart
             && let Some(verdict) = by_structure(topology, forwarding, tree)
         {
             return verdict;
         }
     }
-    let mut graph = Graph::new(topology, forwarding);
+    let mut graph = Graph::new(topology, forwarding, centre);
     for (i, &target) in targets.iter().enumerate() {
         graph.follow(target, i as u32 + 1);
     }
     graph.verdict(targets.len())
+}
+
+/// Whether no group of ports has both a port to a higher level and another one: then what comes down never
+/// shares a central queue with what goes up, and the ranks of a tree hold through the centre.
+fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) -> bool {
+    topology.switches().all(|at| {
+        let first_up = tree.first_up(at);
+        let n_ports = topology.n_ports(at);
+        first_up.0 == 0
+            || first_up.0 >= n_ports
+            || centre.mport(first_up) != centre.mport(Port(first_up.0 - 1))
+    })
 }
 
 /// The proof by ranks; `None` if the fabric is not wired as the arithmetic believes.
@@ -183,13 +248,19 @@ struct Graph<'a> {
     /// Last destination a channel was visited for.
     visited: Vec<u32>,
     sources: Vec<(SwitchId, Port)>,
+    /// What inputs share inside a switch.
+    centre: Option<Centre>,
+    /// First central queue of each switch, counted behind all channels.
+    first_central: Vec<usize>,
+    /// What channels and central queues wait for by way of a centre, in order; empty without one.
+    by_centre: Vec<Vec<u32>>,
     /// Reused.
     stack: Vec<usize>,
     hops: Vec<Hop>,
 }
 
 impl<'a> Graph<'a> {
-    fn new(topology: &'a Topology, forwarding: &'a Forwarding) -> Self {
+    fn new(topology: &'a Topology, forwarding: &'a Forwarding, centre: Option<Centre>) -> Self {
         let lanes = usize::from(forwarding.lanes());
         let (mut first, mut senders) = (vec![0], vec![]);
         let mut link_of_port = vec![None; topology.n_ports_in_all()];
@@ -213,9 +284,24 @@ impl<'a> Graph<'a> {
         let opposite: Vec<u32> = opposite.collect();
         let mut sources = vec![];
         for switch in topology.switches() {
-            let mut ports = topology.ports(switch);
-            let host = ports.find(|&p| matches!(topology.peer(switch, p), Peer::Nic(_)));
-            sources.extend(host.map(|port| (switch, port)));
+            let is_host = |&p: &Port| matches!(topology.peer(switch, p), Peer::Nic(_));
+            let mut hosts: Vec<Port> = topology.ports(switch).filter(is_host).collect();
+            // NICs of one switch send alike; with a centre they fill the queues of their own group.
+            match centre {
+                Some(centre) => hosts.dedup_by_key(|port| centre.mport(*port)),
+                None => hosts.truncate(1),
+            }
+            sources.extend(hosts.into_iter().map(|port| (switch, port)));
+        }
+        let n_channels = senders.len() * lanes;
+        let mut n_nodes = n_channels;
+        let mut first_central = vec![];
+        if let Some(centre) = centre {
+            for switch in topology.switches() {
+                first_central.push(n_nodes);
+                let mports = usize::from(centre.mports(topology.n_ports(switch)));
+                n_nodes += mports * usize::from(centre.links_per_mport) * lanes;
+            }
         }
         let graph = Graph {
             topology,
@@ -226,8 +312,11 @@ impl<'a> Graph<'a> {
             opposite,
             bits: vec![0; n_bits.div_ceil(64)],
             base,
-            used: vec![false; senders.len() * lanes],
-            visited: vec![0; senders.len() * lanes],
+            used: vec![false; n_nodes],
+            visited: vec![0; n_channels],
+            centre,
+            first_central,
+            by_centre: vec![vec![]; if centre.is_some() { n_nodes } else { 0 }],
             senders,
             sources,
             stack: vec![],
@@ -318,8 +407,18 @@ impl<'a> Graph<'a> {
             let Some(next) = self.channel(at, hop) else {
                 continue;
             };
-            if let Some(held) = held {
-                let ring = self.forwarding.ring_of_output(at, hop.port);
+            let ring = self.forwarding.ring_of_output(at, hop.port);
+            let central = match ring {
+                0 => self.central(at, from, hop),
+                _ => None,
+            };
+            if let Some(central) = central {
+                self.used[central] = true;
+                self.waits_by_centre(central, next);
+                if let Some(held) = held {
+                    self.waits_by_centre(held, central);
+                }
+            } else if let Some(held) = held {
                 let goes_on = ring != 0 && ring == self.forwarding.ring_of_input(at, from);
                 if !goes_on {
                     let (bit, first, _) = self.row(held);
@@ -336,12 +435,53 @@ impl<'a> Graph<'a> {
         self.hops = hops;
     }
 
-    /// What a channel may wait for, in order.
-    fn successors(&self, channel: usize) -> impl Iterator<Item = usize> + '_ {
-        let (bit, first, columns) = self.row(channel);
+    /// Channels, of all nodes the first ones.
+    fn n_channels(&self) -> usize {
+        self.senders.len() * self.lanes
+    }
+
+    /// The central queue between an input and a hop; `None` if there is no centre or it is not passed.
+    fn central(&self, at: SwitchId, from: Port, hop: Hop) -> Option<usize> {
+        let centre = self.centre?;
+        let mport = centre.mport(from);
+        let links = usize::from(centre.links_per_mport);
+        let link = usize::from(hop.port.0) % links;
+        let nth = (usize::from(mport) * links + link) * self.lanes + usize::from(hop.lane);
+        (mport != centre.mport(hop.port)).then(|| self.first_central[at.index()] + nth)
+    }
+
+    /// Which queue of a centre a node is.
+    fn central_queue(&self, node: usize) -> Option<CentralQueue> {
+        let centre = self.centre.filter(|_| node >= self.n_channels())?;
+        let switch = self.first_central.partition_point(|&first| first <= node) - 1;
+        let nth = node - self.first_central[switch];
+        let links = usize::from(centre.links_per_mport);
+        Some(CentralQueue {
+            mport: (nth / self.lanes / links) as u16,
+            link: (nth / self.lanes % links) as u16,
+            lane: (nth % self.lanes) as u8,
+        })
+    }
+
+    /// Notes that a channel waits for a central queue, or a central queue for a channel.
+    fn waits_by_centre(&mut self, node: usize, next: usize) {
+        let (known, next) = (&mut self.by_centre[node], next as u32);
+        if let Err(at) = known.binary_search(&next) {
+            known.insert(at, next);
+        }
+    }
+
+    /// What a channel or central queue may wait for, in order.
+    fn successors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let (bit, first, columns) = match node < self.n_channels() {
+            true => self.row(node),
+            false => (0, 0, 0),
+        };
+        let by_centre = self.by_centre.get(node).map_or(&[][..], |next| &next[..]);
         (0..columns)
             .filter(move |i| self.bits[(bit + i) / 64] >> ((bit + i) % 64) & 1 == 1)
             .map(move |i| first + i)
+            .chain(by_centre.iter().map(|&next| next as usize))
     }
 
     fn verdict(&self, n_targets: usize) -> Verdict {
@@ -369,14 +509,20 @@ impl<'a> Graph<'a> {
         if let Some(start) = left.iter().position(|&l| l) {
             return Verdict::Cycle(self.short_cycle(&left, start));
         }
-        let channels = self.used.iter().filter(|&&used| used).count() as u64;
+        let count = |nodes: &[bool]| nodes.iter().filter(|&&used| used).count() as u64;
+        let (channels, centrals) = self.used.split_at(self.n_channels());
+        let (channels, centrals) = (count(channels), count(centrals));
+        let queues = match self.centre {
+            Some(_) => format!(" and {centrals} central queues"),
+            None => String::new(),
+        };
         let rings = match self.forwarding.bubble() {
             true => "; rings close under the bubble rule, with every entry into a ring guarded",
             false => "",
         };
         Verdict::Free {
             how: format!(
-                "no cycle among {dependencies} dependencies of {channels} channels, all of {n_targets} \
+                "no cycle among {dependencies} dependencies of {channels} channels{queues}, all of {n_targets} \
                  destinations followed{rings}"
             ),
             channels,
@@ -407,15 +553,24 @@ impl<'a> Graph<'a> {
                 best = cycle;
             }
         }
+        // Channels have the lowest numbers, so that a cycle begins with one and no two central queues follow
+        // each other.
         let lowest = (0..best.len()).min_by_key(|&i| best[i]).unwrap_or(0);
         best.rotate_left(lowest);
-        let channel = |&c: &usize| Channel {
+        let next = best.iter().skip(1).chain(&best[..1]);
+        let is_channel = |(c, _): &(&usize, &usize)| **c < self.n_channels();
+        let channel = |(&c, &next): (&usize, &usize)| Channel {
             switch: self.senders[c / self.lanes].0,
             port: self.senders[c / self.lanes].1,
             lane: (c % self.lanes) as u8,
             to: self.receiver(c).0,
+            through: self.central_queue(next),
         };
-        best.iter().map(channel).collect()
+        best.iter()
+            .zip(next)
+            .filter(is_channel)
+            .map(channel)
+            .collect()
     }
 
     /// The shortest cycle through a channel, if it is shorter than that.

@@ -9,7 +9,8 @@ use netloom_random::{Purpose, Stream};
 use netloom_units::{Bytes, Sl, Time};
 
 use crate::composed::{Composed, Silent, Windows};
-use crate::{ArrivalProcess, Context, FlowList, NicSet, Pattern, Sizes};
+use crate::context::NEVER;
+use crate::{ArrivalProcess, Context, FlowList, Generator, Mistake, NicSet, Pattern, Sizes};
 
 /// The largest service level that any fabric of ours has (Omni-Path: 32 of them).
 pub(crate) const LARGEST_SL: u8 = 31;
@@ -17,7 +18,7 @@ pub(crate) const LARGEST_SL: u8 = 31;
 /// A flit counter of a packet has 16 bits.
 const MOST_FLITS: u64 = 65_535;
 
-/// More mistakes of one list of messages than anybody wants to read.
+/// More mistakes of one file than anybody wants to read.
 const MOST_MISTAKES: usize = 100;
 
 /// One traffic class of an experiment.
@@ -39,12 +40,26 @@ pub enum Workload {
     Drawn(Law),
     /// Listed in a file (see [`FlowList`]).
     Listed(PathBuf),
+    /// Listed by a workload that says everything about them.
+    Generated(Script),
+}
+
+/// A workload that lists its messages, and when.
+#[derive(Clone)]
+pub struct Script {
+    /// The workload.
+    pub generator: Arc<dyn Generator>,
+    /// When it begins; `None` for at once.
+    pub from: Option<Time>,
+    /// When it is cut off; `None` for never.
+    pub until: Option<Time>,
 }
 
 /// The law of a class whose messages are drawn.
 #[derive(Clone)]
 pub struct Law {
-    /// Fraction of its link that each source fills, in flits on the wire.
+    /// Fraction of its link that each source fills, in flits on the wire. Where the arrival process has a
+    /// pace of its own ([`ArrivalProcess::pace`]), it follows from that, and [`Class::settle`] puts it here.
     pub load: f64,
     /// To whom.
     pub pattern: Arc<dyn Pattern>,
@@ -87,6 +102,7 @@ pub(crate) struct Places {
     pub(crate) sources: Place,
     pub(crate) destinations: Place,
     pub(crate) flows: Place,
+    pub(crate) workload: Place,
 }
 
 impl Class {
@@ -100,11 +116,11 @@ impl Class {
         }
     }
 
-    /// Fraction of its link that each source fills; `None` where a file lists the messages.
+    /// Fraction of its link that each source fills; `None` where the messages are listed.
     pub fn load(&self) -> Option<f64> {
         match &self.workload {
             Workload::Drawn(law) => Some(law.load),
-            Workload::Listed(_) => None,
+            Workload::Listed(_) | Workload::Generated(_) => None,
         }
     }
 
@@ -112,15 +128,50 @@ impl Class {
     pub fn largest_message(&self) -> Option<u32> {
         match &self.workload {
             Workload::Drawn(law) => Some(law.size.largest()),
+            Workload::Generated(script) => Some(script.generator.largest()),
             Workload::Listed(_) => None,
+        }
+    }
+
+    /// The class with what a run alone can tell: sizes read from the file that names them, and the load where
+    /// the arrival process has a pace of its own. Building does this too; who asks a class for its load or
+    /// its sizes before does it first.
+    pub fn settle(&self, setting: &Setting<'_>, notes: &mut Notes) -> Option<Class> {
+        let mut settled = self.clone();
+        if let Workload::Drawn(law) = &mut settled.workload {
+            match law.size.open(setting.directory) {
+                Ok(opened) => law.size = opened.unwrap_or_else(|| law.size.clone()),
+                Err(mistakes) => {
+                    tell(mistakes, "E0610", self.places.size, notes);
+                    return None;
+                }
+            }
+            // Sources that do not exist are told when the class is built.
+            if let (Some(pace), Ok(sources)) =
+                (law.arrival.pace(), law.sources.members(setting.n_nics))
+            {
+                let mean_flits = law.size.mean_flits(&setting.segmentation.of(self.sl));
+                law.load = pace.load(mean_flits, sources.len(), setting.cycles);
+            }
+        }
+        Some(settled)
+    }
+
+    /// What files say about the messages that the text of an experiment only names; of a settled class.
+    pub fn content(&self) -> Option<String> {
+        match &self.workload {
+            Workload::Drawn(law) => law.size.content(),
+            Workload::Listed(_) | Workload::Generated(_) => None,
         }
     }
 
     /// Builds the class for a run, or notes everything that is wrong with it there.
     pub fn build(&self, setting: &Setting<'_>, notes: &mut Notes) -> Option<Box<dyn Source>> {
-        match &self.workload {
+        let settled = self.settle(setting, notes)?;
+        match &settled.workload {
             Workload::Drawn(law) => self.build_law(law, setting, notes),
             Workload::Listed(path) => self.build_list(path, setting, notes),
+            Workload::Generated(script) => self.build_script(script, setting, notes),
         }
     }
 
@@ -186,6 +237,31 @@ impl Class {
         }))
     }
 
+    fn build_script(
+        &self,
+        script: &Script,
+        setting: &Setting<'_>,
+        notes: &mut Notes,
+    ) -> Option<Box<dyn Source>> {
+        let place = self.places.workload;
+        let largest = script.generator.largest();
+        let fits = self.fits(self.sl, largest, setting, place, notes);
+        let mut messages = match script.generator.messages(setting) {
+            Ok(messages) => messages,
+            Err(problem) => {
+                notes.error("E0611", place, problem);
+                return None;
+            }
+        };
+        let from = script.from.map_or(0, setting.cycles);
+        let until = script.until.map_or(NEVER, setting.cycles);
+        messages.retain_mut(|(_, message)| {
+            message.cycle += from;
+            message.cycle < until
+        });
+        fits.then(|| Box::new(FlowList::new(messages, setting.n_nics)) as Box<dyn Source>)
+    }
+
     fn build_list(
         &self,
         path: &Path,
@@ -207,14 +283,15 @@ impl Class {
                 .all(|(sl, bytes)| self.fits(sl, bytes, setting, place, notes))
                 .then(|| Box::new(list) as Box<dyn Source>),
             Err(mistakes) => {
-                for mistake in mistakes.iter().take(MOST_MISTAKES) {
-                    let message =
-                        format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
-                    notes.error("E0605", place, message);
-                }
-                if let Some(more) = mistakes.len().checked_sub(MOST_MISTAKES + 1) {
-                    notes.error("E0605", place, format!("and {} more mistakes", more + 1));
-                }
+                let say = |mistake: Mistake| {
+                    format!("{}:{}: {}", path.display(), mistake.line, mistake.message)
+                };
+                tell(
+                    mistakes.into_iter().map(say).collect(),
+                    "E0605",
+                    place,
+                    notes,
+                );
                 None
             }
         }
@@ -240,5 +317,16 @@ impl Class {
                 ));
         }
         flits <= MOST_FLITS
+    }
+}
+
+/// Notes the mistakes of a file, as many as anybody wants to read.
+fn tell(mistakes: Vec<String>, code: &'static str, place: Place, notes: &mut Notes) {
+    let more = mistakes.len().saturating_sub(MOST_MISTAKES);
+    for message in mistakes.into_iter().take(MOST_MISTAKES) {
+        notes.error(code, place, message);
+    }
+    if more > 0 {
+        notes.error(code, place, format!("and {more} more mistakes"));
     }
 }

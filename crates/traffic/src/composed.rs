@@ -85,7 +85,9 @@ impl Source for Composed {
         let number = cursor.number;
         let draw = self.draw(nic, number);
         // Gaps count from the start of the window.
-        let cycle = window.from + self.gaps.next(nic, cursor, draw);
+        let cycle = window
+            .from
+            .saturating_add(self.gaps.next(nic, cursor, draw));
         if cycle >= window.until {
             return None;
         }

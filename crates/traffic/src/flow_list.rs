@@ -39,7 +39,7 @@ pub struct FlowList {
 
 /// The line of a record. The reader gives the place where it began to look for one, before the blank lines and
 /// comments that it skips.
-fn line_of(text: &str, began: &csv::Position) -> u64 {
+pub(crate) fn line_of(text: &str, began: &csv::Position) -> u64 {
     let rest = text.get(began.byte() as usize..).unwrap_or_default();
     let is_skipped = |line: &&str| line.is_empty() || line.starts_with('#');
     began.line() + rest.lines().take_while(is_skipped).count() as u64
@@ -86,19 +86,24 @@ impl FlowList {
             return Err(whole_file(format!("{} messages are too many", flows.len())));
         }
 
-        let mut arrivals: Vec<(NicId, Arrival)> = flows
+        let arrivals = flows
             .into_iter()
             .map(|flow| (flow.source, flow.arrival(cycles)))
             .collect();
-        // Messages of one instant keep the order of the file.
+        Ok(FlowList::new(arrivals, n_nics))
+    }
+
+    /// The list of these messages, fewer than 2^32, in a fabric of `n_nics`. Messages of one source and instant
+    /// keep their order.
+    pub fn new(mut arrivals: Vec<(NicId, Arrival)>, n_nics: u32) -> FlowList {
         arrivals.sort_by_key(|(source, arrival)| (*source, arrival.cycle));
         let starts = (0..=n_nics)
             .map(|nic| arrivals.partition_point(|(source, _)| source.0 < nic) as u32)
             .collect();
-        Ok(FlowList {
+        FlowList {
             starts,
             arrivals: arrivals.into_iter().map(|(_, arrival)| arrival).collect(),
-        })
+        }
     }
 
     /// Bytes of the largest message of each service level; those that name none have their own.
@@ -280,7 +285,7 @@ fn nic(column: &str, text: &str, n_nics: u32) -> Result<NicId, String> {
     }
 }
 
-fn bytes_of(text: &str) -> Result<u32, String> {
+pub(crate) fn bytes_of(text: &str) -> Result<u32, String> {
     let bytes = match text.parse::<u64>() {
         Ok(plain) => plain,
         Err(_) => text.parse::<Bytes>().map_err(|error| error.to_string())?.0,

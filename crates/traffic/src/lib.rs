@@ -2,7 +2,7 @@
 //!
 //! A traffic [`Class`] is a [`Pattern`] (to whom) times an [`ArrivalProcess`] (when) times [`Sizes`] (how
 //! much), with a service level, a load and a set of sources; or it is a list of messages from a file
-//! ([`FlowList`]). Building a class gives a [`netloom_packet::Source`], which the NICs ask for one message
+//! ([`FlowList`]) or from a workload that says everything about them ([`Generator`]). Building a class gives a [`netloom_packet::Source`], which the NICs ask for one message
 //! after another.
 //!
 //! ```text
@@ -20,6 +20,7 @@
 //! link that each of its sources fills, in flits on the wire, headers included.
 
 mod arrival;
+mod cdf;
 mod class;
 mod composed;
 mod connections;
@@ -29,18 +30,21 @@ mod nic_set;
 mod pattern;
 mod reading;
 mod size;
+mod workload;
 
 pub use arrival::{
-    ARRIVALS, ArrivalProcess, Bernoulli, Bursts, Constant, FRACTION_BITS, Gaps, Phase, Poisson,
-    Slot,
+    ARRIVALS, ArrivalProcess, Bernoulli, Bursts, Constant, FRACTION_BITS, Gaps, Pace, Per,
+    Periodic, Phase, Poisson, Slot,
 };
-pub use class::{Class, Law, Setting, Workload};
+pub use cdf::{Builtin, Cdf, SizeTable};
+pub use class::{Class, Law, Script, Setting, Workload};
 pub use connections::{Connections, Flow, FlowSetting, MOST_FLOWS};
 pub use context::{Context, Window};
 pub use flow_list::{FlowList, Mistake};
-pub use nic_set::NicSet;
+pub use nic_set::{NicSet, Part, Term};
 pub use pattern::{
     BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Neighbour, PATTERNS,
     Pairs, Pattern, Permutation, RandomPartner, Shuffle, Tornado, Transpose, Uniform,
 };
 pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};
+pub use workload::{Generator, San, WORKLOADS};

@@ -1,4 +1,8 @@
-//! A set of NICs as a file writes it: `"all"`, `"0-63"` or `[3, 7, 11]`.
+//! A set of NICs as a file writes it: `"all"`, `"0-63"`, `[3, 7, 11]`, or terms one after another:
+//! `"3 mod 4, not 123, 122"`.
+
+use std::collections::BTreeSet;
+use std::fmt;
 
 use netloom_catalog::{FromToml, Notes, Shape, Value, ValueShape};
 use netloom_units::NicId;
@@ -13,6 +17,85 @@ pub enum NicSet {
     Range(NicId, NicId),
     /// These, in the order written.
     List(Vec<NicId>),
+    /// What is left after every term has put its NICs in or taken them out, in the order written.
+    Terms(Vec<Term>),
+}
+
+/// One term of [`NicSet::Terms`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Term {
+    /// Whether its NICs are taken out.
+    pub is_out: bool,
+    /// Which NICs.
+    pub of: Part,
+}
+
+/// The NICs of a [`Term`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Every NIC.
+    All,
+    /// All from the first to the last, both included.
+    Range(NicId, NicId),
+    /// Those whose number leaves this rest when divided by this modulus.
+    Residue {
+        /// The rest.
+        rest: u32,
+        /// The modulus, larger than the rest.
+        modulus: u32,
+    },
+}
+
+impl Part {
+    /// The largest number that it names.
+    fn last(self) -> Option<NicId> {
+        match self {
+            Part::Range(_, last) => Some(last),
+            Part::All | Part::Residue { .. } => None,
+        }
+    }
+
+    fn members(self, n_nics: u32) -> impl Iterator<Item = NicId> {
+        let (first, end, step) = match self {
+            Part::All => (0, n_nics, 1),
+            Part::Range(first, last) => (first.0, n_nics.min(last.0.saturating_add(1)), 1),
+            Part::Residue { rest, modulus } => (rest, n_nics, modulus as usize),
+        };
+        (first..end).step_by(step).map(NicId)
+    }
+
+    fn parse(text: &str) -> Result<Part, String> {
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let unknown = || format!("\"{text}\" is no set of NICs");
+        if text == "all" {
+            return Ok(Part::All);
+        }
+        if let Some((rest, modulus)) = text.split_once(" mod ") {
+            let (rest, modulus) = number(rest).zip(number(modulus)).ok_or_else(unknown)?;
+            return match rest < modulus {
+                true => Ok(Part::Residue { rest, modulus }),
+                false => Err(format!("no number leaves {rest} when divided by {modulus}")),
+            };
+        }
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = number(first).zip(number(last)).ok_or_else(unknown)?;
+        match first <= last {
+            true => Ok(Part::Range(NicId(first), NicId(last))),
+            false => Err(format!("the range \"{text}\" ends before it starts")),
+        }
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_out { "not " } else { "" })?;
+        match self.of {
+            Part::All => f.write_str("all"),
+            Part::Range(first, last) if first == last => write!(f, "{}", first.0),
+            Part::Range(first, last) => write!(f, "{}-{}", first.0, last.0),
+            Part::Residue { rest, modulus } => write!(f, "{rest} mod {modulus}"),
+        }
+    }
 }
 
 impl NicSet {
@@ -23,11 +106,31 @@ impl NicSet {
             // Beyond the fabric one wrong member is enough to be told of.
             NicSet::Range(first, last) => (first.0..=last.0.min(n_nics)).map(NicId).collect(),
             NicSet::List(list) => list.clone(),
+            NicSet::Terms(terms) => {
+                let mut left = BTreeSet::new();
+                for term in terms {
+                    let of = term.of.members(n_nics);
+                    match term.is_out {
+                        true => of.for_each(|nic| {
+                            left.remove(&nic);
+                        }),
+                        false => left.extend(of),
+                    }
+                }
+                left.into_iter().collect()
+            }
         };
         members.sort_unstable();
         members.dedup();
         let last = match self {
             NicSet::Range(_, last) => Some(*last),
+            // A number beyond the fabric is a mistake even where it is taken out.
+            NicSet::Terms(terms) => {
+                let named = terms.iter().filter_map(|term| term.of.last()).max();
+                named
+                    .max(members.last().copied())
+                    .filter(|last| last.0 >= n_nics || !members.is_empty())
+            }
             _ => members.last().copied(),
         };
         match last {
@@ -49,7 +152,37 @@ impl NicSet {
     }
 }
 
-const HELP: &str = "write \"all\", a range like \"0-63\", or a list like [3, 7, 11]";
+const HELP: &str = "write \"all\", a range like \"0-63\", a list like [3, 7, 11], or terms like \
+                    \"3 mod 4, not 123, 122\"";
+
+/// A set as text: one or several terms.
+fn parse(text: &str) -> Result<NicSet, String> {
+    let mut terms = vec![];
+    for term in text.split(',').map(str::trim) {
+        let (is_out, of) = match term.strip_prefix("not ") {
+            Some(of) => (true, of.trim()),
+            None => (false, term),
+        };
+        terms.push(Term {
+            is_out,
+            of: Part::parse(of)?,
+        });
+    }
+    match terms[..] {
+        [term] if term.is_out => Err(format!("\"{text}\" takes NICs out of nothing")),
+        [Term { of: Part::All, .. }] => Ok(NicSet::All),
+        [
+            Term {
+                of: Part::Range(first, last),
+                ..
+            },
+        ] if text.contains('-') => Ok(NicSet::Range(first, last)),
+        [first, ..] if first.is_out => Err(format!(
+            "\"{text}\" begins with what is taken out; terms go from left to right"
+        )),
+        _ => Ok(NicSet::Terms(terms)),
+    }
+}
 
 impl FromToml for NicSet {
     fn shape() -> Shape {
@@ -63,23 +196,13 @@ impl FromToml for NicSet {
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         let mut wrong = |message: String| {
             notes.error("E0601", value.place, message).help(HELP);
-            None
         };
         match &value.shape {
-            ValueShape::Text(text) if text == "all" => Some(NicSet::All),
-            ValueShape::Text(text) => {
-                let ends = text.split_once('-').and_then(|(first, last)| {
-                    Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
-                });
-                match ends {
-                    Some((first, last)) if first <= last => {
-                        Some(NicSet::Range(NicId(first), NicId(last)))
-                    }
-                    Some(_) => wrong(format!("the range \"{text}\" ends before it starts")),
-                    None => wrong(format!("\"{text}\" is no set of NICs")),
-                }
+            ValueShape::Text(text) => parse(text).map_err(&mut wrong).ok(),
+            ValueShape::List(list) if list.is_empty() => {
+                wrong("a set without NICs".to_owned());
+                None
             }
-            ValueShape::List(list) if list.is_empty() => wrong("a set without NICs".to_owned()),
             ValueShape::List(_) => {
                 let ids = Vec::<u32>::read(value, notes)?;
                 let mut sorted = ids.clone();
@@ -94,7 +217,10 @@ impl FromToml for NicSet {
                 }
                 Some(NicSet::List(ids.into_iter().map(NicId).collect()))
             }
-            other => wrong(format!("expected a set of NICs, found {}", other.word())),
+            other => {
+                wrong(format!("expected a set of NICs, found {}", other.word()));
+                None
+            }
         }
     }
 
@@ -103,6 +229,10 @@ impl FromToml for NicSet {
             NicSet::All => "\"all\"".to_owned(),
             NicSet::Range(first, last) => format!("\"{}-{}\"", first.0, last.0),
             NicSet::List(list) => list.iter().map(|nic| nic.0).collect::<Vec<_>>().write(),
+            NicSet::Terms(terms) => {
+                let terms: Vec<String> = terms.iter().map(Term::to_string).collect();
+                format!("\"{}\"", terms.join(", "))
+            }
         }
     }
 }
@@ -122,7 +252,14 @@ mod tests {
 
     #[test]
     fn sets_are_read_and_written_back() {
-        for text in ["\"all\"", "\"0-63\"", "[3, 7, 11]"] {
+        for text in [
+            "\"all\"",
+            "\"0-63\"",
+            "[3, 7, 11]",
+            "\"5\"",
+            "\"3 mod 4, not 123, 122\"",
+            "\"all, not 3 mod 4, not 8-15\"",
+        ] {
             assert_eq!(read(text).unwrap().write(), text);
         }
         assert_eq!(
@@ -130,6 +267,18 @@ mod tests {
             "the range \"3-1\" ends before it starts"
         );
         assert_eq!(read("\"half\"").unwrap_err(), "\"half\" is no set of NICs");
+        assert_eq!(
+            read("\"0-7, not 9 mod 4\"").unwrap_err(),
+            "no number leaves 9 when divided by 4"
+        );
+        assert_eq!(
+            read("\"not 3, 4\"").unwrap_err(),
+            "\"not 3, 4\" begins with what is taken out; terms go from left to right"
+        );
+        assert_eq!(
+            read("\"not 3\"").unwrap_err(),
+            "\"not 3\" takes NICs out of nothing"
+        );
         assert_eq!(
             read("[1, 2, 1]").unwrap_err(),
             "NIC 1 stands in the list twice"
@@ -152,5 +301,27 @@ mod tests {
         assert_eq!(NicSet::All.members(3).unwrap().len(), 3);
         let range = NicSet::Range(NicId(2), NicId(u32::MAX));
         assert!(range.members(4).is_err());
+    }
+
+    #[test]
+    fn g001_5_the_hot_sources_and_the_others_share_the_fabric() {
+        let members = |text: &str, n| read(text).and_then(|set| set.members(n));
+        let hot = members("\"3 mod 4, not 123, 122\"", 256).unwrap();
+        assert_eq!(hot.len(), 64);
+        assert!(!hot.contains(&NicId(123)) && hot.contains(&NicId(122)));
+        let others = members("\"all, not 3 mod 4, 123, not 122\"", 256).unwrap();
+        assert_eq!(others.len(), 192);
+        assert!(others.iter().all(|nic| !hot.contains(nic)));
+    }
+
+    #[test]
+    fn terms_name_nics_of_the_fabric_and_leave_some() {
+        let members = |text: &str, n| read(text).and_then(|set| set.members(n));
+        assert_eq!(
+            members("\"0-3, not 9\"", 8).unwrap_err(),
+            "nic 9 does not exist: the fabric has NICs 0 to 7"
+        );
+        assert_eq!(members("\"0-3, not all\"", 8).unwrap_err(), "no NIC at all");
+        assert_eq!(members("\"5 mod 6\"", 4).unwrap_err(), "no NIC at all");
     }
 }

@@ -10,7 +10,9 @@ use netloom_catalog::{
 use netloom_units::{Bytes, Sl, Time};
 
 use crate::class::{LARGEST_SL, Places};
-use crate::{ARRIVALS, Class, Fixed, Law, NicSet, PATTERNS, SIZES, Sizes, Workload};
+use crate::{
+    ARRIVALS, Class, Fixed, Law, NicSet, PATTERNS, SIZES, Script, Sizes, WORKLOADS, Workload,
+};
 
 impl Class {
     /// The keys of a `[[traffic]]` table.
@@ -25,7 +27,15 @@ impl Class {
             });
         let mut params = Common::params();
         params.extend(Drawing::params());
+        params.extend(Times::params());
         params.extend(kinds);
+        params.push(Param {
+            name: "workload".to_owned(),
+            about: "A workload that says everything about its messages, instead of a law."
+                .to_owned(),
+            shape: Shape::Kind("workload"),
+            default: Some(String::new()),
+        });
         params
     }
 
@@ -41,37 +51,44 @@ impl Class {
             sources: section.place_of("sources"),
             destinations: section.place_of("destinations"),
             flows: section.place_of("flows"),
+            workload: section.place_of("workload"),
         };
-        let is_listed = section.raw("flows").is_some();
-        let law = match is_listed {
-            true => {
-                refuse_beside_flows(section);
-                None
+        let lister = LISTERS.into_iter().find(|key| section.raw(key).is_some());
+        let workload = match lister {
+            Some("flows") => {
+                let common = common.as_ref();
+                refuse_beside("flows", section);
+                common
+                    .and_then(|common| common.flows.clone())
+                    .map(|flows| Workload::Listed(PathBuf::from(flows)))
             }
-            false => Some(read_law(section)?),
+            Some(lister) => {
+                refuse_beside(lister, section);
+                read_script(section).map(Workload::Generated)
+            }
+            None => read_law(section).map(Workload::Drawn),
         };
-        let common = common?;
+        let (common, mut workload) = (common?, workload?);
         let n = common.sl.0.len();
-        if is_listed && n > 1 {
+        if n > 1 && !share(&mut workload, n) {
             let place = section.place_of("sl");
-            section
-                .notes
-                .error(
-                    "E0604",
-                    place,
+            let (message, help) = match lister {
+                Some("flows") => (
                     "several service levels for one list of messages",
-                )
-                .help("give the list a column `sl`, and here the level of messages without one");
+                    "give the list a column `sl`, and here the level of messages without one",
+                ),
+                Some(_) => (
+                    "several service levels for one workload",
+                    "write one service level, or a class for each",
+                ),
+                None => (
+                    "several service levels share a load, and an arrival process with a period has none",
+                    "write one service level, or a class for each",
+                ),
+            };
+            section.notes.error("E0604", place, message).help(help);
             return None;
         }
-        let workload = match (law, common.flows) {
-            (Some(mut law), _) => {
-                law.load /= n as f64;
-                Workload::Drawn(law)
-            }
-            (None, Some(flows)) => Workload::Listed(PathBuf::from(flows)),
-            (None, None) => return None,
-        };
         let class = |sl: &u8| Class {
             name: match &common.name {
                 None => format!("sl{sl}"),
@@ -86,9 +103,36 @@ impl Class {
     }
 }
 
+/// Keys that say everything about the messages of a class.
+const LISTERS: [&str; 2] = ["flows", "workload"];
+
+/// Divides the load of a class evenly over so many service levels, if it has one to divide.
+fn share(workload: &mut Workload, n: usize) -> bool {
+    match workload {
+        Workload::Drawn(law) if law.arrival.pace().is_none() => {
+            law.load /= n as f64;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Reads a workload that lists its messages.
+fn read_script(section: &mut Section<'_>) -> Option<Script> {
+    let times = Times::read(section);
+    let generator = read_kind(section, "workload", "workload", WORKLOADS, None);
+    let times = times?;
+    Some(Script {
+        generator: Arc::from(generator?),
+        from: times.from,
+        until: times.until,
+    })
+}
+
 /// Reads the law of a class.
 fn read_law(section: &mut Section<'_>) -> Option<Law> {
     let drawing = Drawing::read(section);
+    let times = Times::read(section);
     let pattern = read_kind(section, "pattern", "pattern", PATTERNS, Some("uniform"));
     let arrival = read_kind(
         section,
@@ -98,23 +142,51 @@ fn read_law(section: &mut Section<'_>) -> Option<Law> {
         Some("bernoulli"),
     );
     let size = read_size(section, drawing.as_ref().and_then(|d| d.message.clone()));
-    let (drawing, size) = (drawing?, size?);
+    // Unknown where the arrival process is wrong.
+    let has_pace = arrival.as_ref().map(|arrival| arrival.pace().is_some());
+    let load = match (section.raw("load"), has_pace) {
+        (Some(load), Some(true)) => {
+            let arrival = section.place_of("arrival");
+            section
+                .notes
+                .error(
+                    "E0604",
+                    load.place,
+                    "`load` has no meaning beside an arrival process with a period",
+                )
+                .also(arrival, "says how often messages come")
+                .help("take `load` away; the load follows from the period and the messages");
+            None
+        }
+        (None, Some(false)) => {
+            let place = section.place();
+            section
+                .notes
+                .error("E0105", place, "`load` is missing")
+                .help("add load = … (a number)");
+            None
+        }
+        // Until the class is settled.
+        (None, _) => Some(0.0),
+        (Some(_), _) => drawing.as_ref().and_then(|d| Some(d.load.as_ref()?.0)),
+    };
+    let (drawing, size, times) = (drawing?, size?, times?);
     Some(Law {
-        load: drawing.load.0,
+        load: load?,
         pattern: Arc::from(pattern?),
         arrival: Arc::from(arrival?),
         size,
         sources: drawing.sources,
         destinations: drawing.destinations,
-        from: drawing.from,
-        until: drawing.until,
+        from: times.from,
+        until: times.until,
     })
 }
 
 /// The size of every message where a file says nothing about sizes.
 const DEFAULT_MESSAGE: Bytes = Bytes(2048);
 
-/// Reads `size`, or takes `message` as a fixed one.
+/// Reads `size`, or `message`: a fixed size, or a law as in `size`.
 fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<dyn Sizes>> {
     let has_message = section.raw("message").is_some();
     let has_size = section.raw("size").is_some();
@@ -128,9 +200,11 @@ fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<
                 .help("`message` is short for a fixed size; keep one of them");
             None
         }
-        (true, false) => {
-            message.map(|message| Arc::new(Fixed { bytes: message.0 }) as Arc<dyn Sizes>)
-        }
+        (true, false) => match message? {
+            Message::Fixed(bytes) => Some(Arc::new(Fixed { bytes }) as Arc<dyn Sizes>),
+            Message::Law => read_kind(section, "message", "message size", SIZES, None)
+                .map(Arc::<dyn Sizes>::from),
+        },
         (false, true) => {
             read_kind(section, "size", "message size", SIZES, None).map(Arc::<dyn Sizes>::from)
         }
@@ -157,21 +231,25 @@ fn resolve_default_message(section: &mut Section<'_>) {
     lines.insert(at, line);
 }
 
-/// Notes every key that has no meaning beside a list of messages.
-fn refuse_beside_flows(section: &mut Section<'_>) {
+/// Notes every key that has no meaning beside one that lists the messages.
+fn refuse_beside(lister: &str, section: &mut Section<'_>) {
     let of_a_law = Drawing::params().into_iter().map(|param| param.name);
+    let times = Times::params().into_iter().map(|param| param.name);
+    let times = times.filter(|_| lister == "flows");
     let kinds = KINDS_OF_A_LAW.iter().map(|kind| kind.0.to_owned());
-    for key in of_a_law.chain(kinds) {
+    let others = LISTERS.iter().filter(|other| **other != lister);
+    let others = others.map(|other| (*other).to_owned());
+    for key in of_a_law.chain(times).chain(kinds).chain(others) {
         if let Some(value) = section.raw(&key) {
-            let flows = section.place_of("flows");
+            let place = section.place_of(lister);
             section
                 .notes
                 .error(
                     "E0604",
                     value.place,
-                    format!("`{key}` has no meaning beside `flows`"),
+                    format!("`{key}` has no meaning beside `{lister}`"),
                 )
-                .also(flows, "says everything about the messages");
+                .also(place, "says everything about the messages");
         }
     }
 }
@@ -191,14 +269,20 @@ params! {
 params! {
     /// What every class has whose messages are drawn.
     struct Drawing {
-        /// Fraction of its link that each source fills, in flits on the wire, headers included.
-        load: Load,
-        /// Size of every message, short for `size = { kind = "fixed", bytes = … }`; without either 2 KiB.
+        /// Fraction of its link that each source fills, in flits on the wire, headers included. It must be there unless the arrival process has a period.
+        load: Option<Load> = None,
+        /// Size of every message, short for `size = { kind = "fixed", bytes = … }`, or a law as in `size`; without either 2 KiB.
         message: Option<Message> = None,
-        /// Who sends: "all", a range like "0-63", or a list of NICs.
+        /// Who sends: "all", a range like "0-63", a list of NICs, or terms like "3 mod 4, not 123, 122".
         sources: NicSet = NicSet::All,
         /// Who may receive, where the pattern leaves that open.
         destinations: NicSet = NicSet::All,
+    }
+}
+
+params! {
+    /// When a class sends.
+    struct Times {
         /// When the class begins to send; left out: at once.
         from: Option<Time> = None,
         /// When it stops; left out: never.
@@ -295,14 +379,22 @@ impl FromToml for Load {
 
 /// The payload of a message.
 #[derive(Clone, PartialEq, Debug)]
-struct Message(Bytes);
+enum Message {
+    /// Always the same.
+    Fixed(Bytes),
+    /// A table, which is read as a kind of size.
+    Law,
+}
 
 impl FromToml for Message {
     fn shape() -> Shape {
-        Bytes::shape()
+        Shape::Either(vec![Bytes::shape(), Shape::Kind("message size")])
     }
 
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        if let ValueShape::Table(_) = value.shape {
+            return Some(Message::Law);
+        }
         let bytes = Bytes::read(value, notes)?;
         if bytes.0 == 0 || bytes.0 > u64::from(u32::MAX) {
             notes
@@ -310,10 +402,14 @@ impl FromToml for Message {
                 .help("a message has at least one byte and is smaller than 4 GiB");
             return None;
         }
-        Some(Message(bytes))
+        Some(Message::Fixed(bytes))
     }
 
     fn write(&self) -> String {
-        self.0.write()
+        match self {
+            Message::Fixed(bytes) => bytes.write(),
+            // The resolved table of the kind stands for it.
+            Message::Law => String::new(),
+        }
     }
 }

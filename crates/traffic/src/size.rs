@@ -1,8 +1,13 @@
 //! How much: the payload of a message.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use netloom_catalog::{Described, Kind, Section, kind, params};
 use netloom_packet::Segmentation;
 use netloom_units::Bytes;
+
+use crate::Cdf;
 
 /// A law of message sizes.
 pub trait Sizes: Send + Sync {
@@ -14,6 +19,17 @@ pub trait Sizes: Send + Sync {
 
     /// The size that one random word gives.
     fn bytes(&self, word: u32) -> u32;
+
+    /// The law with its file read, where it names one, or what is wrong with that; `None` where the law is
+    /// ready as it is.
+    fn open(&self, _directory: &Path) -> Result<Option<Arc<dyn Sizes>>, Vec<String>> {
+        Ok(None)
+    }
+
+    /// What a file says that the text of an experiment only names.
+    fn content(&self) -> Option<String> {
+        None
+    }
 }
 
 /// All laws of message sizes.
@@ -21,6 +37,7 @@ pub const SIZES: &[Kind<dyn Sizes>] = &[
     kind!(Fixed, dyn Sizes),
     kind!(UniformSizes, dyn Sizes),
     kind!(Mix, dyn Sizes),
+    kind!(Cdf, dyn Sizes),
 ];
 
 /// Notes a size that is no message.

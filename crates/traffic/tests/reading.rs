@@ -31,9 +31,9 @@ fn said(notes: Notes) -> Vec<String> {
     notes.sorted().into_iter().map(say).collect()
 }
 
-fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
-    let mut notes = Notes::new();
-    let setting = Setting {
+/// A fabric without an MTU, in which a nanosecond is a cycle.
+fn setting(n_nics: u32) -> Setting<'static> {
+    Setting {
         segmentation: Segmentation {
             flit: Bytes(64),
             mtu: None,
@@ -45,8 +45,12 @@ fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
         class: 0,
         cycles: &|time: Time| time.as_nanos() as u64,
         directory: Path::new(env!("CARGO_TARGET_TMPDIR")),
-    };
-    let source = class.build(&setting, &mut notes);
+    }
+}
+
+fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
+    let mut notes = Notes::new();
+    let source = class.build(&setting(n_nics), &mut notes);
     source.ok_or_else(|| said(notes))
 }
 
@@ -142,6 +146,232 @@ fn the_hot_spot_of_001() {
 }
 
 #[test]
+fn the_hot_spot_of_001_as_two_classes() {
+    // G001-5: the hot sources by their numbers, the others uniform; results then tell them apart.
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        name = "hot"
+        load = 1.0
+        message = "64 B"
+        arrival = { kind = "bernoulli", slot = "message" }
+        sources = "3 mod 4, not 123, 122"
+        pattern = { kind = "hot-spot", destination = 123, sources = "all" }
+        from = "250 us"
+        until = "300 us"
+        [[traffic]]
+        name = "others"
+        load = 1.0
+        message = "64 B"
+        arrival = { kind = "bernoulli", slot = "message" }
+        sources = "all, not 3 mod 4, 123, not 122"
+        "#,
+    );
+    assert_eq!(said, [""; 0]);
+    let built: Vec<_> = classes
+        .iter()
+        .map(|class| build(class, 256).unwrap_or_else(|said| panic!("{said:?}")))
+        .collect();
+    let first = |class: usize, nic: u32| built[class].next(NicId(nic), &mut Cursor::default());
+    for nic in 0..256 {
+        let is_hot = (nic % 4 == 3 && nic != 123) || nic == 122;
+        assert_eq!(first(0, nic).is_some(), is_hot, "nic {nic}");
+        assert_eq!(first(1, nic).is_some(), !is_hot, "nic {nic}");
+    }
+    let mut cursor = Cursor::default();
+    let messages: Vec<_> = std::iter::from_fn(|| built[0].next(NicId(3), &mut cursor)).collect();
+    assert_eq!(messages.len(), 50_000);
+    assert!(messages.iter().all(|m| m.destination == NicId(123)));
+    let ends = (messages[0].cycle, messages[49_999].cycle);
+    assert_eq!(ends, (250_000, 299_999));
+}
+
+#[test]
+fn the_applications_of_003() {
+    // S003-4: search RPCs, a burst every millisecond, and a uniform background.
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        name = "search"
+        load = 0.6
+        arrival = "poisson"
+        message = { kind = "cdf", builtin = "search-rpc", scale = 8 }
+        until = "4 ms"
+        [[traffic]]
+        name = "burst"
+        sl = 1
+        arrival = { kind = "periodic", period = "1 ms", messages = 32, per = "class" }
+        message = "32 KiB"
+        sources = "1 mod 2"
+        pattern = { kind = "hot-spot", destination = 0, sources = "all" }
+        [[traffic]]
+        name = "background"
+        sl = 2
+        load = 0.2
+        arrival = "constant"
+        message = "9216 B"
+        "#,
+    );
+    assert_eq!(said, [""; 0]);
+    let burst = build(&classes[1], 64).unwrap_or_else(|said| panic!("{said:?}"));
+    let mut cursor = Cursor::default();
+    let mut next = |nic| burst.next(NicId(nic), &mut cursor);
+    assert_eq!(next(0), None);
+    let cycles = [(); 3].map(|()| next(63).expect("a burst").cycle);
+    assert_eq!(cycles, [0, 1_000_000, 2_000_000]);
+    // Each of the 32 sources sends one message of 512 flits in a million cycles.
+    let mut notes = Notes::new();
+    let settled = classes[1]
+        .settle(&setting(64), &mut notes)
+        .expect("no file");
+    assert_eq!(settled.load(), Some(512e-6));
+    // Constant gaps, and a destination of its own for every message.
+    let background = build(&classes[2], 64).unwrap_or_else(|said| panic!("{said:?}"));
+    let mut cursor = Cursor::default();
+    let messages: Vec<_> = (0..1000)
+        .map(|_| background.next(NicId(5), &mut cursor).expect("a message"))
+        .collect();
+    assert!(messages.windows(2).all(|m| m[1].cycle - m[0].cycle == 720));
+    let mut to: Vec<u32> = messages.iter().map(|m| m.destination.0).collect();
+    to.sort_unstable();
+    to.dedup();
+    assert_eq!(to.len(), 63);
+}
+
+#[test]
+fn a_period_and_a_load_exclude_each_other() {
+    let (_, said) = read(
+        r#"
+        [[traffic]]
+        load = 0.5
+        arrival = { kind = "periodic", period = "1 ms" }
+        [[traffic]]
+        arrival = { kind = "periodic", period = "0 ns", messages = 0 }
+        [[traffic]]
+        message = "64 B"
+        [[traffic]]
+        sl = [1, 2]
+        arrival = { kind = "periodic", period = "1 ms" }
+        "#,
+    );
+    assert_eq!(
+        said,
+        [
+            "E0604 `load` has no meaning beside an arrival process with a period (take `load` away; the load \
+             follows from the period and the messages)",
+            "E0603 bursts without time between them (write a time like period = \"1 ms\")",
+            "E0603 a burst of no messages (write at least messages = 1)",
+            "E0105 `load` is missing (add load = … (a number))",
+            "E0604 several service levels share a load, and an arrival process with a period has none (write \
+             one service level, or a class for each)",
+        ]
+    );
+}
+
+#[test]
+fn sizes_come_from_a_file() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(
+        folder.join("sizes.csv"),
+        "bytes,probability\n64,0.5\n64,1\n",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.join("half.csv"),
+        "bytes,probability\n64,0.5\n128,x\n",
+    )
+    .unwrap();
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        load = 0.5
+        size = { kind = "cdf", file = "sizes.csv", scale = 3 }
+        [[traffic]]
+        load = 0.5
+        size = { kind = "cdf", file = "half.csv" }
+        [[traffic]]
+        load = 0.5
+        size = { kind = "cdf", file = "search-rcp" }
+        "#,
+    );
+    assert_eq!(said, [""; 0]);
+    let source = build(&classes[0], 4).unwrap_or_else(|said| panic!("{said:?}"));
+    let message = source.next(NicId(0), &mut Cursor::default()).unwrap();
+    assert_eq!(message.bytes, 192);
+    let mistakes = |class: usize| build(&classes[class], 4).err().expect("a mistake");
+    assert_eq!(
+        mistakes(1),
+        ["E0610 half.csv:3: `x` is no probability; write a number from 0 to 1"]
+    );
+    assert!(mistakes(2)[0].ends_with("; the built-in table is builtin = \"search-rpc\""));
+    let (_, said) = read(
+        "[[traffic]]\nload = 0.5\nsize = \"cdf\"\n[[traffic]]\nload = 0.5\nmessage = { kind = \"cdf\", file \
+         = \"a\", builtin = \"search-rpc\", scale = 0 }",
+    );
+    assert_eq!(
+        said,
+        [
+            "E0604 neither `file` nor `builtin` (write one of file = \"sizes.csv\" and builtin = \"search-rpc\")",
+            "E0604 both `file` and `builtin` (write one of file = \"sizes.csv\" and builtin = \"search-rpc\")",
+            "E0603 messages of no bytes (write at least scale = 1)",
+        ]
+    );
+}
+
+#[test]
+fn a_workload_replaces_the_law_and_keeps_its_window() {
+    let (classes, said) = read(
+        r#"
+        [[traffic]]
+        workload = { kind = "san", length = "100 ms" }
+        [[traffic]]
+        workload = { kind = "san", length = "100 ms" }
+        from = "1 ms"
+        until = "3 ms"
+        [[traffic]]
+        workload = { kind = "san", disks = "60-70" }
+        "#,
+    );
+    assert_eq!(said, [""; 0]);
+    let messages = |class: usize| {
+        let source = build(&classes[class], 64).unwrap_or_else(|said| panic!("{said:?}"));
+        let mut all = vec![];
+        for nic in 0..64 {
+            let mut cursor = Cursor::default();
+            let own: Vec<_> = std::iter::from_fn(|| source.next(NicId(nic), &mut cursor)).collect();
+            assert!(own.windows(2).all(|m| m[0].cycle <= m[1].cycle));
+            all.extend(own.into_iter().map(|m| (nic, m)));
+        }
+        all
+    };
+    let whole = messages(0);
+    let mut expected: Vec<_> = whole
+        .into_iter()
+        .filter(|(_, m)| m.cycle < 2_000_000)
+        .collect();
+    expected.iter_mut().for_each(|(_, m)| m.cycle += 1_000_000);
+    assert!(expected.len() > 100);
+    assert_eq!(messages(1), expected);
+    assert_eq!(
+        build(&classes[2], 64).err().unwrap(),
+        ["E0611 `disks`: nic 70 does not exist: the fabric has NICs 0 to 63"]
+    );
+    let (_, said) = read(
+        "[[traffic]]\nworkload = \"san\"\nload = 0.5\nsl = [0, 1]\nsize = \"fixed\"\n[[traffic]]\nsl = [0, \
+         1]\nworkload = \"san\"",
+    );
+    assert_eq!(
+        said,
+        [
+            "E0604 `load` has no meaning beside `workload`",
+            "E0604 several service levels for one workload (write one service level, or a class for each)",
+            "E0604 `size` has no meaning beside `workload`",
+            "E0604 several service levels for one workload (write one service level, or a class for each)",
+        ]
+    );
+}
+
+#[test]
 fn all_mistakes_of_a_table_are_told_at_once() {
     let (classes, said) = read(
         r#"
@@ -163,8 +393,8 @@ fn all_mistakes_of_a_table_are_told_at_once() {
             "E0106 unknown key `patern` (did you mean `pattern`?)",
             "E0104 unknown arrival process \"poison\" (did you mean \"poisson\"?)",
             "E0603 a message of 0 B (a message has at least one byte and is smaller than 4 GiB)",
-            "E0601 \"all of them\" is no set of NICs (write \"all\", a range like \"0-63\", or a list \
-             like [3, 7, 11])",
+            "E0601 \"all of them\" is no set of NICs (write \"all\", a range like \"0-63\", a list \
+             like [3, 7, 11], or terms like \"3 mod 4, not 123, 122\")",
         ]
     );
     let (_, said) = read(
@@ -272,7 +502,8 @@ fn every_key_is_described() {
             "until",
             "pattern",
             "arrival",
-            "size"
+            "size",
+            "workload"
         ]
     );
 }

@@ -1,10 +1,9 @@
 //! Buffers: can they hold a packet, and do they keep a link busy?
 
-use netloom_fabric::{QueueScheme, Sizes, SwitchPlan};
-use netloom_topology::Topology;
+use netloom_fabric::{Architecture, Pace, QueueMap, Sizes, SwitchPlan};
 use netloom_units::{Bytes, Vl};
 
-use crate::spec::switch::{Pool, SwitchSpec};
+use crate::spec::switch::Pool;
 use crate::spec::{Desk, LaneMap, Timing};
 
 /// Bytes as people read them: in KiB where there are some.
@@ -121,14 +120,35 @@ pub(crate) fn pool(
     false
 }
 
+/// Cycles from the decision that takes a packet's credits to its first flit on the link, at a switch.
+pub(crate) fn ahead_of_link(switch: &SwitchPlan) -> u64 {
+    let cycles = switch.pipeline;
+    match switch.architecture {
+        Architecture::InputQueued => cycles.allocation + cycles.crossbar + cycles.output,
+        Architecture::Cioq | Architecture::Hierarchical(_) => cycles.output,
+    }
+}
+
+/// The paces at which packets may leave an input buffer.
+fn paces(switch: &SwitchPlan) -> Vec<Pace> {
+    let own = switch.crossbar_pace();
+    match &switch.architecture {
+        Architecture::Hierarchical(hierarchy) => {
+            let (num, den) = hierarchy.mport_speedup;
+            vec![own, Pace { num, den, ..own }]
+        }
+        Architecture::Cioq | Architecture::InputQueued => vec![own],
+    }
+}
+
 /// Flits without a credit at the instant at which a busy link wants to start its next packet.
 ///
 /// From the first flit of a packet leaving a sender to its credit being usable there pass: the wire, the
 /// stages up to the allocation (with the wait of a packet behind a slower link), the flit leaving the
 /// buffer, the credit's own stage, the wire back, and the sender's output stage. The credits of the others
 /// follow at the pace of the crossbar.
-fn under_way(switch: &SwitchPlan, timing: &Timing, class: usize, largest: u16) -> u64 {
-    let (link, pace, cycles) = (timing.links[class], switch.crossbar_pace(), switch.pipeline);
+fn under_way(switch: &SwitchPlan, pace: Pace, timing: &Timing, class: usize, largest: u16) -> u64 {
+    let (link, cycles) = (timing.links[class], switch.pipeline);
     let flits = u64::from(largest);
     let dry = |k: u64| (k * link.flit).saturating_sub(pace.time_of(k));
     // The pace repeats after its numerator, so that the worst flit is among the last.
@@ -138,7 +158,7 @@ fn under_way(switch: &SwitchPlan, timing: &Timing, class: usize, largest: u16) -
     let before = ((cycles.input + cycles.routing) * switch.period).max(wait);
     // A NIC decides when its link is free; a switch that much earlier.
     let output = if timing.joins_switches[class] {
-        cycles.output
+        ahead_of_link(switch)
     } else {
         0
     };
@@ -170,9 +190,11 @@ fn under_way(switch: &SwitchPlan, timing: &Timing, class: usize, largest: u16) -
 }
 
 /// Whether an input buffer keeps a link busy, with the numbers: a packet starts only with credits for all
-/// of it, while those of the packets under way are not back.
+/// of it, while those of the packets under way are not back. With credits by queue (`queues`), a single queue is
+/// to keep it busy.
 pub(crate) fn round_trip(
     switch: &SwitchPlan,
+    queues: Option<&QueueMap>,
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,
@@ -182,8 +204,13 @@ pub(crate) fn round_trip(
     for vl in (0..lanes.largest.len()).filter(|vl| lanes.largest[*vl] > 0) {
         for class in 0..timing.links.len() {
             let largest = lanes.largest[vl];
-            let need = u64::from(largest) + under_way(switch, timing, class, largest);
-            let have = u64::from(switch.input_buffer.most(vl));
+            let trips = paces(switch).into_iter();
+            let trips = trips.map(|pace| under_way(switch, pace, timing, class, largest));
+            let need = u64::from(largest) + trips.max().unwrap_or(0);
+            let have = u64::from(match queues {
+                Some(_) => switch.queue_flits[vl],
+                None => switch.input_buffer.most(vl),
+            });
             // The one that lacks most; where none lacks anything, the one that needs most.
             let rank = |need: u64, have: u64| (need.saturating_sub(have), need);
             let is_worse = worst.is_none_or(|(n, h, _, _)| rank(need, have) > rank(n, h));
@@ -197,11 +224,15 @@ pub(crate) fn round_trip(
     };
     let packet = u64::from(lanes.largest[vl]) * flit;
     let trip = need * flit - packet;
+    let (short, whole) = match queues.is_some_and(|queues| queues.per_lane > 1) {
+        true => ("queue", "queue"),
+        false => ("VL", "lane"),
+    };
     if have >= need {
         desk.fact(
             "buffers",
             format!(
-                "{}/VL >= {} needed for the full rate (credit round trip {} + one packet {})",
+                "{}/{short} >= {} needed for the full rate (credit round trip {} + one packet {})",
                 words(have * flit),
                 words(need * flit),
                 words(trip),
@@ -220,7 +251,9 @@ pub(crate) fn round_trip(
     let note = desk.notes.warning(
         "W0312",
         desk.places.of("switch.input-buffer"),
-        format!("the input buffer is too small to keep a link of class `{name}` busy on one lane"),
+        format!(
+            "the input buffer is too small to keep a link of class `{name}` busy on one {whole}"
+        ),
     );
     note.label(format!("{} for {}", words(have * flit), Vl(vl as u8)));
     if let Some(delay) = delay {
@@ -228,7 +261,7 @@ pub(crate) fn round_trip(
     }
     note.help(format!(
         "the credit round trip holds {} B and a packet {} B: use at least {} B, or expect about {:.0} % \
-         of the rate from a single lane",
+         of the rate from a single {whole}",
         trip,
         packet,
         need * flit,
@@ -237,33 +270,9 @@ pub(crate) fn round_trip(
     desk.fact(
         "buffers",
         format!(
-            "{}/VL < {} needed for the full rate",
+            "{}/{short} < {} needed for the full rate",
             words(have * flit),
             words(need * flit)
         ),
     );
-}
-
-/// Queues that an input with virtual output queues can have.
-pub(crate) fn voq(switch: &SwitchSpec, lanes: &LaneMap, topology: &Topology, desk: &mut Desk<'_>) {
-    if switch.queues != QueueScheme::VoqSwitch {
-        return;
-    }
-    let radix = u32::from(topology.radix());
-    let queues = u32::from(lanes.n_vls) * radix;
-    let most = if radix <= 64 { 1024 } else { 8192 };
-    if queues > most {
-        let place = desk.places.of("switch.queues");
-        let message = format!(
-            "{} lanes times {radix} outputs are {queues} queues at each input",
-            lanes.n_vls
-        );
-        let note = desk.notes.error("E0313", place, message);
-        if let Some(vls) = desk.places.written("qos.vls") {
-            note.also(vls, "lanes");
-        }
-        note.help(format!(
-            "switches of {radix} ports have at most {most}: use fewer lanes, or \"per-vl\""
-        ));
-    }
 }

@@ -3,7 +3,7 @@
 use netloom_catalog::Note;
 use netloom_fabric::SwitchPlan;
 use netloom_routing::Forwarding;
-use netloom_routing::deadlock::{Verdict, check};
+use netloom_routing::deadlock::{Centre, Verdict, check_with};
 use netloom_topology::{Structure, Topology};
 use netloom_units::Vl;
 
@@ -28,8 +28,14 @@ fn grave<'a>(
 }
 
 /// Whether packets can wait for each other in a circle.
-pub(crate) fn routing(kind: &str, topology: &Topology, way: &Forwarding, desk: &mut Desk<'_>) {
-    let verdict = check(topology, way);
+pub(crate) fn routing(
+    kind: &str,
+    topology: &Topology,
+    way: &Forwarding,
+    centre: Option<Centre>,
+    desk: &mut Desk<'_>,
+) {
+    let verdict = check_with(topology, way, centre);
     let cycle = match &verdict {
         Verdict::Free { how, .. } => {
             desk.fact("routing", format!("{kind}: free of deadlock ({how})"));
@@ -56,25 +62,36 @@ pub(crate) fn routing(kind: &str, topology: &Topology, way: &Forwarding, desk: &
             } else {
                 String::new()
             };
-            format!("{from}->{to}{lane}")
+            let through = channel.through.map_or_else(String::new, |queue| {
+                format!(" (its MPort {}, central link {})", queue.mport, queue.link)
+            });
+            format!("{from}->{to}{lane}{through}")
         })
         .collect();
     if cycle.len() > SHOWN {
         channels.push("…".into());
     }
     let is_forced = desk.is_forced;
+    let passes_centre = cycle.iter().any(|channel| channel.through.is_some());
+    let place = desk.places.written("switch.kind");
     let note = grave(
         desk,
         "E0501",
         path,
         format!("routing {kind} can deadlock on this fabric"),
     );
+    if let Some(place) = place.filter(|_| passes_centre) {
+        note.also(place, "inputs of an MPort share its central queues");
+    }
     note.label(format!(
         "cycle of {} channels: {}",
         cycle.len(),
         channels.join(", ")
     ));
     let mut help = match is_grid {
+        _ if passes_centre => "choose `ports-per-mport` so that an MPort does not join inputs of different directions, or \
+             switch.kind = \"cioq\"; on a torus use deadlock = \"bubble\""
+            .to_owned(),
         true => {
             "use deadlock = \"bubble\", or deadlock = \"dateline\" with twice the lanes".to_owned()
         }

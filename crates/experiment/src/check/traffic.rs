@@ -61,7 +61,7 @@ pub(crate) fn levels(
     for (spec, levels) in classes.iter().zip(levels) {
         if let Some(&sl) = levels.keys().find(|sl| **sl > 15) {
             let key = match spec.class.workload {
-                Workload::Drawn(_) => "sl",
+                Workload::Drawn(_) | Workload::Generated(_) => "sl",
                 Workload::Listed(_) => "flows",
             };
             let place = desk.places.of(&format!("traffic.{}.{key}", spec.table));
@@ -96,14 +96,10 @@ pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], desk: &mut Desk<'_>) -> bool {
 }
 
 /// What all classes ask of each NIC, as a fraction of its link.
-fn loads_by_nic(
-    classes: &[ClassSpec],
-    workloads: &Workloads,
-    sends: impl Fn(usize, NicId) -> bool,
-) -> Vec<f64> {
+fn loads_by_nic(workloads: &Workloads, sends: impl Fn(usize, NicId) -> bool) -> Vec<f64> {
     let mut loads = vec![0.0f64; workloads.n_nics as usize];
-    for (class, spec) in classes.iter().enumerate() {
-        if let Workload::Drawn(law) = &spec.class.workload
+    for (class, own) in workloads.classes.iter().enumerate() {
+        if let Workload::Drawn(law) = &own.workload
             && let Ok(sources) = law.sources.members(workloads.n_nics)
         {
             let senders = sources.iter().filter(|nic| sends(class, **nic));
@@ -118,7 +114,7 @@ pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Des
     let largest = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
     // Shares of a load need not add up to it exactly.
     let is_too_much = |load: f64| load > 1.0 + 1e-9;
-    let asked = loads_by_nic(classes, workloads, |_, _| true);
+    let asked = loads_by_nic(workloads, |_, _| true);
     if !is_too_much(largest(&asked)) {
         return;
     }
@@ -130,7 +126,7 @@ pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Des
         let source: Option<&Arc<dyn Source>> = sources[class].as_ref();
         source.is_none_or(|source| source.next(nic, &mut Cursor::default()).is_some())
     };
-    let loads = loads_by_nic(classes, workloads, sends);
+    let loads = loads_by_nic(workloads, sends);
     let most = largest(&loads);
     if !is_too_much(most) {
         return;

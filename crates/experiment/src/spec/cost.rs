@@ -1,12 +1,13 @@
 //! What a run will cost, before it is spent.
 
-use netloom_fabric::{QueueMap, SwitchPlan};
+use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueMap};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
 use netloom_traffic::{Class, Workload};
 use netloom_units::NicId;
 
 use super::lanes::LaneMap;
+use super::machine::Machine;
 use super::plan::{Desk, Timing, grouped};
 use super::remake::Workloads;
 use crate::Measure;
@@ -20,14 +21,21 @@ const MOST_PARTITIONS: u64 = 256;
 /// Pairs of NICs whose paths are followed for the mean number of hops.
 const PAIRS: u64 = 4096;
 
+/// A port with its rooms, arbiter and counters.
+const PORT: u64 = 320;
+/// A queue of packets: its ends and its length.
+const QUEUE: u64 = 16;
+
 /// Bytes of state, about.
 pub(crate) fn state_bytes(
     topology: &Topology,
-    switch: &SwitchPlan,
+    machine: &Machine,
     lanes: &LaneMap,
     n_classes: usize,
 ) -> u64 {
+    let switch = &machine.switch;
     let vls = u64::from(lanes.n_vls);
+    let n_nics = u64::from(topology.n_nics());
     let map = QueueMap::new(
         switch.queues,
         lanes.n_vls,
@@ -35,10 +43,35 @@ pub(crate) fn state_bytes(
         topology.n_nics(),
     );
     let queues = u64::from(map.n_queues());
-    // Port, its rooms, arbiter and counters; queues of inputs and outputs; packets in flight.
-    let port = 320 + queues * 16 + vls * 20;
-    let nic = 180 + n_classes as u64 * 60 + vls * 36;
-    topology.n_ports_in_all() as u64 * port + u64::from(topology.n_nics()) * nic
+    let counters = match &machine.flow_control {
+        FlowControl::Credits => 0,
+        // What is in use of each queue at the other end, and what is coming back.
+        FlowControl::QueueCredits => queues * 8,
+        FlowControl::Pfc(_) => vls * 8,
+    };
+    // Queues of inputs and outputs; packets in flight.
+    let port = PORT + queues * QUEUE + vls * 20 + counters;
+    let n_ports = topology.n_ports_in_all() as u64;
+    let central: u64 = match &switch.architecture {
+        Architecture::Hierarchical(hierarchy) => {
+            let links = |n_ports: u16| {
+                let mports = n_ports.div_ceil(hierarchy.ports_per_mport);
+                u64::from(mports) * u64::from(hierarchy.links_per_mport)
+            };
+            let switches = topology.switches();
+            let links: u64 = switches.map(|at| links(topology.n_ports(at))).sum();
+            // Every output has a second writer, and every link a buffer with a queue for each lane.
+            n_ports * PORT + links * (PORT + vls * (QUEUE + 20))
+        }
+        Architecture::Cioq | Architecture::InputQueued => 0,
+    };
+    let classes = n_classes as u64;
+    let nic = 180 + classes * 60 + vls * 36;
+    let admittance = match machine.nic_queues {
+        NicQueues::PerChannel => 0,
+        NicQueues::PerDestination => classes * (n_nics + u64::from(map.per_lane)) * QUEUE,
+    };
+    n_ports * port + central + n_nics * (nic + admittance)
 }
 
 /// How many partitions suit a fabric.
@@ -96,7 +129,7 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
 /// What one run of an experiment will cost, about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Packets times the switches they cross. Messages that a file lists are not counted.
+    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted.
     pub packet_hops: f64,
     /// Memory that the fabric takes.
     pub state_bytes: u64,

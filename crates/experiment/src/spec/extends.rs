@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use netloom_catalog::{Document, Notes, Value, ValueShape};
 
-/// Keys that name files: the table, and the key in it.
+/// Keys that name files: the table, and the key in it or in a table of it.
 pub const FILES: &[(&str, &str)] = &[
     ("topology", "file"),
     ("traffic", "flows"),
+    ("traffic", "size.file"),
+    ("traffic", "message.file"),
     ("connections", "list"),
 ];
 
@@ -93,14 +95,27 @@ fn move_files(root: &mut Value, from: &Path) {
             None => continue,
         };
         for value in tables {
-            let ValueShape::Table(entries) = &mut value.shape else {
-                continue;
-            };
-            for (_, _, value) in entries.iter_mut().filter(|(name, _, _)| name == key) {
-                if let ValueShape::Text(file) = &mut value.shape {
-                    *file = from.join(&*file).to_string_lossy().into_owned();
-                }
+            move_file(value, key, from);
+        }
+    }
+}
+
+/// The same for one key of a table.
+fn move_file(table: &mut Value, key: &str, from: &Path) {
+    let ValueShape::Table(entries) = &mut table.shape else {
+        return;
+    };
+    let (first, rest) = match key.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (key, None),
+    };
+    for (_, _, value) in entries.iter_mut().filter(|(name, _, _)| name == first) {
+        match (rest, &mut value.shape) {
+            (Some(rest), _) => move_file(value, rest, from),
+            (None, ValueShape::Text(file)) => {
+                *file = from.join(&*file).to_string_lossy().into_owned();
             }
+            (None, _) => {}
         }
     }
 }

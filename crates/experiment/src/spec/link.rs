@@ -2,9 +2,12 @@
 
 use netloom_catalog::{
     FromToml, Notes, Param, Params, ResolvedLine, Section, Shape, Value, ValueShape, params,
+    read_kind,
 };
 use netloom_packet::Segmentation;
 use netloom_units::{Bytes, Rate, Ratio, Time};
+
+use super::flow_control::{FLOW_CONTROLS, FlowControlSpec};
 
 /// Nanoseconds per metre of cable.
 const PER_METRE: u64 = 5;
@@ -24,6 +27,7 @@ pub(crate) struct LinkSpec {
     pub(crate) rate: Rate,
     pub(crate) delay: Time,
     pub(crate) segmentation: Segmentation,
+    pub(crate) flow_control: FlowControlSpec,
     /// What differs for single classes of links, by their names.
     pub(crate) classes: Vec<(String, ClassSpec)>,
 }
@@ -156,8 +160,15 @@ fn sane_rate(section: &mut Section<'_>, rate: Rate) {
 /// Reads `[link]` and the classes in it.
 pub(crate) fn read(section: &mut Section<'_>) -> Option<LinkSpec> {
     let link = Link::read(section);
+    let flow_control = read_kind(
+        section,
+        "flow-control",
+        "flow control",
+        FLOW_CONTROLS,
+        Some("credits"),
+    );
     let classes = read_classes(section);
-    let (link, classes) = (link?, classes?);
+    let (link, flow_control, classes) = (link?, flow_control?.spec(), classes?);
     if link.cable.is_some() {
         // The default of what the cable stands for is not in force.
         let is_delay =
@@ -172,6 +183,7 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<LinkSpec> {
             mtu: link.mtu.0,
             header: link.header,
         },
+        flow_control,
         classes,
     })
 }
@@ -229,7 +241,14 @@ fn key_as_toml(key: &str) -> String {
 
 /// The parameters of `[link]`.
 pub(crate) fn params() -> Vec<Param> {
-    Link::params()
+    let mut params = Link::params();
+    params.push(Param {
+        name: "flow-control".to_owned(),
+        about: "How a sender knows that there is room at the other end.".to_owned(),
+        shape: Shape::Kind("flow control"),
+        default: Some("\"credits\"".to_owned()),
+    });
+    params
 }
 
 /// The length of a cable in millimetres.

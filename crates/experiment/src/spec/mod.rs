@@ -1,9 +1,9 @@
 //! An experiment file, section by section.
 //!
 //! ```text
-//!  [topology] topology.rs   [link] link.rs   [switch] switch.rs   [routing] routing.rs
-//!  [qos] qos.rs   [connections] connections.rs   [[traffic]] traffic.rs   [measure] measure.rs
-//!        └── typed values ──► plan.rs ──► Experiment, in ticks, with the checks of check/
+//!  [topology] topology.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
+//!  [routing] routing.rs   [qos] qos.rs   [connections] connections.rs   [[traffic]] traffic.rs   [measure] measure.rs
+//!        └── typed values ──► plan.rs, machine.rs ──► Experiment, in ticks, with the checks of check/
 //! ```
 //!
 //! A section reads its own keys and notes what is wrong with them alone; what is wrong with values of
@@ -11,13 +11,17 @@
 //! extends another one is put over it first (extends.rs); `[study]` is passed over here (study.rs).
 
 pub(crate) mod admitted;
+pub(crate) mod buffers;
 pub(crate) mod connections;
 mod cost;
 mod extends;
+pub mod flow_control;
 mod lanes;
 pub mod link;
+pub(crate) mod machine;
 mod mapping;
 pub mod measure;
+pub mod nic;
 mod plan;
 mod planned;
 mod qos;
@@ -117,6 +121,7 @@ pub(crate) struct Sections {
     pub(crate) topology: Option<topology::TopologySpec>,
     pub(crate) link: Option<link::LinkSpec>,
     pub(crate) switch: Option<switch::SwitchSpec>,
+    pub(crate) nic: Option<netloom_fabric::NicQueues>,
     pub(crate) routing: Option<routing::RoutingSpec>,
     pub(crate) qos: Option<qos::QosSpec>,
     pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,
@@ -235,6 +240,7 @@ fn read(
     let topology = topology::read(&mut root, &document.root, request.directory);
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
+    let nic = reading::table(&mut root, "nic", nic::read);
     let routing = routing::read(&mut root, &document.root);
     let arbiters: Vec<_> = ARBITERS.iter().chain(request.arbiters).copied().collect();
     let qos = qos::read_from(&mut root, &arbiters);
@@ -253,6 +259,7 @@ fn read(
         topology,
         link,
         switch: switch.map(|switch| switch.spec()),
+        nic,
         routing,
         qos,
         traffic,

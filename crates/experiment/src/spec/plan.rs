@@ -1,7 +1,7 @@
 //! From sections to an experiment: one stage after the other, each with what it needs of the earlier ones.
 //!
 //! ```text
-//!  fabric ─► way ─► timing ─► classes ─► lanes ─► buffers ─► measure ─► Experiment
+//!  fabric ─► way ─► timing ─► classes ─► lanes ─► machine ─► measure ─► Experiment
 //! ```
 //!
 //! A stage that cannot be done leaves its place empty, and the later ones that need it are left out; so as
@@ -11,25 +11,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netloom_catalog::{Document, FromToml, Notes, Resolved, nearest};
-use netloom_fabric::{
-    Architecture, ClassPlan, FabricPlan, FlowControl, LARGEST_RADIX, LinkTiming, NicQueues, Sizes,
-    SwitchPlan,
-};
+use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming};
 use netloom_packet::{Cursor, SlSegmentation, Source};
 use netloom_routing::Forwarding;
+use netloom_routing::deadlock::Centre;
 use netloom_topology::{Structure, Topology, measures};
 use netloom_traffic::Workload;
 use netloom_units::{NicId, Ratio, Sl, Time, Timebase};
 
 use super::admitted::CLASS_NAMES;
 use super::connections::{ConnectionsSpec, Surroundings};
-use super::lanes::{LaneMap, lanes};
+use super::lanes::lanes;
 use super::link::LinkSpec;
+use super::machine::{Around, machine};
 use super::measure::{MeasureSpec, Warmup};
 use super::reading::{Places, forget, resolve_default};
 use super::remake::{Remake, Workloads};
 use super::routing::RoutingSpec;
-use super::switch::{Buffer, SwitchSpec};
+use super::switch::SwitchSpec;
 use super::topology::TopologySpec;
 use super::traffic::ClassSpec;
 use super::{Cost, Request, Sections, connections, cost};
@@ -101,6 +100,7 @@ pub(crate) fn build(
         topology: blueprint,
         link,
         switch,
+        nic,
         routing,
         qos,
         traffic,
@@ -125,9 +125,10 @@ pub(crate) fn build(
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = fabric(&blueprint, seed, desk)?;
+    let centre = switch.as_ref().and_then(SwitchSpec::centre);
     let way = routing
         .as_ref()
-        .and_then(|routing| way(routing, &topology, seed, desk));
+        .and_then(|routing| way(routing, &topology, centre, seed, desk));
     let timing = match (&link, &switch) {
         (Some(link), Some(switch)) => timing(link, switch, &topology, &mut resolved, desk),
         _ => None,
@@ -172,42 +173,17 @@ pub(crate) fn build(
         }
         _ => None,
     };
-    let buffers = match (&switch, &link, &timing, &lanes) {
-        (Some(switch), Some(link), Some(timing), Some(lanes)) => {
-            let flit = link.segmentation.flit.0;
-            check::buffers::voq(switch, lanes, &topology, desk);
-            let input = sizes(
-                &switch.input_buffer,
-                "switch.input-buffer",
-                flit,
+    let machine = match (&switch, &link, nic, &timing, &lanes) {
+        (Some(switch), Some(link), Some(nic), Some(timing), Some(lanes)) => {
+            let policy = qos.as_ref().and_then(|qos| qos.arbiter.as_deref());
+            let around = Around {
+                topology: &topology,
+                way: way.as_ref(),
+                timing,
                 lanes,
-                desk,
-            );
-            let output = sizes(
-                &switch.output_buffer,
-                "switch.output-buffer",
-                flit,
-                lanes,
-                desk,
-            );
-            input.zip(output).map(|(input, output)| {
-                let plan = SwitchPlan {
-                    architecture: Architecture::Cioq,
-                    queue_flits: [].into(),
-                    period: timing.period,
-                    pipeline: switch.pipeline,
-                    speedup: switch.speedup,
-                    queues: switch.queues,
-                    allocation: switch.allocation,
-                    input_buffer: input,
-                    output_buffer: output,
-                };
-                check::buffers::round_trip(&plan, timing, lanes, flit, desk);
-                if let Some(way) = &way {
-                    check::deadlock::bubble(way, &plan, lanes, flit, desk);
-                }
-                plan
-            })
+                policy: policy.filter(|_| !at_switches),
+            };
+            machine(switch, link, nic, &around, desk)
         }
         _ => None,
     };
@@ -260,13 +236,13 @@ pub(crate) fn build(
         .map(|(measure, timing)| ticks(&measure, timing));
 
     let (routing, way, timing, classes, lanes) = (routing?, way?, timing?, classes?, lanes?);
-    let (switch, qos, measure) = (buffers?, qos?, measure?);
+    let (machine, qos, measure) = (machine?, qos?, measure?);
     let (arbiter, nic_arbiter) = (qos.arbiter?, qos.nic_arbiter?);
     let admitted = match has_connections {
         true => Some(admitted?),
         false => None,
     };
-    let state = cost::state_bytes(&topology, &switch, &lanes, classes.levels.len());
+    let state = cost::state_bytes(&topology, &machine, &lanes, classes.levels.len());
     let n_partitions = request
         .partitions
         .unwrap_or_else(|| cost::partitions(state, request.threads));
@@ -284,12 +260,14 @@ pub(crate) fn build(
         offered.packets += admission.packets_per_cycle(admitted);
     }
     let cost = cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
-    let mut infos: Vec<ClassInfo> = traffic?
+    let mut infos: Vec<ClassInfo> = classes
+        .workloads
+        .classes
         .iter()
-        .map(|spec| ClassInfo {
-            name: spec.class.name.clone(),
-            sl: spec.class.sl,
-            load: cost::load_over_all(&spec.class, topology.n_nics()),
+        .map(|class| ClassInfo {
+            name: class.name.clone(),
+            sl: class.sl,
+            load: cost::load_over_all(class, topology.n_nics()),
         })
         .collect();
     let n_nics = topology.n_nics();
@@ -345,9 +323,9 @@ pub(crate) fn build(
         count_reordering: !way.keeps_order() && n_nics <= 2048,
         segmentation: classes.workloads.segmentation,
         links: timing.links,
-        switch,
-        flow_control: FlowControl::Credits,
-        nic_queues: NicQueues::PerChannel,
+        switch: machine.switch,
+        flow_control: machine.flow_control,
+        nic_queues: machine.nic_queues,
         n_vls: lanes.n_vls,
         channels,
         largest: lanes.largest,
@@ -436,12 +414,13 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
 pub(super) fn way(
     spec: &RoutingSpec,
     topology: &Arc<Topology>,
+    centre: Option<Centre>,
     seed: u64,
     desk: &mut Desk<'_>,
 ) -> Option<Forwarding> {
     match spec.routing.compile(topology, seed) {
         Ok(way) => {
-            check::deadlock::routing(&spec.kind, topology, &way, desk);
+            check::deadlock::routing(&spec.kind, topology, &way, centre, desk);
             Some(way)
         }
         Err(problem) => {
@@ -596,7 +575,7 @@ fn classes(
     if !check::traffic::count(specs, desk) {
         return None;
     }
-    let workloads = Workloads {
+    let mut workloads = Workloads {
         classes: specs.iter().map(|spec| spec.class.clone()).collect(),
         segmentation,
         timebase: timing.timebase,
@@ -604,17 +583,31 @@ fn classes(
         n_nics: topology.n_nics(),
         directory: request.directory.to_owned(),
     };
-    let built: Vec<_> = (0..specs.len())
-        .map(|at| workloads.build(at, seed, desk.notes))
+    let settled: Vec<_> = (0..specs.len())
+        .map(|at| workloads.settle(at, seed, desk.notes))
+        .collect();
+    let built: Vec<_> = settled
+        .iter()
+        .enumerate()
+        .map(|(at, settled)| {
+            workloads.classes[at] = settled.clone()?;
+            workloads.build(at, seed, desk.notes)
+        })
         .collect();
     let sources: Vec<Arc<dyn Source>> = built.into_iter().collect::<Option<_>>()?;
-    let mut inputs = vec![];
+    let contents = workloads.classes.iter().filter_map(|class| class.content());
+    let mut inputs: Vec<String> = contents
+        .map(|content| netloom_results::sha256(&content))
+        .collect();
     let levels: Vec<BTreeMap<u8, u32>> = workloads
         .classes
         .iter()
         .zip(&sources)
         .map(|(class, source)| match &class.workload {
             Workload::Drawn(law) => BTreeMap::from([(class.sl.0, law.size.largest())]),
+            Workload::Generated(script) => {
+                BTreeMap::from([(class.sl.0, script.generator.largest())])
+            }
             Workload::Listed(_) => {
                 let (levels, messages) = listed(&**source, class.sl, topology.n_nics());
                 inputs.push(netloom_results::sha256(&messages));
@@ -649,60 +642,6 @@ fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, Stri
         levels.insert(own.0, 0);
     }
     (levels, messages)
-}
-
-/// A buffer in flits by lane.
-fn sizes(
-    buffer: &Buffer,
-    path: &str,
-    flit: u64,
-    lanes: &LaneMap,
-    desk: &mut Desk<'_>,
-) -> Option<Sizes> {
-    let in_flits = |bytes: u64| u32::try_from(bytes / flit).ok().filter(|n| *n <= 1 << 24);
-    let too_large = |desk: &mut Desk<'_>| {
-        let place = desk.places.of(path);
-        desk.notes
-            .error("E0315", place, "a buffer of more than 16777216 flits")
-            .help("that is more than any switch has, and more than can be counted here");
-    };
-    let n_vls = usize::from(lanes.n_vls);
-    let sizes = match buffer {
-        Buffer::PerVl(bytes) => match in_flits(bytes.0) {
-            Some(flits) => Sizes::Static(vec![flits; n_vls].into()),
-            None => {
-                too_large(desk);
-                return None;
-            }
-        },
-        Buffer::Pool(pool) => {
-            let amounts = (
-                in_flits(pool.pool.0),
-                in_flits(pool.min.map_or(0, |min| min.0)),
-                in_flits(pool.max.unwrap_or(pool.pool).0),
-            );
-            let (Some(capacity), Some(min), Some(max)) = amounts else {
-                too_large(desk);
-                return None;
-            };
-            let own_min = |&largest: &u16| match pool.min {
-                Some(_) => min,
-                None => u32::from(largest),
-            };
-            let min: Box<[u32]> = lanes.largest.iter().map(own_min).collect();
-            if !check::buffers::pool(pool, path, capacity, &min, flit, desk) {
-                return None;
-            }
-            Sizes::Pool {
-                capacity,
-                min,
-                max: vec![max; n_vls].into(),
-            }
-        }
-    };
-    let holds = check::buffers::one_packet(&sizes, path, lanes, flit, desk);
-    let counts = check::buffers::countable(&sizes, path, lanes.largest.len(), flit, desk);
-    (holds && counts).then_some(sizes)
 }
 
 /// Times of the measurement in ticks.

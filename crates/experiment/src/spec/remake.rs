@@ -48,6 +48,21 @@ impl Workloads {
         seed: u64,
         notes: &mut Notes,
     ) -> Option<Arc<dyn Source>> {
+        self.with_setting(class, seed, |own, setting| own.build(setting, notes))
+            .map(Arc::from)
+    }
+
+    /// The class with its files read and its load known (see [`Class::settle`]).
+    pub(crate) fn settle(&self, class: usize, seed: u64, notes: &mut Notes) -> Option<Class> {
+        self.with_setting(class, seed, |own, setting| own.settle(setting, notes))
+    }
+
+    fn with_setting<T>(
+        &self,
+        class: usize,
+        seed: u64,
+        act: impl FnOnce(&Class, &Setting<'_>) -> T,
+    ) -> T {
         let latest = Time::from_nanos(1_000_000_000) * LATEST;
         let cycles = |time: Time| {
             let ticks = self.timebase.tick_at(super::plan::tame(time.min(latest))).0;
@@ -61,7 +76,7 @@ impl Workloads {
             cycles: &cycles,
             directory: &self.directory,
         };
-        self.classes[class].build(&setting, notes).map(Arc::from)
+        act(&self.classes[class], &setting)
     }
 }
 
@@ -87,7 +102,7 @@ impl Remake {
         let n_drawn = self.workloads.classes.len();
         for (at, class) in plan.classes[..n_drawn].iter_mut().enumerate() {
             // A list of messages is the same for every seed.
-            if let Workload::Drawn(_) = self.workloads.classes[at].workload {
+            if !matches!(self.workloads.classes[at].workload, Workload::Listed(_)) {
                 let source = self.workloads.build(at, seed, &mut Notes::new());
                 class.source = source.expect(was_built);
             }

@@ -3,7 +3,7 @@
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
 use netloom_traffic::Class;
 
-use super::{connections, link, measure, qos, switch};
+use super::{connections, flow_control, link, measure, nic, qos, switch};
 
 /// One section of a file.
 pub struct SectionInfo {
@@ -53,6 +53,12 @@ pub fn concepts() -> Vec<Concept> {
             info(netloom_routing::KINDS),
         ),
         concept(
+            "flow control",
+            "How a sender knows that there is room at the other end of its link.",
+            "link.flow-control",
+            info(flow_control::FLOW_CONTROLS),
+        ),
+        concept(
             "switch",
             "How a switch is built.",
             "switch",
@@ -69,6 +75,12 @@ pub fn concepts() -> Vec<Concept> {
             "Who may cross a switch next.",
             "switch.allocator",
             info(switch::ALLOCATORS),
+        ),
+        concept(
+            "NIC queues",
+            "Where messages wait at a NIC.",
+            "nic.queues",
+            info(nic::NIC_QUEUES),
         ),
         concept(
             "arbiter",
@@ -93,6 +105,12 @@ pub fn concepts() -> Vec<Concept> {
             "How large messages are.",
             "traffic.size",
             info(netloom_traffic::SIZES),
+        ),
+        concept(
+            "workload",
+            "Workloads that say everything about their messages.",
+            "traffic.workload",
+            info(netloom_traffic::WORKLOADS),
         ),
     ]
 }
@@ -141,13 +159,23 @@ pub fn sections() -> Vec<SectionInfo> {
         ),
         section(
             "switch.input-buffer",
-            "The input buffer of a port as one pool that all lanes share.",
-            switch::Pool::params(),
+            "The input buffer of a port as one pool that all lanes share, or with a part for each queue.",
+            switch::Buffer::table_params(),
         ),
         section(
             "switch.output-buffer",
             "The output buffer of a port as one pool that all lanes share.",
             switch::Pool::params(),
+        ),
+        section(
+            "switch.central-buffer",
+            "The central buffer of an MPort as one pool that all lanes share.",
+            switch::Pool::params(),
+        ),
+        section(
+            "nic",
+            "Where messages wait before they are sent.",
+            nic::params(),
         ),
         of_a_kind(
             "routing",

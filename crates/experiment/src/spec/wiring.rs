@@ -86,9 +86,10 @@ fn wire(
     };
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = plan::fabric(&sections.topology?, seed, desk)?;
+    let centre = sections.switch.as_ref().and_then(|switch| switch.centre());
     let way = sections
         .routing
-        .and_then(|routing| plan::way(&routing, &topology, seed, desk));
+        .and_then(|routing| plan::way(&routing, &topology, centre, seed, desk));
     let link = sections
         .link
         .filter(|link| plan::knows_link_classes(link, &topology, desk));

@@ -36,6 +36,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         }
         let base = self.switches[switch].base;
         for output in sending.iter() {
+            if S::IS_HIERARCHICAL {
+                self.take_in_arrivals(now, base + output as u32, out);
+            }
             self.schedule_link(now, base + output as u32, out);
         }
     }

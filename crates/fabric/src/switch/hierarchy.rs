@@ -76,7 +76,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
 
     /// What a crossbar output is.
     #[inline(always)]
-    pub(super) fn passage(&self, switch: u32, record: usize) -> Passage {
+    pub(crate) fn passage(&self, switch: u32, record: usize) -> Passage {
         if !S::IS_HIERARCHICAL {
             return Passage::Local;
         }

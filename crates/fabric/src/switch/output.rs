@@ -23,6 +23,43 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         flits: u16,
         out: &mut Outbox<Self, Q>,
     ) {
+        if S::IS_HIERARCHICAL {
+            // Two writers may bring a packet in the same tick: they are told apart in the decision.
+            let (switch, number) = (self.ports[port].switch, self.ports[port].number);
+            let state = &self.switches[switch];
+            let (writer, output) = match number.checked_sub(state.n_ports + state.n_central) {
+                Some(output) => (1, output),
+                None => (0, number),
+            };
+            self.arriving[state.base + u32::from(output)][writer] = id;
+            self.look_at_output(state.base + u32::from(output), out);
+            return;
+        }
+        self.take_in(port, id, vl, flits);
+        self.link_wakes(now, port, out);
+    }
+
+    /// Packets that writers have brought in this tick join their queues, the local one's first.
+    pub(super) fn take_in_arrivals<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let arrived = std::mem::replace(&mut self.arriving[port], [NIL; 2]);
+        for id in arrived.into_iter().filter(|&id| id != NIL) {
+            let stored = &self.packets[id];
+            let (vl, flits) = (stored.vl, stored.packet.flits);
+            self.take_in(port, id, vl, flits);
+        }
+        if self.ports[port].link_until.0 >= now.0 + self.stages.ahead {
+            self.watch_link(now, port, out);
+        }
+    }
+
+    /// A packet joins the queue of its lane at an output.
+    #[inline(always)]
+    fn take_in(&mut self, port: u32, id: u32, vl: u8, flits: u16) {
         let packet = &self.packets[id].packet;
         let head = Head {
             born: packet.generation,
@@ -46,7 +83,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             let last = std::mem::replace(&mut queue.tail, id);
             self.packets[last].next = id;
         }
-        self.link_wakes(now, port, out);
     }
 
     /// The class of the packet that is now first in a queue, where it is not the lane.

@@ -147,7 +147,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             self.enter_centre(now, base, op, id, out);
             return;
         }
-        let op = base + u32::from(real_output);
+        let (writer, op) = (op, base + u32::from(real_output));
         let out_port = &mut self.ports[op];
         let charge = if out_port.ring_out == 0 { flits } else { 1 };
         if passage == Passage::Local || out_port.ring_out == 0 {
@@ -213,7 +213,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             Event::Output {
                 vl,
                 flits,
-                port: op,
+                port: writer,
                 packet: id,
             },
         );

@@ -29,10 +29,12 @@ const RUNS: &str = "runs";
   netloom reproduce 000
   netloom reproduce 000 --size paper -o 000.out
   netloom reproduce 000 --vary random-dest,uniform-cl
+  netloom reproduce 000 --size paper --scenario S000-3,S000-4 -o 000.out
   netloom reproduce 004 --vary strict-entries,no-header
 
 With -o DIR every run is stored in DIR/runs as it ends. The same command goes on where one was
-stopped or killed, and runs nothing twice; other sizes, seeds and readings may share the folder.")]
+stopped or killed, and runs nothing twice; other sizes, seeds and readings may share the folder.
+With --scenario a part is run; claims are judged with it and with all that the folder holds.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
     #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]
@@ -47,6 +49,9 @@ pub(crate) struct Reproduce {
     /// Judge the claims again under other readings, by name; `all` for every one.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     vary: Vec<String>,
+    /// Run only these scenarios, by their ids; left out, all of them.
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    scenario: Vec<String>,
     /// Where runs, claims and measured points go; nowhere without it. Runs that are there are not run again.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -70,6 +75,7 @@ impl Reproduce {
         let known = Size::ALL.into_iter().find(|size| size.word() == self.size);
         let size = known.context("clap knows the sizes")?;
         let variations = self.variations(paper)?;
+        self.refuse_unknown(paper, size)?;
         if let Some(folder) = &self.output {
             self.refuse_taken(folder)?;
         }
@@ -88,7 +94,8 @@ impl Reproduce {
         let ours = (paper.runs)(size, seeds, None);
         let varied = variations.iter();
         let varied = varied.map(|variation| (paper.runs)(size, seeds, Some(variation)));
-        let executed = match self.execute(std::iter::once(ours).chain(varied).collect(), output)? {
+        let lists = std::iter::once(ours).chain(varied).collect();
+        let executed = match self.execute(lists, output)? {
             Ok(executed) => executed,
             Err(failure) => return Ok(failed(&failure, output)),
         };
@@ -153,10 +160,17 @@ impl Reproduce {
             }
             None => None,
         };
+        let mut left_out = vec![];
+        let lists = lists.into_iter().map(|list| {
+            let (chosen, others) = self.choose(list, kept.as_ref());
+            left_out.push(others);
+            chosen
+        });
+        let lists = lists.collect();
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.and_then(NonZeroUsize::new).unwrap_or(cores);
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
-        let executed = execute(lists, kept.as_ref(), threads, &|progress| {
+        let mut executed = execute(lists, kept.as_ref(), threads, &|progress| {
             if let Ok(mut shown) = shown.lock() {
                 shown.update_study(progress);
             }
@@ -169,7 +183,42 @@ impl Reproduce {
         if let Ok(shown) = shown.lock() {
             shown.finish();
         }
+        if let Ok(executed) = &mut executed {
+            for (results, others) in executed.results.iter_mut().zip(left_out) {
+                let lacking = others.iter().map(|run| (run.series, run.load));
+                results.lacking.extend(lacking);
+            }
+        }
         Ok(executed)
+    }
+
+    /// The runs of the scenarios that are asked for with those that are there; and the others, which are left out.
+    fn choose(&self, runs: Vec<Run>, kept: Option<&Kept>) -> (Vec<Run>, Vec<Run>) {
+        let is_asked = |run: &Run| {
+            self.scenario.is_empty() || self.scenario.iter().any(|id| id == run.scenario())
+        };
+        let is_there = |run: &Run| kept.is_some_and(|kept| kept.knows(run));
+        runs.into_iter()
+            .partition(|run| is_asked(run) || is_there(run))
+    }
+
+    /// Scenarios that a paper does not have, or not at this size.
+    fn refuse_unknown(&self, paper: &Paper, size: Size) -> anyhow::Result<()> {
+        let mut known: Vec<&str> = vec![];
+        for run in (paper.runs)(size, 1, None) {
+            if !known.contains(&run.scenario()) {
+                known.push(run.scenario());
+            }
+        }
+        match self.scenario.iter().find(|id| !known.contains(&id.as_str())) {
+            Some(id) => bail!(
+                "paper {} has no scenario `{id}` at size {}; write of {}",
+                paper.id,
+                self.size,
+                known.join(", ")
+            ),
+            None => Ok(()),
+        }
     }
 
     fn variations(&self, paper: &Paper) -> anyhow::Result<Vec<&'static Variation>> {

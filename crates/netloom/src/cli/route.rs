@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use netloom_experiment::Experiment;
-use netloom_routing::deadlock::{self, Verdict};
+use netloom_fabric::Architecture;
+use netloom_routing::deadlock::{self, Centre, Verdict};
 use netloom_routing::paths;
 use netloom_topology::{Peer, Topology};
 use netloom_units::NicId;
@@ -126,7 +127,14 @@ fn show(command: &Show, experiment: &Experiment, output: &Output) -> anyhow::Res
 
 fn check(experiment: &Experiment, output: &Output) -> anyhow::Result<Exit> {
     let topology = &experiment.fabric.topology;
-    match deadlock::check(topology, &experiment.fabric.forwarding) {
+    let centre = match &experiment.fabric.switch.architecture {
+        Architecture::Hierarchical(hierarchy) => Some(Centre {
+            ports_per_mport: hierarchy.ports_per_mport,
+            links_per_mport: hierarchy.links_per_mport,
+        }),
+        _ => None,
+    };
+    match deadlock::check_with(topology, &experiment.fabric.forwarding, centre) {
         verdict @ Verdict::Free { .. } => {
             output.data(&format!("{verdict}\n"))?;
             Ok(Exit::Done)
@@ -134,8 +142,14 @@ fn check(experiment: &Experiment, output: &Output) -> anyhow::Result<Exit> {
         Verdict::Cycle(channels) => {
             let mut text = format!("can deadlock: a circle of {} channels\n", channels.len());
             for channel in &channels {
+                let through = channel.through.map_or_else(String::new, |queue| {
+                    format!(
+                        " (by way of MPort {}, central link {})",
+                        queue.mport, queue.link
+                    )
+                });
                 text.push_str(&format!(
-                    "  {}:{} lane {} -> {} waits for\n",
+                    "  {}:{} lane {} -> {} waits for{through}\n",
                     topology.switch_name(channel.switch),
                     channel.port.0,
                     channel.lane,

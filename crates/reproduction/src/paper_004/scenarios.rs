@@ -226,6 +226,9 @@ const A_MOMENT: [&str; 3] = [
     "measure.epochs=1",
 ];
 
+/// The table of every port, for S004-4.
+pub(super) const LINKS: &str = "links";
+
 /// Other readings run on so many seeds at most.
 const VARIED_SEEDS: u32 = 1;
 
@@ -299,6 +302,7 @@ impl List {
                 file: fabric.file,
                 text: Cow::Borrowed(fabric.text),
                 sets: sets.clone(),
+                tables: &[LINKS],
             }));
     }
 }

@@ -1,11 +1,11 @@
 //! What the figures are drawn from, as CSV.
 
-use netloom_results::{Cell, Column, Csv, PunctualityLine, Table};
+use netloom_results::{Cell, Column, Csv, Frame, PunctualityLine, Table};
 
 use super::admission::all_established;
 use super::fabrics::mean;
 use super::load::delivered;
-use super::scenarios::{ONE, SETTINGS};
+use super::scenarios::{LINKS, ONE, SETTINGS};
 use crate::{Measured, Point, Results};
 
 const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
@@ -172,29 +172,27 @@ const PORTS: &[Column] = &[
     ),
 ];
 
-/// A line of `links.csv` that is looked at.
+/// What is looked at of a line.
 struct Port<'a> {
     kind: &'a str,
     from: &'a str,
-    from_port: &'a str,
+    from_port: String,
     utilisation: f64,
 }
 
-/// Reads `links.csv` by the names of its columns; names of hosts and switches need no quotes.
-fn read(links: &str) -> Vec<Port<'_>> {
-    let mut lines = links.lines();
-    let head: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
-    let at = |name: &str| head.iter().position(|column| *column == name);
-    let port = |line| {
-        let cells: Vec<&str> = str::split(line, ',').collect();
+/// Reads the table of links.
+fn read(links: &Frame) -> Option<Vec<Port<'_>>> {
+    let (kind, from) = (links.column("kind")?, links.column("from")?);
+    let (port, utilisation) = (links.column("from_port")?, links.column("utilisation")?);
+    let read = |line: usize| {
         Some(Port {
-            kind: cells.get(at("kind")?)?,
-            from: cells.get(at("from")?)?,
-            from_port: cells.get(at("from_port")?)?,
-            utilisation: cells.get(at("utilisation")?)?.parse().ok()?,
+            kind: kind.text(line)?,
+            from: from.text(line)?,
+            from_port: port.values.datum(line).to_string(),
+            utilisation: utilisation.number(line)?,
         })
     };
-    lines.filter_map(port).collect()
+    (0..links.len()).map(read).collect()
 }
 
 /// S004-4: every port with as many connections as fit, in the order of hosts and switches.
@@ -207,7 +205,9 @@ fn ports(results: &Results) -> String {
         if run.load != most || !is_shown(run.series) {
             continue;
         }
-        let ports = read(&outcome.links);
+        let Some(ports) = outcome.table(LINKS).and_then(read) else {
+            continue;
+        };
         let is_host = |port: &Port<'_>| port.kind == "injection";
         for (n, port) in ports.iter().enumerate() {
             let is_before = |(m, other): &(usize, &Port<'_>)| {
@@ -220,7 +220,7 @@ fn ports(results: &Results) -> String {
                 run.seed.cell(),
                 port.kind.to_owned(),
                 port.from.to_owned(),
-                port.from_port.to_owned(),
+                port.from_port.clone(),
                 (ports.iter().enumerate().filter(is_before).count() + 1).to_string(),
                 port.utilisation.cell(),
             ]);

@@ -256,9 +256,11 @@ fn named_files(study: &Study) -> Vec<String> {
             Some(ValueShape::Table(_)) => root.get(table).into_iter().collect::<Vec<&Value>>(),
             _ => vec![],
         };
-        let names = tables
-            .into_iter()
-            .filter_map(|table| table.get(key)?.as_text());
+        let names = tables.into_iter().filter_map(|table| {
+            key.split('.')
+                .try_fold(table, |value, key| value.get(key))?
+                .as_text()
+        });
         found.extend(names.map(str::to_owned));
     }
     let is_file = |path: &str| {

@@ -39,20 +39,12 @@ const FINE_BITS: u32 = 32;
 
 impl ArrivalProcess for Constant {
     fn prepare(&self, mean_gap_cycles: f64, context: &Context<'_>) -> Box<dyn Gaps> {
-        let gap = mean_gap_cycles * CYCLE;
-        Box::new(Periodic {
-            gap: (gap * (1u64 << FINE_BITS) as f64) as u128,
-            largest_phase: match self.phase {
-                Phase::Random => gap,
-                Phase::Zero => 0.0,
-            },
-            class: context.class,
-            stream: Stream::new(context.seed, Purpose::Phase),
-        })
+        Box::new(Beats::new(mean_gap_cycles, self.phase, context))
     }
 }
 
-struct Periodic {
+/// Instants at equal distances, without drift.
+pub(super) struct Beats {
     /// In fractions of a cycle, with [`FINE_BITS`] more.
     gap: u128,
     /// In fractions of a cycle.
@@ -61,24 +53,41 @@ struct Periodic {
     stream: Stream,
 }
 
-impl Periodic {
-    /// Fractions of a cycle from the first message to message `number`.
+impl Beats {
+    pub(super) fn new(gap_cycles: f64, phase: Phase, context: &Context<'_>) -> Beats {
+        let gap = gap_cycles * CYCLE;
+        Beats {
+            gap: (gap * (1u64 << FINE_BITS) as f64) as u128,
+            largest_phase: match phase {
+                Phase::Random => gap,
+                Phase::Zero => 0.0,
+            },
+            class: context.class,
+            stream: Stream::new(context.seed, Purpose::Phase),
+        }
+    }
+
+    /// Fractions of a cycle from the first beat to beat `number`.
     fn since_first(&self, number: u32) -> u64 {
         ((self.gap * u128::from(number)) >> FINE_BITS) as u64
     }
-}
 
-impl Gaps for Periodic {
-    fn next(&self, nic: NicId, cursor: &mut Cursor, _draw: Draw) -> u64 {
-        cursor.time = match cursor.number {
+    /// When beat `number` comes, in fractions of a cycle; `last` is when the one before came.
+    #[inline]
+    pub(super) fn next(&self, nic: NicId, last: u64, number: u32) -> u64 {
+        match number {
             0 => {
                 let draw = self.stream.draw([nic.0, u32::from(self.class), 0, 0]);
                 (draw.unit(0) * self.largest_phase) as u64
             }
-            n => cursor
-                .time
-                .saturating_add(self.since_first(n) - self.since_first(n - 1)),
-        };
+            n => last.saturating_add(self.since_first(n) - self.since_first(n - 1)),
+        }
+    }
+}
+
+impl Gaps for Beats {
+    fn next(&self, nic: NicId, cursor: &mut Cursor, _draw: Draw) -> u64 {
+        cursor.time = Beats::next(self, nic, cursor.time, cursor.number);
         cursor.time >> FRACTION_BITS
     }
 }

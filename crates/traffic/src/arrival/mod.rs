@@ -7,11 +7,13 @@
 mod bernoulli;
 mod bursts;
 mod constant;
+mod periodic;
 mod poisson;
 
 pub use bernoulli::{Bernoulli, Slot};
 pub use bursts::Bursts;
 pub use constant::{Constant, Phase};
+pub use periodic::{Pace, Per, Periodic};
 pub use poisson::Poisson;
 
 use netloom_catalog::{Kind, kind};
@@ -31,6 +33,12 @@ const CYCLE: f64 = (1u64 << FRACTION_BITS) as f64;
 pub trait ArrivalProcess: Send + Sync {
     /// Prepares for a mean gap between two messages of one NIC.
     fn prepare(&self, mean_gap_cycles: f64, context: &Context<'_>) -> Box<dyn Gaps>;
+
+    /// How often messages come, where the process says that itself: the mean gap then counts for nothing,
+    /// and the class has no load of its own.
+    fn pace(&self) -> Option<Pace> {
+        None
+    }
 }
 
 /// The instants of one class, ready for the run.
@@ -38,7 +46,7 @@ pub trait Gaps: Send + Sync {
     /// The cycle of message `cursor.number`, with `cursor.time` moved on to it; the number stays.
     ///
     /// A new cursor stands at zero, where the class becomes active. `draw` is the message's own; its
-    /// words 0 and 1 are for the gap.
+    /// words 0 and 1 are for the gap. `u64::MAX` is never.
     fn next(&self, nic: NicId, cursor: &mut Cursor, draw: Draw) -> u64;
 
     /// How many messages come at the same instant for the same destination.
@@ -53,4 +61,5 @@ pub const ARRIVALS: &[Kind<dyn ArrivalProcess>] = &[
     kind!(Poisson, dyn ArrivalProcess),
     kind!(Constant, dyn ArrivalProcess),
     kind!(Bursts, dyn ArrivalProcess),
+    kind!(Periodic, dyn ArrivalProcess),
 ];

@@ -1,0 +1,63 @@
+//! Flow control: whether the switches and the routing go with it.
+
+use netloom_routing::Forwarding;
+
+use crate::spec::Desk;
+use crate::spec::flow_control::FlowControlSpec;
+use crate::spec::switch::{ArchitectureSpec, Buffer, SwitchSpec};
+
+/// Whether switches and routing go with the flow control.
+pub(crate) fn fits(
+    switch: &SwitchSpec,
+    flow_control: FlowControlSpec,
+    way: Option<&Forwarding>,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let name = match flow_control {
+        FlowControlSpec::Credits => return true,
+        FlowControlSpec::QueueCredits => "queue-credits",
+        FlowControlSpec::Pfc { .. } => "pfc",
+    };
+    let place = desk
+        .places
+        .written("link.flow-control.kind")
+        .unwrap_or(desk.places.of("link.flow-control"));
+    let mut is_good = true;
+    if let ArchitectureSpec::Hierarchical(_) = switch.architecture {
+        let note = desk.notes.error(
+            "E0323",
+            place,
+            format!("hierarchical switches have no flow control `{name}`"),
+        );
+        if let Some(kind) = desk.places.written("switch.kind") {
+            note.also(kind, "the switches");
+        }
+        note.help("write flow-control = \"credits\", or switch.kind = \"cioq\"");
+        is_good = false;
+    }
+    if way.is_some_and(Forwarding::bubble) {
+        let note = desk.notes.error(
+            "E0323",
+            place,
+            format!("the bubble rule counts in credits of a lane, and flow control is `{name}`"),
+        );
+        if let Some(rule) = desk.places.written("routing.deadlock") {
+            note.also(rule, "asks for the bubble rule");
+        }
+        note.help("write flow-control = \"credits\", or routing.deadlock = \"dateline\"");
+        is_good = false;
+    }
+    if let (FlowControlSpec::Pfc { .. }, Buffer::Pool(pool)) = (flow_control, &switch.input_buffer)
+    {
+        let input = desk.places.of("switch.input-buffer");
+        desk.notes
+            .error("E0322", input, "PFC stops each lane by itself, and this input buffer is a pool")
+            .also(place, "the flow control")
+            .help(format!(
+                "headroom that others may take is none: write an amount for each lane, such as input-buffer = \"{} B\"",
+                pool.pool.0
+            ));
+        is_good = false;
+    }
+    is_good
+}

@@ -1,0 +1,178 @@
+//! Queues of an input: how many, whose, and how large.
+
+use netloom_fabric::{MOST_QUEUES, QueueMap, QueueScheme, Sizes, SwitchPlan};
+use netloom_units::Vl;
+
+use super::buffers::words;
+use crate::spec::buffers::BufferAt;
+use crate::spec::flow_control::FlowControlSpec;
+use crate::spec::machine::Around;
+use crate::spec::switch::{Buffer, SwitchSpec};
+use crate::spec::{Desk, LaneMap};
+
+/// Whether an input can have so many queues.
+pub(crate) fn count(
+    scheme: QueueScheme,
+    map: &QueueMap,
+    around: &Around<'_>,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let queues = map.n_queues();
+    if queues <= MOST_QUEUES {
+        return true;
+    }
+    let per_lane = map.per_lane;
+    let of_a_lane = match scheme {
+        QueueScheme::VoqSwitch => format!("{per_lane} outputs"),
+        QueueScheme::VoqNet => format!("{per_lane} destinations"),
+        _ => format!("{per_lane} queues"),
+    };
+    let place = desk.places.of("switch.queues");
+    let lanes = around.lanes.n_vls;
+    let message = format!("{lanes} lanes times {of_a_lane} are {queues} queues at each input");
+    let note = desk.notes.error("E0313", place, message);
+    if let Some(vls) = desk.places.written("qos.vls") {
+        note.also(vls, "lanes");
+    }
+    note.help(format!(
+        "an input has at most {MOST_QUEUES}: use fewer lanes, or fewer queues of each (\"obqa\", \"dbbm\", \"per-vl\")"
+    ));
+    false
+}
+
+/// Whether a single queue for all lanes does no harm.
+pub(crate) fn one_queue(
+    switch: &SwitchSpec,
+    flow_control: FlowControlSpec,
+    around: &Around<'_>,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let n_vls = around.lanes.n_vls;
+    if switch.queues != QueueScheme::OneQueue || n_vls == 1 {
+        return true;
+    }
+    let way = around.way;
+    let (message, help) = if way.is_some_and(|way| way.lanes() > 1) {
+        (
+            "one queue for all lanes takes away the lanes by which the routing avoids deadlock",
+            "write queues = \"per-vl\", or on a torus routing.deadlock = \"bubble\" with one lane",
+        )
+    } else if way.is_some_and(|way| way.bubble()) {
+        (
+            "one queue for all lanes lets a ring wait for another lane's",
+            "the bubble rule guards each lane by itself: write queues = \"per-vl\", or qos.vls = 1",
+        )
+    } else if flow_control == FlowControlSpec::QueueCredits {
+        (
+            "one queue for all lanes has no credits of a lane",
+            "write flow-control = \"credits\", or qos.vls = 1",
+        )
+    } else if matches!(switch.input_buffer, Buffer::PerQueue(_)) {
+        (
+            "one queue for all lanes has no part of a lane",
+            "give `input-buffer` an amount for each lane, or write qos.vls = 1",
+        )
+    } else {
+        return true;
+    };
+    let place = desk.places.of("switch.queues");
+    let note = desk.notes.error("E0329", place, message);
+    note.label(format!("{n_vls} lanes"));
+    note.help(help);
+    false
+}
+
+/// Queues of a lane, where a buffer may be given by queue.
+pub(crate) fn may_be_by_queue(at: &BufferAt<'_>, desk: &mut Desk<'_>) -> Option<u32> {
+    if at.per_lane.is_none() {
+        let place = desk.places.of(&format!("{}.per-queue", at.path));
+        let key = at.path.rsplit('.').next().unwrap_or(at.path);
+        desk.notes
+            .error(
+                "E0331",
+                place,
+                format!("`{key}` has no queues by this scheme"),
+            )
+            .help(format!(
+                "only an input buffer has: write an amount for each lane, {key} = \"8 KiB\""
+            ));
+    }
+    at.per_lane
+}
+
+/// Whether every queue has a part of its own that holds its largest packet.
+pub(crate) fn one_packet(
+    plan: &SwitchPlan,
+    map: &QueueMap,
+    flow_control: FlowControlSpec,
+    lanes: &LaneMap,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let (path, who) = match flow_control {
+        FlowControlSpec::QueueCredits => ("link.flow-control", "credits by queue"),
+        _ => ("nic.queues", "injection queues"),
+    };
+    let input = desk.places.of("switch.input-buffer");
+    let asks = desk.places.written(path);
+    if let Sizes::Pool { .. } = plan.input_buffer {
+        let note = desk.notes.error(
+            "E0324",
+            input,
+            format!("{who} need a part of their own for each queue, and this is a pool"),
+        );
+        if let Some(place) = asks {
+            note.also(place, "asks for them");
+        }
+        let need = lanes.largest.iter().copied().max().unwrap_or(0);
+        note.help(format!(
+            "write input-buffer = {{ per-queue = \"{} B\" }} or more, or an amount for each lane",
+            u64::from(need) * flit
+        ));
+        return false;
+    }
+    let most = u32::from(u16::MAX);
+    if let Some(vl) = (0..lanes.largest.len()).find(|&vl| plan.queue_flits[vl] > most) {
+        let have = u64::from(plan.queue_flits[vl]);
+        desk.notes
+            .error(
+                "E0315",
+                input,
+                format!("`input-buffer` gives a queue {have} flits; at most {most} can be counted"),
+            )
+            .help(format!(
+                "give a queue at most {}",
+                words(u64::from(most) * flit)
+            ));
+        return false;
+    }
+    let short = |vl: &usize| plan.queue_flits[*vl] < u32::from(lanes.largest[*vl]);
+    let lacking = (0..lanes.largest.len()).filter(short);
+    let Some(vl) = lacking.min_by_key(|vl| std::cmp::Reverse(lanes.largest[*vl])) else {
+        return true;
+    };
+    let lane = Vl(vl as u8);
+    let (have, need) = (
+        u64::from(plan.queue_flits[vl]) * flit,
+        u64::from(lanes.largest[vl]) * flit,
+    );
+    let per_lane = u64::from(map.per_lane);
+    let note = desk.notes.error(
+        "E0324",
+        input,
+        format!("a queue of {lane} cannot hold a packet, which would wait for ever"),
+    );
+    note.label(match per_lane {
+        1 => words(have),
+        _ => format!("{} for each of {per_lane} queues of a lane", words(have)),
+    });
+    if let Some(place) = asks {
+        note.also(place, format!("{who} divide the buffer of a lane evenly"));
+    }
+    note.help(format!(
+        "the largest packet of {lane} has {need} B: write input-buffer = {{ per-queue = \"{need} B\" }} or \"{} B\" \
+         for each lane, fewer queues, or a smaller `link.mtu`",
+        need * per_lane
+    ));
+    false
+}

@@ -1,0 +1,81 @@
+//! Buffers in flits.
+
+use netloom_fabric::Sizes;
+
+use super::lanes::LaneMap;
+use super::plan::Desk;
+use super::switch::Buffer;
+use crate::check;
+
+/// A buffer of a file, and where it stands.
+pub(crate) struct BufferAt<'a> {
+    pub(crate) buffer: &'a Buffer,
+    pub(crate) path: &'a str,
+    /// Parts of the same size that it is divided into, of which one is wanted.
+    pub(crate) parts: u64,
+    /// Queues of each lane, where it may be given by queue.
+    pub(crate) per_lane: Option<u32>,
+    /// Whether room is counted by lane, in 16 bits, and not by queue.
+    pub(crate) counts_lanes: bool,
+}
+
+/// A buffer in flits by lane.
+pub(crate) fn sizes(
+    at: &BufferAt<'_>,
+    flit: u64,
+    lanes: &LaneMap,
+    desk: &mut Desk<'_>,
+) -> Option<Sizes> {
+    let path = at.path;
+    let in_flits = |bytes: u64| u32::try_from(bytes / flit).ok().filter(|n| *n <= 1 << 24);
+    let too_large = |desk: &mut Desk<'_>| {
+        let place = desk.places.of(path);
+        desk.notes
+            .error("E0315", place, "a buffer of more than 16777216 flits")
+            .help("that is more than any switch has, and more than can be counted here");
+    };
+    let n_vls = usize::from(lanes.n_vls);
+    let per_lane = |flits: Option<u32>, desk: &mut Desk<'_>| {
+        let Some(flits) = flits else {
+            too_large(desk);
+            return None;
+        };
+        Some(Sizes::Static(vec![flits; n_vls].into()))
+    };
+    let sizes = match at.buffer {
+        Buffer::PerVl(bytes) => per_lane(in_flits(bytes.0 / at.parts), desk)?,
+        Buffer::PerQueue(bytes) => {
+            let queues = check::queues::may_be_by_queue(at, desk)?;
+            let flits = in_flits(bytes.0).and_then(|flits| flits.checked_mul(queues));
+            per_lane(flits.filter(|flits| *flits <= 1 << 24), desk)?
+        }
+        Buffer::Pool(pool) => {
+            let amounts = (
+                in_flits(pool.pool.0 / at.parts),
+                in_flits(pool.min.map_or(0, |min| min.0)),
+                in_flits(pool.max.map_or(pool.pool.0 / at.parts, |max| max.0)),
+            );
+            let (Some(capacity), Some(min), Some(max)) = amounts else {
+                too_large(desk);
+                return None;
+            };
+            let own_min = |&largest: &u16| match pool.min {
+                Some(_) => min,
+                None => u32::from(largest),
+            };
+            let min: Box<[u32]> = lanes.largest.iter().map(own_min).collect();
+            if !check::buffers::pool(pool, path, capacity, &min, flit, desk) {
+                return None;
+            }
+            Sizes::Pool {
+                capacity,
+                min,
+                max: vec![max; n_vls].into(),
+            }
+        }
+    };
+    let holds = check::buffers::one_packet(&sizes, path, lanes, flit, desk);
+    let counts = !at.counts_lanes
+        || check::buffers::countable(&sizes, path, lanes.largest.len(), flit, desk);
+    (holds && counts).then_some(sizes)
+}

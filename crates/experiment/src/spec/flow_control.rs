@@ -1,0 +1,101 @@
+//! `link.flow-control`: how a sender knows that there is room at the other end, in kinds.
+
+use netloom_catalog::{Described, Kind, kind, params};
+use netloom_units::Bytes;
+
+/// How a sender knows that there is room, as the file gives it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowControlSpec {
+    /// Credits for each lane.
+    Credits,
+    /// Credits for each queue.
+    QueueCredits,
+    /// Priority flow control.
+    Pfc {
+        /// Above this a lane is stopped.
+        xoff: Option<Bytes>,
+        /// At or below this it goes on.
+        xon: Option<Bytes>,
+    },
+}
+
+/// A kind of flow control.
+pub trait FlowControlling: Send + Sync {
+    /// What it works with.
+    fn spec(&self) -> FlowControlSpec;
+}
+
+/// All kinds of flow control.
+pub const FLOW_CONTROLS: &[Kind<dyn FlowControlling>] = &[
+    kind!(Credits, dyn FlowControlling),
+    kind!(QueueCredits, dyn FlowControlling),
+    kind!(Pfc, dyn FlowControlling),
+];
+
+params! {
+    /// Credits for each lane.
+    #[derive(Clone, Debug)]
+    pub struct Credits {}
+}
+
+impl Described for Credits {
+    const NAME: &'static str = "credits";
+    const SUMMARY: &'static str = "A packet starts only with credits for all of it in its lane's part of the next input buffer.";
+    const EXAMPLE: &'static str = "";
+}
+
+impl FlowControlling for Credits {
+    fn spec(&self) -> FlowControlSpec {
+        FlowControlSpec::Credits
+    }
+}
+
+params! {
+    /// Credits for each queue.
+    #[derive(Clone, Debug)]
+    pub struct QueueCredits {}
+}
+
+impl Described for QueueCredits {
+    const NAME: &'static str = "queue-credits";
+    const SUMMARY: &'static str = "Credits for each queue of the next input buffer; the sender looks one hop ahead to know the queue, so a full one stops nobody else.";
+    const PAPER: Option<&'static str> = Some(
+        "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and cost-efficient \
+         queue scheme for head-of-line blocking elimination in fat-trees\", J. Parallel and Distributed Computing 71, 2011",
+    );
+    const EXAMPLE: &'static str = "";
+}
+
+impl FlowControlling for QueueCredits {
+    fn spec(&self) -> FlowControlSpec {
+        FlowControlSpec::QueueCredits
+    }
+}
+
+params! {
+    /// Priority flow control.
+    #[derive(Clone, Debug)]
+    pub struct Pfc {
+        /// A lane is stopped while its part of the input buffer holds more; left out, its size less the headroom.
+        pub xoff: Option<Bytes> = None,
+        /// It goes on at this or less; left out, `xoff` less a largest packet.
+        pub xon: Option<Bytes> = None,
+    }
+}
+
+impl Described for Pfc {
+    const NAME: &'static str = "pfc";
+    const SUMMARY: &'static str = "The receiver stops a lane (PAUSE) above a threshold and lets it go on below another; the rest of the buffer takes what is under way (IEEE 802.1Qbb).";
+    const PAPER: Option<&'static str> =
+        Some("IEEE Std 802.1Qbb-2011, \"Priority-based flow control\"");
+    const EXAMPLE: &'static str = "xoff = \"8 KiB\"";
+}
+
+impl FlowControlling for Pfc {
+    fn spec(&self) -> FlowControlSpec {
+        FlowControlSpec::Pfc {
+            xoff: self.xoff,
+            xon: self.xon,
+        }
+    }
+}

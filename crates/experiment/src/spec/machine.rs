@@ -1,0 +1,153 @@
+//! From `[switch]`, `link.flow-control` and `[nic]` to the machines of the fabric, with what must hold among them.
+
+use netloom_arbitration::Policy;
+use netloom_fabric::{
+    Architecture, FlowControl, Hierarchy, NicQueues, QueueMap, Sizes, SwitchPlan,
+};
+use netloom_routing::Forwarding;
+use netloom_topology::Topology;
+
+use super::buffers::{BufferAt, sizes};
+use super::flow_control::FlowControlSpec;
+use super::lanes::LaneMap;
+use super::link::LinkSpec;
+use super::plan::{Desk, Timing};
+use super::switch::{ArchitectureSpec, SwitchSpec};
+use crate::check;
+
+/// The machines of a fabric.
+pub(crate) struct Machine {
+    pub(crate) switch: SwitchPlan,
+    pub(crate) flow_control: FlowControl,
+    pub(crate) nic_queues: NicQueues,
+}
+
+/// What is known of the fabric when its machines are planned.
+pub(crate) struct Around<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) way: Option<&'a Forwarding>,
+    pub(crate) timing: &'a Timing,
+    pub(crate) lanes: &'a LaneMap,
+    /// The arbiter of the switches, where the file says it.
+    pub(crate) policy: Option<&'a dyn Policy>,
+}
+
+/// Plans the machines.
+pub(crate) fn machine(
+    switch: &SwitchSpec,
+    link: &LinkSpec,
+    nic_queues: NicQueues,
+    around: &Around<'_>,
+    desk: &mut Desk<'_>,
+) -> Option<Machine> {
+    let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
+    let flit = link.segmentation.flit.0;
+    let map = QueueMap::new(
+        switch.queues,
+        lanes.n_vls,
+        topology.radix(),
+        topology.n_nics(),
+    );
+    let mut is_good = check::queues::count(switch.queues, &map, around, desk);
+    is_good &= check::queues::one_queue(switch, link.flow_control, around, desk);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
+    is_good &= check::nic::per_destination(nic_queues, around.way, desk);
+    let input = BufferAt {
+        buffer: &switch.input_buffer,
+        path: "switch.input-buffer",
+        parts: 1,
+        per_lane: Some(map.per_lane),
+        counts_lanes: link.flow_control != FlowControlSpec::QueueCredits,
+    };
+    let input = sizes(&input, flit, lanes, desk);
+    let output = match &switch.architecture {
+        ArchitectureSpec::InputQueued => {
+            is_good &= check::input_queued::fits(switch, around, desk);
+            Some(Sizes::Static(vec![0; lanes.largest.len()].into()))
+        }
+        _ => {
+            let output = BufferAt {
+                buffer: &switch.output_buffer,
+                path: "switch.output-buffer",
+                parts: 1,
+                per_lane: None,
+                counts_lanes: true,
+            };
+            sizes(&output, flit, lanes, desk)
+        }
+    };
+    let architecture = match &switch.architecture {
+        ArchitectureSpec::Cioq => Some(Architecture::Cioq),
+        ArchitectureSpec::InputQueued => Some(Architecture::InputQueued),
+        ArchitectureSpec::Hierarchical(spec) => {
+            is_good &= check::hierarchical::stages(switch, desk);
+            let central = BufferAt {
+                buffer: &spec.central_buffer,
+                path: "switch.central-buffer",
+                parts: u64::from(spec.centre.links_per_mport),
+                per_lane: None,
+                counts_lanes: true,
+            };
+            check::hierarchical::fact(spec, topology, desk);
+            sizes(&central, flit, lanes, desk).map(|central_buffer| {
+                Architecture::Hierarchical(Hierarchy {
+                    ports_per_mport: spec.centre.ports_per_mport,
+                    links_per_mport: spec.centre.links_per_mport,
+                    mport_speedup: spec.mport_speedup,
+                    central_speedup: spec.central_speedup,
+                    central_buffer,
+                })
+            })
+        }
+    };
+    let speedup = match switch.is_input_queued() {
+        true => check::input_queued::pace(timing, desk),
+        false => Some(switch.speedup),
+    };
+    is_good &= speedup.is_some();
+    let (input, output, architecture) = (input?, output?, architecture?);
+    let plan = SwitchPlan {
+        queue_flits: match &input {
+            Sizes::Static(sizes) => sizes.iter().map(|size| size / map.per_lane).collect(),
+            Sizes::Pool { .. } => [].into(),
+        },
+        architecture,
+        period: timing.period,
+        pipeline: switch.pipeline,
+        speedup: speedup.unwrap_or((1, 1)),
+        queues: switch.queues,
+        allocation: switch.allocation,
+        input_buffer: input,
+        output_buffer: output,
+    };
+    let needs_parts = link.flow_control == FlowControlSpec::QueueCredits
+        || nic_queues == NicQueues::PerDestination;
+    if needs_parts {
+        is_good &= check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, desk);
+    }
+    let flow_control = match link.flow_control {
+        FlowControlSpec::Credits => {
+            check::buffers::round_trip(&plan, None, timing, lanes, flit, desk);
+            Some(FlowControl::Credits)
+        }
+        FlowControlSpec::QueueCredits => {
+            if is_good {
+                check::buffers::round_trip(&plan, Some(&map), timing, lanes, flit, desk);
+            }
+            Some(FlowControl::QueueCredits)
+        }
+        FlowControlSpec::Pfc { xoff, xon } => {
+            check::pfc::thresholds((xoff, xon), &plan, timing, lanes, flit, desk)
+                .map(FlowControl::Pfc)
+        }
+    };
+    if let Some(way) = around.way.filter(|_| !switch.is_input_queued()) {
+        check::deadlock::bubble(way, &plan, lanes, flit, desk);
+    }
+    let flow_control = flow_control?;
+    is_good.then_some(Machine {
+        switch: plan,
+        flow_control,
+        nic_queues,
+    })
+}

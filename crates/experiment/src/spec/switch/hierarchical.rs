@@ -1,0 +1,115 @@
+//! Groups of ports around a buffered central crossbar, as in Omni-Path switches.
+
+use netloom_catalog::{Described, Param, Params, Section, params};
+use netloom_fabric::{Allocation, QueueScheme};
+use netloom_routing::deadlock::Centre;
+use netloom_units::{Bytes, Time};
+
+use super::buffer::{Buffer, Pool};
+use super::crossbar::sane_clock;
+use super::pipeline::Stages;
+use super::speedup::Speedup;
+use super::{ArchitectureSpec, SwitchModel, SwitchSpec};
+use crate::spec::reading::table;
+
+/// The middle of a hierarchical switch, as the file gives it.
+#[derive(Clone, Debug)]
+pub struct HierarchySpec {
+    /// Who shares what there.
+    pub centre: Centre,
+    /// Flits per cycle from an input to a central link, as a fraction.
+    pub mport_speedup: (u32, u32),
+    /// Flits per cycle from a central buffer to an output, as a fraction.
+    pub central_speedup: (u32, u32),
+    /// The central buffer of one MPort, or the whole part of a lane in it.
+    pub central_buffer: Buffer,
+}
+
+/// Groups of ports around a buffered central crossbar.
+#[derive(Clone, Debug)]
+pub struct Hierarchical(SwitchSpec);
+
+params! {
+    /// The plain values of a hierarchical switch.
+    #[derive(Clone, Debug)]
+    struct Values {
+        /// Its clock, as a period or a frequency; left out, one cycle per flit of the links.
+        clock: Option<Time> = None,
+        /// Ports of a group (MPort): port k is in group k / this.
+        ports_per_mport: u16 = 4,
+        /// Links from each MPort to the central crossbar; output p takes link p modulo this.
+        central_links: u16 = 2,
+        /// Flits per cycle from an input buffer over the MPort crossbar to an output of the same MPort.
+        speedup: Speedup = Speedup(1, 1),
+        /// Flits per cycle from an input buffer over the MPort crossbar and a central link.
+        mport_speedup: Speedup = Speedup(3, 1),
+        /// Flits per cycle from a central buffer over the central crossbar to an output buffer.
+        central_speedup: Speedup = Speedup(3, 1),
+        /// Central buffer of an MPort, divided evenly among its links: an amount for each lane, or { pool = …, min = … },
+        /// where `min` is of each link.
+        central_buffer: Buffer = Buffer::Pool(Pool { pool: Bytes(229_376), min: None, max: None }),
+        /// Buffer of an input port: an amount for each lane, or { pool = …, min = …, max = … }.
+        input_buffer: Buffer = Buffer::PerVl(Bytes(16 << 10)),
+        /// Buffer of an output port, in the same form.
+        output_buffer: Buffer = Buffer::PerVl(Bytes(8 << 10)),
+    }
+    check |it, section| {
+        sane_clock(section, it.clock);
+        for (key, count) in [("ports-per-mport", it.ports_per_mport), ("central-links", it.central_links)] {
+            if !(1..=MOST).contains(&count) {
+                let place = section.place_of(key);
+                section.notes.error("E0102", place, format!("`{key}` of {count}")).help(format!("write 1 to {MOST}"));
+            }
+        }
+    }
+}
+
+/// A switch has no more ports.
+const MOST: u16 = 512;
+
+impl Params for Hierarchical {
+    fn params() -> Vec<Param> {
+        Values::params()
+    }
+
+    fn read(section: &mut Section<'_>) -> Option<Self> {
+        let values = Values::read(section);
+        let stages = table(section, "pipeline", Stages::read);
+        let (values, stages) = (values?, stages?);
+        let fraction = |speedup: Speedup| (speedup.0, speedup.1);
+        Some(Hierarchical(SwitchSpec {
+            architecture: ArchitectureSpec::Hierarchical(HierarchySpec {
+                centre: Centre {
+                    ports_per_mport: values.ports_per_mport.max(1),
+                    links_per_mport: values.central_links.max(1),
+                },
+                mport_speedup: fraction(values.mport_speedup),
+                central_speedup: fraction(values.central_speedup),
+                central_buffer: values.central_buffer,
+            }),
+            clock: values.clock,
+            speedup: fraction(values.speedup),
+            queues: QueueScheme::PerVl,
+            allocation: Allocation::Separable,
+            pipeline: stages.pipeline(),
+            input_buffer: values.input_buffer,
+            output_buffer: values.output_buffer,
+        }))
+    }
+}
+
+impl Described for Hierarchical {
+    const NAME: &'static str = "hierarchical";
+    const SUMMARY: &'static str = "Groups of ports (MPorts) with a crossbar each, joined by a central crossbar with buffers in front of it (Omni-Path).";
+    const PAPER: Option<&'static str> = Some(
+        "M. Birrittella et al., \"Intel Omni-Path architecture: enabling scalable, high performance fabrics\", Hot \
+         Interconnects 23, 2015",
+    );
+    const EXAMPLE: &'static str = "ports-per-mport = 4\ncentral-links = 2";
+}
+
+impl SwitchModel for Hierarchical {
+    fn spec(&self) -> SwitchSpec {
+        self.0.clone()
+    }
+}

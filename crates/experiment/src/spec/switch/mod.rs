@@ -1,0 +1,88 @@
+//! `[switch]`: the kinds of switch, and their parts that come in kinds.
+//!
+//! ```text
+//!  crossbar.rs (cioq, iq)   hierarchical.rs
+//!     │  queues.rs   allocators.rs   pipeline.rs   buffer.rs   speedup.rs
+//!     └──────► SwitchSpec ──► machine.rs ──► netloom_fabric::SwitchPlan
+//! ```
+
+mod allocators;
+mod buffer;
+mod crossbar;
+mod hierarchical;
+mod pipeline;
+mod queues;
+mod speedup;
+
+use netloom_catalog::{Kind, kind};
+use netloom_fabric::{Allocation, Pipeline, QueueScheme};
+use netloom_routing::deadlock::Centre;
+use netloom_units::Time;
+
+pub use allocators::{ALLOCATORS, Allocating};
+pub use buffer::{Buffer, Pool};
+pub(crate) use crossbar::NOT_INPUT_QUEUED;
+pub use crossbar::{Cioq, InputQueued};
+pub use hierarchical::{Hierarchical, HierarchySpec};
+pub use pipeline::Stages;
+pub use queues::{QUEUES, Queueing};
+
+/// What a switch is made of, as the file gives it.
+#[derive(Clone, Debug)]
+pub struct SwitchSpec {
+    /// Which blocks.
+    pub architecture: ArchitectureSpec,
+    /// Period of its clock; `None` for the flit time of the links.
+    pub clock: Option<Time>,
+    /// Flits per cycle over each crossbar port, as a fraction.
+    pub speedup: (u32, u32),
+    /// How an input is divided into queues.
+    pub queues: QueueScheme,
+    /// Who may cross.
+    pub allocation: Allocation,
+    /// Latencies of its stages.
+    pub pipeline: Pipeline,
+    /// The input buffer of a port.
+    pub input_buffer: Buffer,
+    /// The output buffer of a port.
+    pub output_buffer: Buffer,
+}
+
+/// Which blocks lie between an input and an output, as the file gives them.
+#[derive(Clone, Debug)]
+pub enum ArchitectureSpec {
+    /// Buffers at inputs and outputs.
+    Cioq,
+    /// Buffers at inputs only.
+    InputQueued,
+    /// Groups of ports around a central crossbar.
+    Hierarchical(HierarchySpec),
+}
+
+impl SwitchSpec {
+    /// What inputs share in the middle of the switch, if there is something.
+    pub(crate) fn centre(&self) -> Option<Centre> {
+        match &self.architecture {
+            ArchitectureSpec::Hierarchical(hierarchy) => Some(hierarchy.centre),
+            _ => None,
+        }
+    }
+
+    /// Whether it has no output buffers.
+    pub(crate) fn is_input_queued(&self) -> bool {
+        matches!(self.architecture, ArchitectureSpec::InputQueued)
+    }
+}
+
+/// A kind of switch.
+pub trait SwitchModel: Send + Sync {
+    /// What it is made of.
+    fn spec(&self) -> SwitchSpec;
+}
+
+/// All kinds of switch.
+pub const SWITCHES: &[Kind<dyn SwitchModel>] = &[
+    kind!(Cioq, dyn SwitchModel),
+    kind!(InputQueued, dyn SwitchModel),
+    kind!(Hierarchical, dyn SwitchModel),
+];

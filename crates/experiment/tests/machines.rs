@@ -1,0 +1,529 @@
+//! Switch kinds, queue schemes and flow control: what loads, as what, and what is said about what does not.
+
+use std::collections::BTreeMap;
+
+use netloom_experiment::render;
+use netloom_experiment::runner::{Control, RunOptions, run};
+use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_fabric::{
+    Allocation, Architecture, FlowControl, NicQueues, QueueScheme, Sizes, Thresholds,
+};
+
+const TREE: &str = "\
+netloom = 1
+[topology]
+kind = \"fat-tree\"
+arity = 4
+levels = 2
+[[traffic]]
+load = 0.5
+message = \"512 B\"
+";
+
+fn read(text: &str) -> Loaded {
+    load(&Request::new("test.toml", text))
+}
+
+fn said(loaded: &Loaded) -> String {
+    render(&loaded.document, &loaded.notes, false)
+}
+
+fn codes(text: &str) -> Vec<&'static str> {
+    let notes = read(text).notes.sorted();
+    notes.into_iter().map(|note| note.code).collect()
+}
+
+/// The plan of the tree with further lines.
+fn plan(more: &str) -> netloom_fabric::FabricPlan {
+    let loaded = read(&format!("{TREE}{more}"));
+    let words = said(&loaded);
+    loaded
+        .experiment
+        .unwrap_or_else(|| panic!("{words}"))
+        .fabric
+}
+
+fn facts(text: &str, word: &str) -> Vec<String> {
+    let facts = read(text).facts.into_iter();
+    facts
+        .filter(|(known, _)| known == word)
+        .map(|(_, fact)| fact)
+        .collect()
+}
+
+#[test]
+fn the_usual_machine_is_cioq_with_credits() {
+    let plan = plan("");
+    assert_eq!(plan.switch.architecture, Architecture::Cioq);
+    assert_eq!(plan.flow_control, FlowControl::Credits);
+    assert_eq!(plan.nic_queues, NicQueues::PerChannel);
+    assert_eq!(plan.switch.queues, QueueScheme::PerVl);
+    assert_eq!(plan.switch.queue_flits[..], [256]);
+}
+
+#[test]
+fn every_queue_scheme_is_planned() {
+    let cases = [
+        ("\"1q\"", QueueScheme::OneQueue, 256),
+        ("\"per-vl\"", QueueScheme::PerVl, 256),
+        ("\"voq\"", QueueScheme::VoqSwitch, 32),
+        ("\"voq-net\"", QueueScheme::VoqNet, 16),
+        (
+            "{ kind = \"dbbm\", queues = 8 }",
+            QueueScheme::Dbbm { queues: 8 },
+            32,
+        ),
+        ("\"obqa\"", QueueScheme::Obqa { queues: 4 }, 64),
+    ];
+    for (text, scheme, flits) in cases {
+        let plan = plan(&format!(
+            "[switch]\nqueues = {text}\n[link]\nflow-control = \"queue-credits\"\n"
+        ));
+        assert_eq!(plan.switch.queues, scheme);
+        assert_eq!(plan.flow_control, FlowControl::QueueCredits);
+        assert_eq!(plan.switch.queue_flits[..], [flits], "{text}");
+    }
+    let plan = plan("[switch]\nqueues = \"obqa\"\ninput-buffer = { per-queue = \"1 KiB\" }\n");
+    assert_eq!(plan.switch.queue_flits[..], [16]);
+    assert_eq!(plan.switch.input_buffer, Sizes::Static([64].into()));
+}
+
+#[test]
+fn an_input_queued_switch_is_as_fast_as_its_links() {
+    let plan = plan("[switch]\nkind = \"iq\"\nqueues = \"obqa\"\nallocator = \"islip\"\n");
+    assert_eq!(plan.switch.architecture, Architecture::InputQueued);
+    assert_eq!(plan.switch.allocation, Allocation::Islip { iterations: 1 });
+    assert_eq!(plan.switch.speedup, (1, 1));
+    // 2 ns of 5.12: 25 flits take 64 cycles.
+    let fast = self::plan("[switch]\nkind = \"iq\"\nclock = \"2 ns\"\n");
+    assert_eq!(fast.switch.speedup, (25, 64));
+    assert_eq!(
+        fast.switch.period * 64,
+        fast.links[0].flit * 25,
+        "the crossbar has the pace of the links"
+    );
+}
+
+/// A resolved input-queued switch has nothing that it does not use, and loads to itself without a word.
+#[test]
+fn a_resolved_input_queued_switch_loads_to_itself() {
+    let text = format!("{TREE}[switch]\nkind = \"iq\"\nspeedup = 2\noutput-buffer = \"4 KiB\"\n");
+    let first = read(&text);
+    let notes: Vec<_> = first.notes.iter().map(|note| note.code).collect();
+    assert_eq!(notes, ["W0326", "W0326"]);
+    let resolved = first.experiment.unwrap().resolved.to_toml(false);
+    assert!(!resolved.contains("speedup") && !resolved.contains("output-buffer"));
+    let second = read(&resolved);
+    assert_eq!(said(&second), "");
+    assert_eq!(second.experiment.unwrap().resolved.to_toml(false), resolved);
+}
+
+/// G000-9 and 1.1.3 of paper 000: 4 ports and 2 links of an MPort, 229,376 B for both links.
+#[test]
+fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
+    let plan = plan(
+        "[switch]\nkind = \"hierarchical\"\ncentral-buffer = { pool = \"229376 B\", min = \"2048 B\" }\n",
+    );
+    let Architecture::Hierarchical(hierarchy) = &plan.switch.architecture else {
+        panic!("{:?}", plan.switch.architecture);
+    };
+    assert_eq!(
+        (hierarchy.ports_per_mport, hierarchy.links_per_mport),
+        (4, 2)
+    );
+    assert_eq!(
+        (hierarchy.mport_speedup, hierarchy.central_speedup),
+        ((3, 1), (3, 1))
+    );
+    assert_eq!(plan.switch.speedup, (1, 1));
+    assert_eq!(
+        hierarchy.central_buffer,
+        Sizes::Pool {
+            capacity: 1792,
+            min: [32].into(),
+            max: [1792].into()
+        }
+    );
+}
+
+/// G003-2: 768 flits, two wires of 25 ns in 40 flits and two packets of 144: 440 and 296.
+#[test]
+fn g003_2_thresholds_of_the_paper() {
+    let text = TREE.replace("512 B", "9216 B");
+    let text = format!(
+        "{text}[link]\nrate = \"400 Gbps\"\ndelay = \"25 ns\"\nmtu = \"9216 B\"\nflow-control = \"pfc\"\n\
+         [switch]\ninput-buffer = \"49152 B\"\noutput-buffer = \"49152 B\"\nspeedup = 2\n"
+    );
+    let loaded = read(&text);
+    assert_eq!(said(&loaded), "");
+    let plan = loaded.experiment.unwrap().fabric;
+    let thresholds = Thresholds {
+        xoff: 440,
+        xon: 296,
+    };
+    assert_eq!(
+        plan.flow_control,
+        FlowControl::Pfc(vec![vec![thresholds]; plan.links.len()])
+    );
+    insta::assert_snapshot!(facts(&text, "pfc").join("\n"), @r#"
+    class `host`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stopped above 28160 B, goes on at 18944 B
+    class `level-1`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stopped above 28160 B, goes on at 18944 B
+    "#);
+    // The same written down, and one flit more.
+    let written = |xoff: u64| {
+        text.replace(
+            "flow-control = \"pfc\"",
+            &format!("flow-control = {{ kind = \"pfc\", xoff = \"{xoff} B\", xon = \"18944 B\" }}"),
+        )
+    };
+    let same = read(&written(28_160)).experiment.unwrap().fabric;
+    assert_eq!(same.flow_control, plan.flow_control);
+    insta::assert_snapshot!(said(&read(&written(28_160 + 64))), @r#"
+    error[E0320]: `xoff` leaves too little room for what is under way on VL0
+      --> test.toml:13:39
+       |
+    11 | delay = "25 ns"
+       |         ------- headroom holds this twice
+    12 | mtu = "9216 B"
+    13 | flow-control = { kind = "pfc", xoff = "28224 B", xon = "18944 B" }
+       |                                       ^^^^^^^^^ 20928 B of headroom, and a cable of 25 ns (class `host`) needs 20992 B
+    14 | [switch]
+    15 | input-buffer = "49152 B"
+       |                --------- for each lane
+       |
+       = help: 2560 B under way there and back, and two packets of 9216 B: write xoff = "28160 B" or less, leave it out, or give a lane at least 49216 B
+
+    1 error
+    "#);
+}
+
+#[test]
+fn pfc_says_what_a_cable_needs() {
+    let file = |size: u64| {
+        format!(
+            "{TREE}[link]\ncable = \"5 m\"\nflow-control = \"pfc\"\n[link.class.host]\ncable = \"100 m\"\n\
+             [switch]\ninput-buffer = \"{size} B\"\n"
+        )
+    };
+    // 2 x 500 ns are 196 flits of 5.12 ns, and two packets of 8.
+    let need = (196 + 16) * 64;
+    assert_eq!(codes(&file(need)), [""; 0]);
+    insta::assert_snapshot!(said(&read(&file(need - 64))), @r#"
+    error[E0320]: `input-buffer` is too small for PFC on VL0
+      --> test.toml:15:16
+       |
+    13 | cable = "100 m"
+       |         ------- headroom holds this twice
+    14 | [switch]
+    15 | input-buffer = "13504 B"
+       |                ^^^^^^^^^ 13504 B of headroom, and a cable of 500 ns (class `host`) needs 13568 B
+       |
+       = help: 12544 B under way there and back, and two packets of 512 B: give a lane at least 13568 B, or a smaller `link.mtu`
+
+    1 error
+    "#);
+}
+
+/// Where packets are short and clocks slow, the stages of signal and sender count by themselves.
+#[test]
+fn headroom_of_short_packets_counts_the_stages() {
+    let text = TREE.replace("512 B", "64 B");
+    let text = format!(
+        "{text}[link]\ndelay = \"0 ns\"\nflow-control = \"pfc\"\n[switch]\nclock = \"51.2 ns\"\nspeedup = 20\n"
+    );
+    // A flit, credit and output of a cycle of 10 flits each, and 9 until the edge: the last start comes at most 29
+    // flits after the first, and then there is that packet.
+    let facts = facts(&text, "pfc");
+    let has = |flits: &str| facts.iter().any(|fact| fact.contains(flits));
+    assert!(has("(11 flits)") && has("(30 flits)"), "{facts:?}");
+}
+
+#[test]
+fn machines_that_do_not_go_together_are_told_at_once() {
+    let text = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n\
+                [link]\nflow-control = \"pfc\"\n[link.class.host]\nrate = \"200 Gbps\"\n\
+                [switch]\nkind = \"iq\"\nspeedup = 2\ninput-buffer = { pool = \"64 KiB\" }\n\
+                [routing]\ndeadlock = \"bubble\"\n[qos]\narbiter = \"scfq\"\n[nic]\nqueues = \"per-destination\"\n\
+                [[traffic]]\nload = 0.5\n";
+    insta::assert_snapshot!(said(&read(text)), @r#"
+    error[E0323]: the bubble rule counts in credits of a lane, and flow control is `pfc`
+      --> test.toml:6:16
+       |
+     6 | flow-control = "pfc"
+       |                ^^^^^
+    ...
+    14 | deadlock = "bubble"
+       |            -------- asks for the bubble rule
+       |
+       = help: write flow-control = "credits", or routing.deadlock = "dateline"
+
+    error[E0325]: links of class `host` and those of `x` have different rates
+     --> test.toml:8:8
+      |
+    8 | rate = "200 Gbps"
+      |        ^^^^^^^^^^
+      |
+      = help: without output buffers a packet passes an input-queued switch at one rate: give all links the same, or write switch.kind = "cioq"
+
+    error[E0322]: PFC stops each lane by itself, and this input buffer is a pool
+      --> test.toml:12:16
+       |
+     6 | flow-control = "pfc"
+       |                ----- the flow control
+    ...
+    12 | input-buffer = { pool = "64 KiB" }
+       |                ^^^^^^^^^^^^^^^^^^^
+       |
+       = help: headroom that others may take is none: write an amount for each lane, such as input-buffer = "65536 B"
+
+    error[E0327]: an input-queued switch has parts for lanes or queues, and no pool
+      --> test.toml:12:16
+       |
+    10 | kind = "iq"
+       |        ---- the switches
+    11 | speedup = 2
+    12 | input-buffer = { pool = "64 KiB" }
+       |                ^^^^^^^^^^^^^^^^^^^
+       |
+       = help: write an amount for each lane, or { per-queue = "2 KiB" }
+
+    error[E0324]: injection queues need a part of their own for each queue, and this is a pool
+      --> test.toml:12:16
+       |
+    12 | input-buffer = { pool = "64 KiB" }
+       |                ^^^^^^^^^^^^^^^^^^^
+    ...
+    18 | queues = "per-destination"
+       |          ----------------- asks for them
+       |
+       = help: write input-buffer = { per-queue = "2048 B" } or more, or an amount for each lane
+
+    error[E0327]: the bubble rule needs output buffers, and an input-queued switch has none
+      --> test.toml:14:12
+       |
+    10 | kind = "iq"
+       |        ---- the switches
+    ...
+    14 | deadlock = "bubble"
+       |            ^^^^^^^^
+       |
+       = help: write deadlock = "dateline", or switch.kind = "cioq"
+
+    error[E0327]: this arbiter tags packets when they reach an output buffer, and an input-queued switch has none
+      --> test.toml:16:11
+       |
+    10 | kind = "iq"
+       |        ---- the switches
+    ...
+    16 | arbiter = "scfq"
+       |           ^^^^^^
+       |
+       = help: use an arbiter without tags ("dtable", "ib-two-table", "round-robin", …), or switch.kind = "cioq"
+
+    error[E0330]: NIC queues by destination need a routing with one path from a NIC to another
+      --> test.toml:18:10
+       |
+    18 | queues = "per-destination"
+       |          ^^^^^^^^^^^^^^^^^
+       |
+       = help: write routing.kind = "d-mod-k" (trees), "up-down" (any fabric), or nic.queues = "per-sl"
+
+    warning[W0326]: `speedup` is not used by an input-queued switch
+      --> test.toml:11:11
+       |
+    11 | speedup = 2
+       |           ^ its crossbar is as fast as its links
+       |
+       = help: leave it out, unless the same file is to be run with kind = "cioq" as well
+
+    8 errors, 1 warning
+    "#);
+}
+
+#[test]
+fn checks_of_machines_have_their_codes() {
+    let pfc = "[link]\nflow-control = ";
+    let cases: &[(&str, &[&str])] = &[
+        (
+            &format!("{pfc}{{ kind = \"pfc\", xon = \"16 KiB\" }}\n"),
+            &["E0321"],
+        ),
+        (
+            &format!("{pfc}{{ kind = \"pfc\", xoff = \"15 KiB\" }}\n"),
+            &["E0320"],
+        ),
+        (
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\nkind = \"hierarchical\"\n",
+            &["E0323"],
+        ),
+        (
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"4 KiB\"\n",
+            &["E0324"],
+        ),
+        (
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\ninput-buffer = { pool = \"4 KiB\" }\n",
+            &["E0324"],
+        ),
+        // A packet fits into a queue, and the round trip does not.
+        (
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"8 KiB\"\n",
+            &["W0312"],
+        ),
+        (
+            "[switch]\nkind = \"iq\"\n[link.class.host]\nrate = \"200 Gbps\"\n",
+            &["E0325"],
+        ),
+        (
+            "[switch]\nkind = \"iq\"\ninput-buffer = { pool = \"64 KiB\" }\n",
+            &["E0327"],
+        ),
+        (
+            "[switch]\nkind = \"iq\"\n[qos]\narbiter = \"wfq\"\n",
+            &["E0327"],
+        ),
+        (
+            "[switch]\nkind = \"hierarchical\"\n[switch.pipeline]\ninput = 0\nrouting = 0\n",
+            &["E0328"],
+        ),
+        (
+            "[switch]\nkind = \"hierarchical\"\nqueues = \"voq\"\n",
+            &["E0106"],
+        ),
+        (
+            "[switch]\nkind = \"hierarchical\"\ncentral-buffer = \"512 B\"\n",
+            &["E0311"],
+        ),
+        (
+            "[switch]\nkind = \"hierarchical\"\ncentral-buffer = { per-queue = \"512 B\" }\n",
+            &["E0331"],
+        ),
+        (
+            "[switch]\noutput-buffer = { per-queue = \"2 KiB\" }\n",
+            &["E0331"],
+        ),
+        (
+            "[nic]\nqueues = \"per-destination\"\n[routing]\nkind = \"random-up\"\n",
+            &["E0330"],
+        ),
+        (
+            "[nic]\nqueues = \"per-destination\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"4 KiB\"\n",
+            &["E0324"],
+        ),
+        (
+            "[switch]\nqueues = { kind = \"obqa\", queues = 0 }\n",
+            &["E0102"],
+        ),
+        (
+            "[switch]\nqueues = { kind = \"dbbm\", queues = 8192 }\ninput-buffer = \"64 KiB\"\n[qos]\nvls = 2\n",
+            &["E0313"],
+        ),
+        ("[switch]\nqueues = \"1q\"\n[qos]\nvls = 2\n", &[]),
+        (
+            "[switch]\nqueues = \"1q\"\ninput-buffer = { per-queue = \"8 KiB\" }\n[qos]\nvls = 2\n",
+            &["E0329"],
+        ),
+    ];
+    for (more, expected) in cases {
+        assert_eq!(codes(&format!("{TREE}{more}")), *expected, "{more}");
+    }
+    let torus =
+        "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[[traffic]]\nload = 0.5\n";
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "[switch]\nqueues = \"1q\"\n[routing]\ndeadlock = \"dateline\"\n",
+            &["E0329"],
+        ),
+        ("[switch]\nqueues = \"1q\"\n[qos]\nvls = 2\n", &["E0329"]),
+        ("[switch]\nqueues = \"1q\"\n", &[]),
+        ("[link]\nflow-control = \"pfc\"\n", &["E0323"]),
+        (
+            "[link]\nflow-control = \"pfc\"\n[routing]\ndeadlock = \"dateline\"\n",
+            &[],
+        ),
+        ("[switch]\nkind = \"iq\"\n", &["E0327"]),
+        (
+            "[switch]\nkind = \"iq\"\n[routing]\ndeadlock = \"dateline\"\n",
+            &[],
+        ),
+        ("[switch]\nkind = \"hierarchical\"\n", &[]),
+    ];
+    for (more, expected) in cases {
+        assert_eq!(codes(&format!("{torus}{more}")), *expected, "{more}");
+    }
+}
+
+/// Trees with a centre stay free whatever the groups: a packet that goes up by a port comes down by the same port
+/// of other switches, so a group that has ports of both directions is left by one and met again by none.
+#[test]
+fn trees_with_a_centre_are_free() {
+    for (arity, ports) in [(4, 4), (6, 4), (6, 6), (4, 3), (3, 2)] {
+        let text = format!(
+            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = {arity}\nlevels = 3\n[switch]\n\
+             kind = \"hierarchical\"\nports-per-mport = {ports}\n[[traffic]]\nload = 0.5\n"
+        );
+        assert_eq!(codes(&text), [""; 0], "{arity} {ports}");
+        assert!(facts(&text, "routing")[0].contains("central queues"));
+    }
+}
+
+/// Pairs of neighbouring ports join dimensions: what goes on in y shares a central queue with what goes on in x.
+#[test]
+fn a_centre_that_mixes_dimensions_can_deadlock() {
+    let text = |rule: &str, ports: u32| {
+        format!(
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\ndeadlock = \"{rule}\"\n[switch]\n\
+             kind = \"hierarchical\"\nports-per-mport = {ports}\n[[traffic]]\nload = 0.5\n"
+        )
+    };
+    assert_eq!(codes(&text("dateline", 5)), [""; 0]);
+    assert_eq!(codes(&text("bubble", 2)), [""; 0]);
+    insta::assert_snapshot!(said(&read(&text("dateline", 2))), @r#"
+    error[E0501]: routing dimension-order can deadlock on this fabric
+     --> test.toml:6:12
+      |
+    6 | deadlock = "dateline"
+      |            ^^^^^^^^^^ cycle of 4 channels: s12->s15 lane 1 (its MPort 0, central link 0), s15->s14 lane 0 (its MPort 0, central link 0), s14->s13 lane 0 (its MPort 0, central link 0), s13->s12 lane 0 (its MPort 0, central link 0)
+    7 | [switch]
+    8 | kind = "hierarchical"
+      |        -------------- inputs of an MPort share its central queues
+      |
+      = help: choose `ports-per-mport` so that an MPort does not join inputs of different directions, or switch.kind = "cioq"; on a torus use deadlock = "bubble"; --force runs it all the same
+
+    1 error
+    "#);
+}
+
+/// One file; kind and flow control are each one value of the command line.
+#[test]
+fn machines_are_swapped_by_one_value() {
+    let text = format!(
+        "{TREE}[link]\ndelay = \"20 ns\"\n[switch]\nqueues = \"voq\"\nspeedup = 2\ninput-buffer = \"32 KiB\"\n\
+         [measure]\nlength = \"20 us\"\n"
+    );
+    let mut digests = BTreeMap::new();
+    for kind in ["cioq", "iq"] {
+        for control in ["credits", "queue-credits", "pfc"] {
+            let sets = [
+                format!("switch.kind={kind}"),
+                format!("link.flow-control={control}"),
+            ];
+            let loaded = load(&Request {
+                sets: &sets,
+                ..Request::new("test.toml", &text)
+            });
+            let words = said(&loaded);
+            let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+            let is_pfc = matches!(experiment.fabric.flow_control, FlowControl::Pfc(_));
+            assert_eq!(is_pfc, control == "pfc");
+            let result = run(&experiment, &RunOptions::default(), &mut |_| {
+                Control::Continue
+            });
+            let one = &result.document.run;
+            assert!(one.counters.delivered_packets > 1000, "{sets:?}");
+            digests.insert((kind, control), one.digest.clone());
+        }
+    }
+    for control in ["credits", "queue-credits", "pfc"] {
+        assert_ne!(digests[&("cioq", control)], digests[&("iq", control)]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Paper 000: InfiniBand against Omni-Path with a deficit table.
+//!
+//! ```text
+//!                4-ary 3-tree   24-ary 2-tree   8x8 torus   8x8x8 torus
+//!  InfiniBand    S000-1 (2x)    S000-3          S000-5      S000-7         latency.rs  C000-1 to -11, -14
+//!  Omni-Path     S000-2         S000-4          S000-6      S000-8         shares.rs   C000-13
+//!   x1, 6 x1     S000-2         S000-4
+//! ```
+//!
+//! Beside the paper's InfiniBand crossbar (one flit per cycle over each port) one of twice that speed is run (`2x`),
+//! under which queues form at the outputs, where the tables decide: with the paper's crossbar packets wait at the
+//! inputs, which take their lanes round robin, a message each, and shares are those of a round. Beside Omni-Path's
+//! internal links of three flits per cycle links of one are run, two of them (`x1`) and six (`6 x1`, as many flits per
+//! cycle as the paper's), to see how much of its advantage is theirs.
+//!
+//! At CI size a 4-ary 2-tree stands for the trees and a 4x4 torus for the tori, and only orders are judged.
+
+mod claims;
+mod latency;
+mod readings;
+mod scenarios;
+mod shares;
+
+use crate::{Paper, points_csv};
+
+/// The paper.
+pub(crate) const PAPER: Paper = Paper {
+    id: "000",
+    title: "IB vs OPA with DTable",
+    effort: |size| scenarios::span(size).effort(),
+    runs: scenarios::runs,
+    claims: claims::CLAIMS,
+    readings: readings::READINGS,
+    variations: readings::VARIATIONS,
+    tables: |results| vec![("points", points_csv(results))],
+};
+
+#[cfg(test)]
+mod tests;

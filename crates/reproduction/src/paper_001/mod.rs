@@ -1,0 +1,47 @@
+//! Paper 001: OBQA, queues by output port against head-of-line blocking in fat trees.
+//!
+//! ```text
+//!  schemes.rs      scenarios.rs
+//!  1Q, DBBM, OBQA  S001-1, S001-2  uniform, over load   ──► C001-1 to C001-7     saturation.rs
+//!  VOQsw, VOQnet   S001-3, S001-4  a hot spot, over time ─► C001-8 to C001-11    course.rs
+//!                  S001-5, S001-6  storage, over time    ─► C001-12, C001-13     course.rs
+//! ```
+//!
+//! S001-7 (memory) is arithmetic of `netloom_design::cost`; S001-8 are the vectors V001-2 to V001-10, tests of the
+//! crates routing and fabric. At CI size the paper's 256 nodes are a 4-ary 3-tree of 64, and only orders are judged.
+
+mod claims;
+mod course;
+mod readings;
+mod saturation;
+mod scenarios;
+mod schemes;
+mod tables;
+
+use crate::{Effort, Paper, Size};
+
+/// The paper.
+pub(crate) const PAPER: Paper = Paper {
+    id: "001",
+    title: "OBQA in fat-trees",
+    effort,
+    runs: scenarios::runs,
+    claims: claims::CLAIMS,
+    readings: readings::READINGS,
+    variations: readings::VARIATIONS,
+    tables: tables::tables,
+};
+
+fn effort(size: Size) -> Effort {
+    Effort {
+        seeds: match size {
+            Size::Tiny => 1,
+            Size::Ci => 5,
+            Size::Paper => 2,
+        },
+        length: scenarios::length(size).words(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

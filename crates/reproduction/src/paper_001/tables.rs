@@ -1,0 +1,128 @@
+//! What the figures are drawn from.
+
+use netloom_results::{Cell, Column, Csv};
+
+use super::course::efficiency;
+use super::saturation::saturation;
+use super::scenarios::{
+    Course, S001_1, S001_2, S001_3, S001_4, S001_5, S001_6, SMALL_1, SMALL_3, SMALL_5, Scenario,
+};
+use crate::{Measured, Point, Results, points_csv};
+
+const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column {
+        name,
+        unit,
+        meaning,
+    }
+}
+
+/// All tables by their names.
+pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
+    vec![
+        ("points", points_csv(results)),
+        ("saturation", saturations(results)),
+        ("efficiency", courses(results)),
+    ]
+}
+
+/// The columns of `saturation.csv`.
+const SATURATION: &[Column] = &[
+    column("series", "", "Scenario, network and scheme."),
+    column("seeds", "", "How many runs the means are over."),
+    column(
+        "saturation",
+        "fraction",
+        "The largest load of which 98 % are delivered; empty if it cannot be read off.",
+    ),
+    column(
+        "saturation_half_width",
+        "fraction",
+        "Half width of its 95 % interval over seeds.",
+    ),
+    column(
+        "latency_growth",
+        "",
+        "Mean latency at the load just below, over that at load 0.1: a cross-check, below 3 in a steady state.",
+    ),
+    column("why_not", "", "Why it cannot be read off."),
+];
+
+/// Where every scheme saturates.
+fn saturations(results: &Results) -> String {
+    let mut csv = Csv::new(&[SATURATION]);
+    for scenario in [&S001_1, &S001_2, &SMALL_1] {
+        for case in scenario.cases {
+            let series = results.series(case.series);
+            let Some(first) = series.points.first() else {
+                continue;
+            };
+            let found = saturation(results, scenario, case.scheme);
+            let why_not = found.as_ref().err().cloned().unwrap_or_default();
+            let load = found.ok().and_then(|loads| Measured::over(&loads));
+            let is_below = |point: &&Point<'_>| load.is_some_and(|load| point.load <= load.mean);
+            let below = series.points.iter().rfind(is_below);
+            let latency = |point: &Point<'_>| Some(point.latency("uniform")?.mean);
+            let growth = below.and_then(|point| Some(latency(point)? / latency(series.at(0.1)?)?));
+            csv.line([
+                case.series.to_owned(),
+                first.runs.len().to_string(),
+                load.map(|load| load.mean).cell(),
+                load.and_then(|load| load.half_width).cell(),
+                growth.cell(),
+                why_not,
+            ]);
+        }
+    }
+    csv.finish()
+}
+
+/// The columns of `efficiency.csv`.
+const EFFICIENCY: &[Column] = &[
+    column("series", "", "Scenario, network and scheme."),
+    column("time_us", "us", "End of the bin."),
+    column("seeds", "", "How many runs the means are over."),
+    column(
+        "efficiency",
+        "fraction",
+        "Delivered in the bin, of the links to all nodes.",
+    ),
+    column(
+        "efficiency_active",
+        "fraction",
+        "The same of as many links as there are sources that create messages in the bin.",
+    ),
+];
+
+/// Efficiency over time.
+fn courses(results: &Results) -> String {
+    let mut csv = Csv::new(&[EFFICIENCY]);
+    let scenarios: [&Scenario; 6] = [&S001_3, &S001_4, &S001_5, &S001_6, &SMALL_3, &SMALL_5];
+    for scenario in scenarios {
+        for case in scenario.cases {
+            let own = results.outcomes.iter().filter(|o| o.run.series == case.series);
+            let courses: Vec<_> = own.filter_map(efficiency).collect();
+            let Some(first) = courses.first() else {
+                continue;
+            };
+            for (bin, &(end, _)) in first.iter().enumerate() {
+                let parts: Vec<f64> = courses.iter().filter_map(|c| Some(c.get(bin)?.1)).collect();
+                let mean = Measured::over(&parts).map(|m| m.mean);
+                // A quarter of the sources is silent but for the time of the hot spot.
+                let active = match scenario.course {
+                    Course::HotSpot(m) if end <= f64::from(m.from) => 0.75,
+                    Course::HotSpot(m) if end > f64::from(m.until) => 0.75,
+                    _ => 1.0,
+                };
+                csv.line([
+                    case.series.to_owned(),
+                    end.cell(),
+                    parts.len().to_string(),
+                    mean.cell(),
+                    mean.map(|mean| mean / active).cell(),
+                ]);
+            }
+        }
+    }
+    csv.finish()
+}

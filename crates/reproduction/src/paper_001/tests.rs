@@ -1,0 +1,477 @@
+//! The runs are those of the paper, every claim can miss, and the switch has its known limits.
+
+use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_experiment::spec::{Request, load};
+use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueScheme};
+use netloom_results::{Frame, SeriesLine, Table as _};
+
+use super::readings::{READINGS, VARIATIONS};
+use super::scenarios::{
+    Course, S001_1, S001_2, S001_3, S001_4, S001_5, S001_6, SERIES, SMALL_1, SMALL_3, SMALL_5,
+    Scenario, runs,
+};
+use super::*;
+use crate::{Outcome, Results, Run, Table, Verdict};
+
+const ALL: [&Scenario; 9] = [
+    &S001_1, &S001_2, &S001_3, &S001_4, &S001_5, &S001_6, &SMALL_1, &SMALL_3, &SMALL_5,
+];
+
+#[test]
+fn every_figure_is_covered() {
+    let runs = runs(Size::Paper, 2, None);
+    let n = |scenario: &str| {
+        let mut series: Vec<&str> = runs
+            .iter()
+            .filter(|run| run.scenario() == scenario)
+            .map(|run| run.series)
+            .collect();
+        series.dedup();
+        series.len()
+    };
+    let figures = ["S001-1", "S001-2", "S001-3", "S001-4", "S001-5", "S001-6"];
+    assert_eq!(figures.map(n), [6, 7, 5, 7, 4, 4]);
+    // Around the knee every hundredth.
+    let own = |series: &str| {
+        let own = runs.iter().filter(|run| run.series == series && run.seed == 2);
+        own.map(|run| (run.load * 100.0).round() as u32).collect::<Vec<_>>()
+    };
+    for case in S001_1.cases.iter().chain(S001_2.cases) {
+        let loads = own(case.series);
+        assert!((1..=10).all(|ten| loads.contains(&(10 * ten))), "{loads:?}");
+        let fine = loads.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
+        assert!(fine >= 12, "{}: {loads:?}", case.series);
+    }
+    let one = runs.iter().find(|run| run.series == "S001-3 #2 VOQnet").unwrap();
+    for set in [
+        "switch.queues=\"voq-net\"",
+        "switch.input-buffer={ per-queue = \"512 B\" }",
+        "traffic.0.pattern.from=\"250 us\"",
+        "measure.epochs=200",
+    ] {
+        assert!(one.sets.contains(&set.to_owned()), "{set}: {:?}", one.sets);
+    }
+    assert_eq!(one.tables, [SERIES]);
+}
+
+#[test]
+fn every_run_and_variation_loads() {
+    let variations = VARIATIONS.iter().map(Some).chain([None]);
+    for variation in variations {
+        for size in [Size::Tiny, Size::Paper] {
+            let mut seen = vec![];
+            for run in runs(size, 1, variation) {
+                if seen.contains(&run.series) {
+                    continue;
+                }
+                seen.push(run.series);
+                let request = Request {
+                    sets: &run.sets,
+                    ..Request::new(run.file, &run.text)
+                };
+                let loaded = load(&request);
+                let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
+                assert!(loaded.experiment.is_some(), "{variation:?}: {notes}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_files_are_the_scenarios() {
+    let networks = [
+        ("S001-1 #2 OBQA-4", 256, 256, 8, QueueScheme::Obqa { queues: 4 }, 16),
+        ("S001-2 #3 VOQsw-32", 256, 32, 32, QueueScheme::VoqSwitch, 2),
+        ("S001-3 #2 VOQnet", 256, 256, 8, QueueScheme::VoqNet, 8),
+        ("S001-4 #3 DBBM-8", 256, 32, 32, QueueScheme::Dbbm { queues: 8 }, 8),
+        ("S001-6 #1 1Q", 64, 48, 8, QueueScheme::OneQueue, 64),
+    ];
+    for (series, nodes, switches, radix, queues, packets) in networks {
+        let all = runs(Size::Paper, 1, None);
+        let run = all.iter().find(|run| run.series == series).unwrap();
+        let request = Request {
+            sets: &run.sets,
+            ..Request::new(run.file, &run.text)
+        };
+        let experiment = load(&request).experiment.expect("a sound experiment");
+        let plan = &experiment.fabric;
+        let sizes = (plan.topology.n_nics(), plan.topology.n_switches());
+        assert_eq!(sizes, (nodes, switches), "{series}");
+        assert_eq!(u32::from(plan.topology.radix()), radix, "{series}");
+        assert!(matches!(plan.switch.architecture, Architecture::InputQueued));
+        assert_eq!(plan.switch.queues, queues);
+        assert!(matches!(plan.flow_control, FlowControl::QueueCredits));
+        assert!(matches!(plan.nic_queues, NicQueues::PerDestination));
+        // Eight flits a packet (section 2.1: packets per queue).
+        assert_eq!(plan.switch.queue_flits[0], 8 * packets, "{series}");
+        // 1 GB/s and 4 ns; routing and arbitration of 10 ns each.
+        let ns = |ticks: u64| experiment.timebase.nanos(ticks as f64);
+        assert!(plan.links.iter().all(|l| (ns(l.flit), ns(l.delay)) == (8.0, 4.0)));
+        let stages = plan.switch.pipeline;
+        let before = ns(stages.routing * plan.switch.period);
+        assert_eq!((before, ns(stages.allocation * plan.switch.period)), (10.0, 10.0));
+    }
+}
+
+#[test]
+fn readings_are_explained() {
+    let known: Vec<&str> = READINGS.iter().map(|reading| reading.id).collect();
+    let used = PAPER.claims.iter().flat_map(|claim| claim.readings);
+    let varied = VARIATIONS.iter().map(|variation| &variation.reading);
+    for reading in used.chain(varied) {
+        assert!(known.contains(reading), "{reading}");
+    }
+}
+
+/// What a scheme does: where it saturates, and its efficiency before and during a hot spot, and in storage traffic.
+#[derive(Clone, Copy)]
+struct MadeUp {
+    knee: f64,
+    before: f64,
+    during: f64,
+    storage: f64,
+}
+
+/// What the paper prints or says.
+fn as_printed(series: &str) -> MadeUp {
+    let of = |knee, before, during, storage| MadeUp {
+        knee,
+        before,
+        during,
+        storage,
+    };
+    let name = series.rsplit(' ').next().unwrap();
+    match (series.contains("#3"), name) {
+        (_, "1Q") => of(0.60, 0.6, 0.05, 0.14),
+        (false, "DBBM-4") => of(0.62, 0.70, 0.52, 0.22),
+        (true, "DBBM-4" | "DBBM-8") => of(0.61, 0.70, 0.40, 0.22),
+        (false, "OBQA-2") => of(0.68, 0.72, 0.57, 0.28),
+        (true, "OBQA-4") => of(0.76, 0.72, 0.50, 0.28),
+        (true, "OBQA-8") => of(0.81, 0.72, 0.57, 0.28),
+        (_, "VOQnet") => of(if series.contains("#3") { 0.83 } else { 0.80 }, 0.74, 0.60, 0.28),
+        (_, "OBQA-4") => of(0.79, 0.72, 0.57, 0.28),
+        _ => of(if series.contains("#3") { 0.81 } else { 0.80 }, 0.73, 0.58, 0.28),
+    }
+}
+
+/// A table over time: bins of one course.
+fn series(bins: impl Iterator<Item = (f64, f64)>) -> Frame {
+    let mut frame = Frame::of::<SeriesLine>();
+    for (end, part) in bins {
+        let line = SeriesLine {
+            seed: 1,
+            time_ns: 1000.0 * end,
+            class: "all".to_owned(),
+            sl: 0,
+            offered_load: 1.0,
+            injected_load: part,
+            delivered_load: part,
+            latency_mean_ns: None,
+        };
+        frame.push(line.data());
+    }
+    frame
+}
+
+/// Results in which schemes do what `of` says, seeds a little apart.
+fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
+    let outcome = |run: Run| {
+        let made = of(run.series);
+        let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
+        let mut result = crate::results::made_up(run.seed, vec![]);
+        result.total.offered_load = run.load;
+        result.total.delivered_load = run.load.min(made.knee + 0.001);
+        let scenario = ALL
+            .into_iter()
+            .find(|s| s.cases.iter().any(|case| case.series == run.series))
+            .unwrap();
+        let table = match scenario.course {
+            Course::Load => None,
+            Course::HotSpot(m) => Some(series((1..=m.end / 5).map(|bin| {
+                let (end, is_before) = (5 * bin, 5 * bin <= m.from);
+                let part = if is_before { made.before } else { made.during };
+                (f64::from(end), part * wobble)
+            }))),
+            // Congestion in the middle; what is not delivered there comes later.
+            Course::Storage { end } => Some(series((1..=200).map(|bin| {
+                let lost = 0.28 - made.storage;
+                let is_later = run.scenario() == "S001-5" && bin > 120;
+                let part = match bin {
+                    81..=120 => made.storage,
+                    _ if is_later => 0.28 + 0.4 * lost,
+                    _ => 0.28,
+                };
+                (f64::from(end) * f64::from(bin) / 200.0, part * wobble)
+            }))),
+        };
+        Outcome {
+            result,
+            tables: table.into_iter().map(|t| (SERIES.to_owned(), t)).collect(),
+            run,
+        }
+    };
+    Results {
+        outcomes: runs(size, 3, None).into_iter().map(outcome).collect(),
+        ..Results::default()
+    }
+}
+
+/// The claims with a verdict.
+fn with(verdict: Verdict, results: &Results) -> Vec<String> {
+    let table = Table::new(&PAPER, results);
+    let rows = table.rows.iter().filter(|row| row.verdict == verdict);
+    rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
+        .collect()
+}
+
+#[test]
+fn what_the_paper_prints_holds() {
+    let results = made_up(Size::Paper, as_printed);
+    assert_eq!(with(Verdict::Misses, &results), [""; 0]);
+    assert_eq!(with(Verdict::NotRun, &results), ["C001-15"]);
+}
+
+#[test]
+fn only_orders_are_judged_on_the_small_network() {
+    let results = made_up(Size::Ci, as_printed);
+    let judged = with(Verdict::Holds, &results);
+    let expected = [
+        "C001-3 OBQA-2",
+        "C001-3 DBBM-4",
+        "C001-9 order",
+        "C001-10 8 ports",
+        "C001-12",
+        "C001-14",
+    ];
+    assert_eq!(judged, expected);
+    assert_eq!(with(Verdict::Misses, &results), [""; 0]);
+}
+
+/// A change of what is printed, and the claims that miss then.
+type Change = (&'static str, fn(&str, &mut MadeUp), &'static [&'static str]);
+
+#[test]
+fn every_claim_can_miss() {
+    let cases: [Change; 10] = [
+        (
+            "OBQA-4 saturates early on #2",
+            |series, made| {
+                if series == "S001-1 #2 OBQA-4" {
+                    made.knee = 0.66;
+                }
+            },
+            &[
+                "C001-1 VOQsw-8",
+                "C001-1 VOQnet",
+                "C001-3 DBBM-4",
+                "C001-4",
+            ],
+        ),
+        (
+            "OBQA-2 saturates as DBBM-4",
+            |series, made| {
+                if series == "S001-1 #2 OBQA-2" {
+                    made.knee = 0.60;
+                }
+            },
+            &["C001-2", "C001-3 OBQA-2"],
+        ),
+        (
+            "OBQA-8 is far below",
+            |series, made| {
+                if series == "S001-2 #3 OBQA-8" {
+                    made.knee = 0.77;
+                }
+            },
+            &["C001-5 VOQsw-32", "C001-5 VOQnet"],
+        ),
+        (
+            "OBQA-4 is as good on #3",
+            |series, made| {
+                if series == "S001-2 #3 OBQA-4" {
+                    made.knee = 0.80;
+                }
+            },
+            &["C001-6"],
+        ),
+        (
+            "DBBM is good on #3",
+            |series, made| {
+                if series.contains("S001-2 #3 DBBM") {
+                    made.knee = 0.75;
+                }
+            },
+            &["C001-7 DBBM-4", "C001-7 DBBM-8"],
+        ),
+        (
+            "one queue does not collapse",
+            |series, made| {
+                if series.contains("S001-3 #2 1Q") {
+                    made.during = 0.54;
+                }
+            },
+            &["C001-8", "C001-10 8 ports"],
+        ),
+        (
+            "a hot spot does nothing on #2",
+            |series, made| {
+                if series.contains("S001-3 #2") {
+                    made.during = made.before;
+                }
+            },
+            &[
+                "C001-8",
+                "C001-9 DBBM-4",
+                "C001-9 OBQA-4",
+                "C001-9 VOQsw-8",
+                "C001-9 order",
+            ],
+        ),
+        (
+            "OBQA-4 loses most",
+            |series, made| {
+                if series.contains("S001-3 #2 OBQA-4") {
+                    made.during = 0.3;
+                }
+            },
+            &[
+                "C001-9 OBQA-4",
+                "C001-9 order",
+                "C001-9 alike",
+                "C001-10 8 ports",
+            ],
+        ),
+        (
+            "OBQA is bad on #3",
+            |series, made| {
+                if series.contains("S001-4 #3 OBQA") {
+                    made.during = 0.35;
+                }
+            },
+            &["C001-10 32 ports", "C001-11 OBQA-8", "C001-11 OBQA-4"],
+        ),
+        (
+            "OBQA-4 is bad for storage",
+            |series, made| {
+                if series.contains("OBQA-4") && series.contains("#1") {
+                    made.storage = 0.05;
+                }
+            },
+            &["C001-12", "C001-13 DBBM-4", "C001-13 1Q"],
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let results = made_up(Size::Paper, |series| {
+            let mut made = as_printed(series);
+            change(series, &mut made);
+            made
+        });
+        assert_eq!(with(Verdict::Misses, &results), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_knee_outside_the_steps_is_not_judged() {
+    // Above the last fine step, and below the first.
+    for knee in [0.95, 0.3] {
+        let results = made_up(Size::Paper, |series| MadeUp {
+            knee: if series == "S001-1 #2 OBQA-4" {
+                knee
+            } else {
+                as_printed(series).knee
+            },
+            ..as_printed(series)
+        });
+        let not_run = with(Verdict::NotRun, &results);
+        assert!(not_run.contains(&"C001-4".to_owned()), "{knee}: {not_run:?}");
+        let table = Table::new(&PAPER, &results);
+        let row = table.rows.iter().find(|row| row.id == "C001-4").unwrap();
+        assert!(row.measured.contains("too few loads"), "{}", row.measured);
+    }
+    // What carries everything saturates at 1.
+    let results = made_up(Size::Paper, |series| MadeUp {
+        knee: 2.0,
+        ..as_printed(series)
+    });
+    let table = Table::new(&PAPER, &results);
+    let row = table.rows.iter().find(|row| row.id == "C001-1").unwrap();
+    assert_eq!(row.measured, "1.000 against 1.000: +0.0 points");
+}
+
+#[test]
+fn what_lacks_a_run_is_not_judged() {
+    let mut results = made_up(Size::Paper, as_printed);
+    results.lacking = vec![("S001-1 #2 OBQA-4", 0.79), ("S001-4 #3 VOQnet", 1.0)];
+    let expected = [
+        "C001-1 VOQsw-8",
+        "C001-1 VOQnet",
+        "C001-3 DBBM-4",
+        "C001-4",
+        "C001-10 32 ports",
+        "C001-11 OBQA-8",
+        "C001-15",
+    ];
+    assert_eq!(with(Verdict::NotRun, &results), expected);
+    let not_run = with(Verdict::NotRun, &Results::default()).len();
+    assert_eq!(not_run, PAPER.claims.len() - 1);
+    // One seed orders nothing.
+    let mut results = made_up(Size::Paper, as_printed);
+    results.outcomes.retain(|outcome| outcome.run.seed == 1);
+    let not_run = with(Verdict::NotRun, &results);
+    for order in ["C001-3 OBQA-2", "C001-10 8 ports", "C001-12"] {
+        assert!(not_run.contains(&order.to_owned()), "{order}: {not_run:?}");
+    }
+}
+
+#[test]
+fn figures_have_their_tables() {
+    let results = made_up(Size::Paper, as_printed);
+    let tables = (PAPER.tables)(&results);
+    let names: Vec<&str> = tables.iter().map(|table| table.0).collect();
+    assert_eq!(names, ["points", "saturation", "efficiency"]);
+    let line = |table: usize, start: &str| {
+        let found = tables[table].1.lines().find(|line| line.starts_with(start));
+        found.unwrap_or_default().to_owned()
+    };
+    assert_eq!(line(1, "S001-1 #2 OBQA-4"), "S001-1 #2 OBQA-4,3,0.79,0,,");
+    assert_eq!(tables[1].1.lines().count(), 1 + 6 + 7);
+    assert_eq!(tables[2].1.lines().count(), 1 + 200 * (5 + 7 + 4 + 4));
+    // 192 of 256 sources send before the hot spot.
+    let before = line(2, "S001-3 #2 VOQsw-8,250,");
+    assert_eq!(before, "S001-3 #2 VOQsw-8,250,3,0.73,0.9733333333333333");
+}
+
+/// What one saturated switch of the paper's kind delivers, of its links.
+fn saturated_switch(ports: u32, queues: &str) -> f64 {
+    let text = S001_1_TEXT;
+    let sets = [
+        format!("topology={{ kind = \"single-switch\", ports = {ports} }}"),
+        "routing.kind=\"shortest\"".to_owned(),
+        format!("switch.queues={queues}"),
+        "traffic.0.load=1".to_owned(),
+        "measure.warmup=\"20 us\"".to_owned(),
+        "measure.length=\"220 us\"".to_owned(),
+    ];
+    let request = Request {
+        sets: &sets,
+        ..Request::new("s001_1.toml", text)
+    };
+    let loaded = load(&request);
+    let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{notes}"));
+    let options = RunOptions::default();
+    let result = runner::run(&experiment, &options, &mut |_| Control::Continue);
+    result.document.run.total.delivered_load
+}
+
+const S001_1_TEXT: &str = include_str!("../../../../experiments/papers/001/s001_1.toml");
+
+/// 58.6 % is the limit for many ports, 0.593 the exact value for 32 (Karol, Hluchyj and Morgan 1987).
+#[test]
+fn v001_14_one_queue_saturates_at_58_percent() {
+    let load = saturated_switch(32, "\"1q\"");
+    assert!((load - 0.593).abs() < 0.02, "{load}");
+    // It is the queue and not the switch: with one for each output nearly everything passes.
+    let load = saturated_switch(32, "\"voq\"");
+    assert!(load > 0.85, "{load}");
+}
