@@ -118,7 +118,7 @@ impl Twin<'_> {
         self.packet_hops += 1;
         self.take_output(s, id);
         self.leave_input(s, p, id, pace);
-        self.enter_output(s, id, pace);
+        self.enter_output(s, id, pace, false);
     }
 
     /// Room in the output buffer is taken for a packet granted now.
@@ -132,19 +132,26 @@ impl Twin<'_> {
         self.ports[s][packet.output].space_used[usize::from(packet.next_vl)] += units;
     }
 
-    /// A packet granted now comes into its output buffer.
-    pub(super) fn enter_output(&mut self, s: usize, id: usize, pace: Pace) {
+    /// A packet granted now comes into its output buffer, and joins its queue on the first edge from which its
+    /// link would find every flit in time.
+    pub(super) fn enter_output(&mut self, s: usize, id: usize, pace: Pace, from_centre: bool) {
         let switch = &self.plan.switch;
-        let cycles = switch.pipeline;
-        let buffered = self.now + (cycles.allocation + cycles.crossbar) * switch.period;
+        let (period, cycles) = (switch.period, switch.pipeline);
+        let buffered = self.now + (cycles.allocation + cycles.crossbar) * period;
         let packet = &mut self.packets[id];
         packet.buffered = buffered;
         packet.pace = Some(pace);
         packet.is_announced = false;
         let (flits, output, vl) = (packet.flits, packet.output, packet.next_vl);
+        let (flit, _) = self.flit_of(s, output);
+        let mut joined = buffered;
         for k in 0..flits {
             let there = buffered + pace.time_of(k);
-            self.at(there, Occurrence::Buffered(s, output, id, k, vl));
+            self.at(there, Occurrence::Buffered(s, output, vl));
+            while there > joined + cycles.output * period + k * flit {
+                joined += period;
+            }
         }
+        self.at(joined, Occurrence::Joined(s, output, vl, id, from_centre));
     }
 }

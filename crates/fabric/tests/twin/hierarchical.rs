@@ -179,7 +179,7 @@ impl Twin<'_> {
         self.packet_hops += 1;
         self.take_output(s, id);
         self.leave_input(s, p, id, pace);
-        self.enter_output(s, id, pace);
+        self.enter_output(s, id, pace, false);
     }
 
     fn cross_to_centre(&mut self, s: usize, p: usize, queue: usize, link: usize) {
@@ -253,6 +253,6 @@ impl Twin<'_> {
             let free = left + cycles.credit * period;
             self.at(free, Occurrence::CentreSpace(s, link, packet.next_vl));
         }
-        self.enter_output(s, id, pace);
+        self.enter_output(s, id, pace, true);
     }
 }

@@ -243,7 +243,10 @@ impl<'a> Twin<'a> {
             Occurrence::CentreSpace(s, link, vl) => {
                 self.links[s][link].space_used[usize::from(vl)] -= 1;
             }
-            Occurrence::Buffered(s, p, id, k, vl) => self.buffered(s, p, id, k, vl),
+            Occurrence::Buffered(s, p, vl) => self.buffered(s, p, vl),
+            Occurrence::Joined(s, p, vl, id, from_centre) => {
+                self.join_output(s, p, vl, id, from_centre);
+            }
             Occurrence::LeftOutput(s, p, vl) => self.ports[s][p].in_output[usize::from(vl)] -= 1,
             Occurrence::Space(s, p, vl) => self.ports[s][p].space_used[usize::from(vl)] -= 1,
         }

@@ -6,13 +6,23 @@ use super::Twin;
 use super::state::{Occurrence, Sender, assert_holds};
 
 impl Twin<'_> {
-    pub(super) fn buffered(&mut self, s: usize, p: usize, id: usize, k: u64, vl: u8) {
+    pub(super) fn buffered(&mut self, s: usize, p: usize, vl: u8) {
         let state = &mut self.ports[s][p];
         state.in_output[usize::from(vl)] += 1;
         let sizes = &self.plan.switch.output_buffer;
         assert_holds(sizes, &state.in_output, "an output");
-        if k == 0 {
-            state.out_queues[usize::from(vl)].push_back(id);
+    }
+
+    pub(super) fn join_output(&mut self, s: usize, p: usize, vl: u8, id: usize, from_centre: bool) {
+        self.packets[id].joined_output = (self.now, from_centre);
+        let queue = &mut self.ports[s][p].out_queues[usize::from(vl)];
+        queue.push_back(id);
+        // At the same tick one of the own MPort goes before one from the centre.
+        for at in (1..queue.len()).rev() {
+            let key = |at: usize| self.packets[queue[at]].joined_output;
+            if key(at) < key(at - 1) {
+                queue.swap(at, at - 1);
+            }
         }
     }
 

@@ -34,6 +34,7 @@ pub(super) struct Packet {
     pub(super) buffered: u64,
     pub(super) pace: Option<Pace>,
     pub(super) is_announced: bool,
+    pub(super) joined_output: (u64, bool),
 }
 
 /// What a sender holds credits for: a lane, or a queue of the next input.
@@ -86,8 +87,11 @@ pub(super) enum Occurrence {
     /// A flit leaves it; its room is known to be free.
     LeftCentre(usize, usize, u8),
     CentreSpace(usize, usize, u8),
-    /// A flit comes into the output buffer of (switch, port, lane); the first one joins its queue.
-    Buffered(usize, usize, usize, u64, u8),
+    /// A flit comes into the output buffer of (switch, port, lane).
+    Buffered(usize, usize, u8),
+    /// A packet in the output buffer of (switch, port, lane) could be scheduled from now on: it joins its queue,
+    /// at the same tick one from the own MPort before one from the centre.
+    Joined(usize, usize, u8, usize, bool),
     /// A flit has left it.
     LeftOutput(usize, usize, u8),
     /// Room has come free in the output buffer of (switch, port, lane).
