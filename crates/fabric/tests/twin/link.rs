@@ -88,6 +88,9 @@ impl Twin<'_> {
         if let FlowControl::Pfc(_) = self.plan.flow_control {
             return !far.is_stopped[usize::from(vl)];
         }
+        if self.takes_all(self.receiver(sender)) {
+            return true;
+        }
         match class {
             Class::Lane(lane) => {
                 let used: Vec<u32> = (0..self.plan.n_vls)
@@ -108,6 +111,11 @@ impl Twin<'_> {
                 u64::from(free.expect("no overflow")) >= flits
             }
         }
+    }
+
+    /// A NIC has no queues to hold credits for: where credits are per queue, it takes whatever comes.
+    fn takes_all(&self, receiver: Peer) -> bool {
+        matches!(receiver, Peer::Nic(_)) && self.plan.flow_control == FlowControl::QueueCredits
     }
 
     /// Flits of one queue.
