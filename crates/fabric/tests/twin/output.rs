@@ -37,18 +37,21 @@ impl Twin<'_> {
     }
 
     /// The arbiter of an output is told once of every packet, on the first edge on which the packet could
-    /// be scheduled if the link were free.
+    /// be scheduled if the link were free; of those from the own MPort before those from the centre.
     fn announce(&mut self, s: usize, p: usize) {
-        for vl in 0..usize::from(self.plan.n_vls) {
-            for at in 0..self.ports[s][p].out_queues[vl].len() {
-                let id = self.ports[s][p].out_queues[vl][at];
-                if self.packets[id].is_announced || !self.is_in_time(s, p, id) {
-                    continue;
+        let mut news = vec![];
+        for (vl, queue) in self.ports[s][p].out_queues.iter().enumerate() {
+            for &id in queue {
+                if !self.packets[id].is_announced && self.is_in_time(s, p, id) {
+                    news.push((self.packets[id].joined_output, vl as u8, id));
                 }
-                self.packets[id].is_announced = true;
-                let head = self.head(id, vl as u8);
-                self.arbiters[s][p].arrived(vl as u8, &head);
             }
+        }
+        news.sort();
+        for (_, vl, id) in news {
+            self.packets[id].is_announced = true;
+            let head = self.head(id, vl);
+            self.arbiters[s][p].arrived(vl, &head);
         }
     }
 
