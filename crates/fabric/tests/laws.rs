@@ -7,51 +7,7 @@ use netloom_fabric::{Allocation, Options, QueueScheme, Row, build, rows};
 use netloom_routing::Deadlock;
 use netloom_units::Tick;
 use proptest::prelude::*;
-use support::{Case, ending, pipeline, two_tables};
-
-/// Runs a finite workload to its end: everything arrives and all room is free again.
-fn drains(case: &Case, messages: u32) {
-    let mut plan = case.plan();
-    ending(&mut plan, messages);
-    let mut run = build(
-        &plan,
-        Options {
-            threads: 1,
-            ..Options::default()
-        },
-    );
-    let mut end = 0;
-    while run.next_event().is_some() {
-        end += 10_000;
-        assert!(end < 50_000_000, "the fabric does not drain");
-        run.run_until(Tick(end));
-        run.check_laws();
-    }
-    let mut sums: Vec<Row> = rows(&plan).iter().map(|_| Row::default()).collect();
-    run.take_rows(&mut sums);
-    let counters = run.counters();
-    assert_eq!(run.in_flight(), 0, "every packet arrives");
-    assert_eq!(run.waiting_messages(), 0, "every message leaves");
-    assert_eq!(
-        counters.injected, counters.delivered,
-        "a lossless fabric drops nothing"
-    );
-    for row in &sums {
-        assert_eq!(
-            row.offered_messages, row.delivered_messages,
-            "every message is completed"
-        );
-        assert_eq!(row.offered_flits, row.injected_flits, "flits are conserved");
-        assert_eq!(
-            row.injected_flits, row.delivered_flits,
-            "flits are conserved"
-        );
-        assert_eq!(row.message_latency.count(), row.delivered_messages);
-        assert_eq!(row.packet_latency.count(), row.delivered_packets);
-    }
-    assert!(counters.delivered > 0);
-    assert!(run.is_idle(), "credits and space are conserved");
-}
+use support::{Case, drains, pipeline, two_tables};
 
 #[test]
 fn a_tree_drains() {

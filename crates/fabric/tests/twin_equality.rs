@@ -5,16 +5,15 @@ mod twin;
 
 use std::sync::Arc;
 
-use netloom_arbitration::{
-    BxiDeficit, DTable, DeficitRoundRobin, DeficitTable, OldestFirst, Policy, Scfq, SlEntry,
-    StrictPriority, VlOrder, Wfq,
-};
+use netloom_arbitration::{OldestFirst, StrictPriority, VlOrder};
 use netloom_fabric::{Allocation, LinkTiming, Options, QueueScheme};
 use netloom_routing::{Deadlock, RandomUp};
 use netloom_topology::ParallelFatTree;
 use netloom_traffic::{Bursts, Constant, Phase, Poisson};
-use netloom_units::{Bytes, Sl};
 use proptest::prelude::*;
+use support::tables::{
+    bxi_deficit, deficit_round_robin, deficit_table, scfq, several_lanes_per_level, wfq,
+};
 use support::{Case, pipeline, two_tables};
 use twin::Twin;
 
@@ -61,59 +60,7 @@ macro_rules! twins {
     )*};
 }
 
-/// Entries for four service levels, the first of them twice.
-fn entries() -> Vec<SlEntry> {
-    [(0, 12), (1, 40), (0, 12), (2, 20), (3, 5)]
-        .map(|(sl, weight)| SlEntry { sl: Sl(sl), weight })
-        .to_vec()
-}
-
-fn deficit_table() -> Arc<dyn Policy> {
-    Arc::new(DTable {
-        table: DeficitTable::new(entries()).expect("a table"),
-    })
-}
-
-fn bxi_deficit() -> Arc<dyn Policy> {
-    Arc::new(BxiDeficit {
-        table: entries(),
-        k: 2,
-        flit: Bytes(64),
-        literal: false,
-    })
-}
-
-fn deficit_round_robin() -> Arc<dyn Policy> {
-    Arc::new(DeficitRoundRobin {
-        quanta: vec![(0, 512), (1, 2048), (2, 256), (3, 1024)],
-    })
-}
-
-fn weights() -> Vec<SlEntry> {
-    [(0, 1), (1, 5), (2, 2), (3, 9)]
-        .map(|(sl, weight)| SlEntry { sl: Sl(sl), weight })
-        .to_vec()
-}
-
-fn scfq() -> Arc<dyn Policy> {
-    Arc::new(Scfq { weights: weights() })
-}
-
-fn wfq() -> Arc<dyn Policy> {
-    Arc::new(Wfq { weights: weights() })
-}
-
 const MIX: [u64; 6] = [1, 2, 8, 16, 32, 64];
-
-/// SL0 and SL1 on two lanes each, SL2 on one of its own, SL3 on one of each.
-fn several_lanes_per_level() -> Vec<Vec<(u8, u8)>> {
-    vec![
-        vec![(0, 0), (7, 1)],
-        vec![(1, 2), (31, 3)],
-        vec![(2, 4)],
-        vec![(3, 0), (9, 2)],
-    ]
-}
 
 twins! {
     tree_load_01: Case { load: 0.1, ..Case::tree(4, 2) };

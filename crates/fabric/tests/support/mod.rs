@@ -1,6 +1,9 @@
 //! Small fabrics for tests: one description, many short cases.
 #![allow(dead_code)]
 
+pub(crate) mod architectures;
+pub(crate) mod tables;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +12,7 @@ use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, FabricPlan, FlowControl, LinkTiming, NicQueues,
-    Options, Pipeline, QueueScheme, Simulation, Sizes, SwitchPlan, build,
+    Options, Pipeline, QueueScheme, Row, Simulation, Sizes, SwitchPlan, build, rows,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -316,6 +319,55 @@ pub(crate) fn ending(plan: &mut FabricPlan, messages: u32) {
             messages,
         });
     }
+}
+
+/// Runs a finite workload to its end: everything arrives, in order where all packets of a flow go one way,
+/// and all room is free again.
+pub(crate) fn drains(case: &Case, messages: u32) {
+    let mut plan = case.plan();
+    plan.count_reordering = true;
+    ending(&mut plan, messages);
+    let mut run = build(
+        &plan,
+        Options {
+            threads: 1,
+            ..Options::default()
+        },
+    );
+    let mut end = 0;
+    while run.next_event().is_some() {
+        end += 10_000;
+        assert!(end < 50_000_000, "the fabric does not drain");
+        run.run_until(Tick(end));
+        run.check_laws();
+    }
+    let mut sums: Vec<Row> = rows(&plan).iter().map(|_| Row::default()).collect();
+    run.take_rows(&mut sums);
+    let counters = run.counters();
+    assert_eq!(run.in_flight(), 0, "every packet arrives");
+    assert_eq!(run.waiting_messages(), 0, "every message leaves");
+    assert_eq!(
+        counters.injected, counters.delivered,
+        "a lossless fabric drops nothing"
+    );
+    for row in &sums {
+        assert_eq!(
+            row.offered_messages, row.delivered_messages,
+            "every message is completed"
+        );
+        assert_eq!(row.offered_flits, row.injected_flits, "flits are conserved");
+        assert_eq!(
+            row.injected_flits, row.delivered_flits,
+            "flits are conserved"
+        );
+        if plan.forwarding.keeps_order() {
+            assert_eq!(row.reordered, 0, "order is kept");
+        }
+        assert_eq!(row.message_latency.count(), row.delivered_messages);
+        assert_eq!(row.packet_latency.count(), row.delivered_packets);
+    }
+    assert!(counters.delivered > 0);
+    assert!(run.is_idle(), "credits and space are conserved");
 }
 
 /// So many random cases, or as many as PROPTEST_CASES says (a number written in a test would go before it).

@@ -1,0 +1,107 @@
+//! The model against its twin, and against itself in other divisions.
+#![allow(dead_code)] // Each test file uses its part.
+
+use netloom_fabric::{FabricPlan, Options, Simulation, build};
+use netloom_metrics::Digest;
+use netloom_units::Tick;
+
+use crate::support::Case;
+use crate::twin::Twin;
+
+/// Injected, packet hops, delivered, digest.
+type Account = (u64, u64, u64, Digest);
+
+fn of_twin(slow: &Twin<'_>) -> Account {
+    (slow.injected, slow.packet_hops, slow.delivered, slow.digest)
+}
+
+fn of_model(fast: &mut dyn Simulation) -> Account {
+    let counters = fast.counters();
+    (
+        counters.injected,
+        counters.packet_hops,
+        counters.delivered,
+        counters.digest,
+    )
+}
+
+/// Where model and twin part: the first tick, and what the twin delivered at it.
+fn parting(plan: &FabricPlan, until: u64) -> String {
+    let mut slow = Twin::new(plan);
+    let mut fast = build(plan, Options::default());
+    for end in 1..=until {
+        slow.run_until(end);
+        fast.run_until(Tick(end));
+        let (model, twin) = (of_model(fast.as_mut()), of_twin(&slow));
+        if model != twin {
+            let last = slow.deliveries.iter().filter(|d| d.tail + 1 == end);
+            let last: Vec<_> = last.collect();
+            let tick = end - 1;
+            return format!(
+                "at tick {tick}: model {model:?}, twin {twin:?}, delivered by the twin then: {last:?}"
+            );
+        }
+    }
+    "nowhere, tick by tick".to_owned()
+}
+
+/// What is wrong, if the model does not do as its twin does; else how many packets were delivered.
+pub(crate) fn difference(case: &Case) -> Result<u64, String> {
+    let plan = case.plan();
+    let mut slow = Twin::new(&plan);
+    slow.run_until(case.until);
+    let mut fast = case.simulate(Options::default());
+    if of_model(fast.as_mut()) == of_twin(&slow) {
+        Ok(slow.delivered)
+    } else {
+        Err(parting(&plan, case.until))
+    }
+}
+
+pub(crate) fn check(name: &str, case: &Case) {
+    match difference(case) {
+        Ok(delivered) => assert!(
+            delivered > 50,
+            "{name}: {delivered} packets are too few to tell"
+        ),
+        Err(place) => panic!("{name}: model and twin part {place}"),
+    }
+}
+
+/// The same digest in one, two and seven partitions, with a heap and boxed arbiters.
+pub(crate) fn any_partitions(case: &Case) {
+    let digest = |partitions: usize, threads: usize, other: bool| {
+        let options = Options {
+            threads,
+            reference_queue: other,
+            boxed_arbiters: other,
+            ..Options::default()
+        };
+        let case = Case {
+            partitions,
+            ..case.clone()
+        };
+        case.simulate(options).counters().digest
+    };
+    let one = digest(1, 1, false);
+    for partitions in [1, 2, 7] {
+        for (threads, other) in [(1, true), (2, false)] {
+            assert_eq!(
+                digest(partitions, threads, other),
+                one,
+                "{partitions} partitions, {threads} threads"
+            );
+        }
+    }
+}
+
+/// Named cases, each against its twin.
+#[macro_export]
+macro_rules! twins {
+    ($($name:ident: $case:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            compare::check(stringify!($name), &$case);
+        }
+    )*};
+}

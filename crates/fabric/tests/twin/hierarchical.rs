@@ -1,0 +1,258 @@
+//! Who crosses a switch of MPorts around a buffered central crossbar.
+
+use netloom_fabric::{Architecture, Hierarchy, Pace};
+
+use super::Twin;
+use super::state::{Occurrence, assert_holds, room, turn};
+
+/// An input of one of the crossbars: a port, or a central link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum From {
+    Port(usize),
+    Link(usize),
+}
+
+/// An output of one of the crossbars, in the order in which they are served.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum To {
+    /// The writer of an output buffer from its own MPort.
+    Local(usize),
+    /// A central link, by MPort and number.
+    Link(usize),
+    /// The writer of an output buffer from the centre.
+    Central(usize),
+}
+
+impl Twin<'_> {
+    fn hierarchy(&self) -> &Hierarchy {
+        match &self.plan.switch.architecture {
+            Architecture::Hierarchical(h) => h,
+            _ => unreachable!("another architecture"),
+        }
+    }
+
+    pub(super) fn pace(&self, (num, den): (u32, u32)) -> Pace {
+        Pace {
+            period: self.plan.switch.period,
+            num,
+            den,
+        }
+    }
+
+    /// Whether two ports belong to one MPort.
+    pub(super) fn is_local(&self, p: usize, output: usize) -> bool {
+        let ports = usize::from(self.hierarchy().ports_per_mport);
+        p / ports == output / ports
+    }
+
+    /// Which crossbar output a packet at a port needs.
+    fn way(&self, p: usize, output: usize) -> To {
+        let h = self.hierarchy();
+        let (ports, links) = (
+            usize::from(h.ports_per_mport),
+            usize::from(h.links_per_mport),
+        );
+        if self.is_local(p, output) {
+            To::Local(output)
+        } else {
+            To::Link(p / ports * links + output % links)
+        }
+    }
+
+    /// The packet that would cross from a queue to a crossbar output, and whether it may now.
+    fn has_room(&self, s: usize, from: From, to: To, id: usize) -> bool {
+        let packet = &self.packets[id];
+        let guarded = self.is_slotted(s, packet.output, true);
+        match (from, to) {
+            (From::Port(p), To::Local(_)) => self.fits_output(s, p, id),
+            (From::Port(p), To::Link(link)) => {
+                let sizes = &self.hierarchy().central_buffer;
+                let used = &self.links[s][link].space_used;
+                let free = room(sizes, used, usize::from(packet.next_vl));
+                u64::from(free) >= packet.flits && (!guarded || self.fits_output(s, p, id))
+            }
+            // Its slot has been taken before it came to the centre; who asks from where matters to rings only.
+            (From::Link(_), To::Central(output)) => guarded || self.fits_output(s, output, id),
+            _ => unreachable!("no such way"),
+        }
+    }
+
+    fn until(&self, s: usize, to: To) -> u64 {
+        match to {
+            To::Local(o) => self.ports[s][o].output_until,
+            To::Link(link) => self.links[s][link].until,
+            To::Central(o) => self.ports[s][o].central_until,
+        }
+    }
+
+    /// What the first packet of a queue asks for, if it could cross now.
+    fn request(&self, s: usize, from: From, queue: usize) -> Option<(To, usize)> {
+        let (id, to) = match from {
+            From::Port(p) => {
+                let id = self.joined(s, p, queue)?;
+                (id, self.way(p, self.packets[id].output))
+            }
+            From::Link(link) => {
+                let id = *self.links[s][link].queues[queue].front()?;
+                if self.packets[id].central > self.now {
+                    return None;
+                }
+                (id, To::Central(self.packets[id].output))
+            }
+        };
+        let may = self.until(s, to) <= self.now && self.has_room(s, from, to, id);
+        may.then_some((to, id))
+    }
+
+    /// The request of an input: its first queue that could cross.
+    fn asks(&self, s: usize, from: From) -> Option<(To, usize, usize)> {
+        let (until, n, first) = match from {
+            From::Port(p) => {
+                let state = &self.ports[s][p];
+                (state.input_until, state.queues.len(), state.next_queue)
+            }
+            From::Link(link) => {
+                let state = &self.links[s][link];
+                (state.input_until, state.queues.len(), state.next_queue)
+            }
+        };
+        if until > self.now {
+            return None;
+        }
+        (0..n)
+            .map(|k| (first + k) % n)
+            .find_map(|queue| self.request(s, from, queue).map(|(to, id)| (to, queue, id)))
+    }
+
+    pub(super) fn allocate_hierarchical(&mut self, s: usize) {
+        let ports = (0..self.ports[s].len()).map(From::Port);
+        let links = (0..self.links[s].len()).map(From::Link);
+        let mut requests = vec![];
+        for from in ports.chain(links) {
+            if let Some((to, queue, id)) = self.asks(s, from) {
+                requests.push((to, from, queue, id));
+            }
+        }
+        let mut outputs: Vec<To> = requests.iter().map(|r| r.0).collect();
+        outputs.sort();
+        outputs.dedup();
+        for to in outputs {
+            let first = match to {
+                To::Local(o) => self.ports[s][o].next_input,
+                To::Link(link) => self.links[s][link].next_input,
+                To::Central(o) => self.ports[s][o].next_link,
+            };
+            let number = |from: From| match from {
+                From::Port(p) => p,
+                From::Link(link) => link,
+            };
+            let own = requests.iter().filter(|r| r.0 == to);
+            let winner = own.min_by_key(|r| turn(number(r.1), first));
+            let &(_, from, queue, id) = winner.expect("somebody asks");
+            if !self.has_room(s, from, to, id) {
+                continue;
+            }
+            match to {
+                To::Local(o) => self.ports[s][o].next_input = number(from) + 1,
+                To::Link(link) => self.links[s][link].next_input = number(from) + 1,
+                To::Central(o) => self.ports[s][o].next_link = number(from) + 1,
+            }
+            match (from, to) {
+                (From::Port(p), To::Local(o)) => self.cross_locally(s, p, queue, o),
+                (From::Port(p), To::Link(link)) => self.cross_to_centre(s, p, queue, link),
+                (From::Link(link), To::Central(o)) => self.cross_from_centre(s, link, queue, o),
+                _ => unreachable!("no such way"),
+            }
+        }
+    }
+
+    fn first(&self, s: usize, p: usize, queue: usize) -> usize {
+        *self.ports[s][p].queues[queue].front().expect("a packet")
+    }
+
+    fn cross_locally(&mut self, s: usize, p: usize, queue: usize, output: usize) {
+        let pace = self.plan.switch.crossbar_pace();
+        let flits = self.packets[self.first(s, p, queue)].flits;
+        let until = self.now + pace.occupancy(flits);
+        let id = self.dequeue(s, p, queue, until);
+        self.ports[s][output].output_until = until;
+        self.packet_hops += 1;
+        self.take_output(s, id);
+        self.leave_input(s, p, id, pace);
+        self.enter_output(s, id, pace, false);
+    }
+
+    fn cross_to_centre(&mut self, s: usize, p: usize, queue: usize, link: usize) {
+        let h = self.hierarchy();
+        let (to, onwards) = (self.pace(h.mport_speedup), self.pace(h.central_speedup));
+        let switch = &self.plan.switch;
+        let (period, cycles) = (switch.period, switch.pipeline);
+        let flits = self.packets[self.first(s, p, queue)].flits;
+        let until = self.now + to.occupancy(flits);
+        let id = self.dequeue(s, p, queue, until);
+        self.links[s][link].until = until;
+        self.packet_hops += 1;
+        let (output, vl) = (self.packets[id].output, self.packets[id].next_vl);
+        self.links[s][link].space_used[usize::from(vl)] += flits as u32;
+        if self.is_slotted(s, output, true) {
+            self.take_output(s, id);
+        }
+        self.leave_input(s, p, id, to);
+        let there = self.now + (cycles.allocation + cycles.crossbar) * period;
+        for k in 0..flits {
+            let when = there + to.time_of(k);
+            self.at(when, Occurrence::InCentre(s, link, vl, id, k));
+        }
+        // The first edge from which the central crossbar would find every flit in time.
+        let mut joined = there + cycles.input * period;
+        while (0..flits).any(|k| {
+            there + to.time_of(k) > joined + cycles.allocation * period + onwards.time_of(k)
+        }) {
+            joined += period;
+        }
+        self.packets[id].central = joined;
+        self.packets[id].buffered = there;
+    }
+
+    pub(super) fn in_centre(&mut self, s: usize, link: usize, vl: u8, id: usize, k: u64) {
+        let Architecture::Hierarchical(h) = &self.plan.switch.architecture else {
+            unreachable!("another architecture");
+        };
+        let state = &mut self.links[s][link];
+        state.in_buffer[usize::from(vl)] += 1;
+        assert_holds(&h.central_buffer, &state.in_buffer, "a central buffer");
+        if k == 0 {
+            state.queues[usize::from(vl)].push_back(id);
+        }
+    }
+
+    fn cross_from_centre(&mut self, s: usize, link: usize, queue: usize, output: usize) {
+        let h = self.hierarchy();
+        let (from, pace) = (self.pace(h.mport_speedup), self.pace(h.central_speedup));
+        let switch = &self.plan.switch;
+        let (period, cycles) = (switch.period, switch.pipeline);
+        let state = &mut self.links[s][link];
+        let id = state.queues[queue].pop_front().expect("a packet");
+        let packet = self.packets[id];
+        let until = self.now + pace.occupancy(packet.flits);
+        state.input_until = until;
+        state.next_queue = (queue + 1) % state.queues.len();
+        self.ports[s][output].central_until = until;
+        if !self.is_slotted(s, output, true) {
+            self.take_output(s, id);
+        }
+        for k in 0..packet.flits {
+            let read = self.now + cycles.allocation * period + pace.time_of(k);
+            assert!(
+                packet.buffered + from.time_of(k) <= read,
+                "a flit is in the centre when it is read"
+            );
+            let left = read + period;
+            self.at(left, Occurrence::LeftCentre(s, link, packet.next_vl));
+            // Later than the flit itself, or at the same tick behind it.
+            let free = left + cycles.credit * period;
+            self.at(free, Occurrence::CentreSpace(s, link, packet.next_vl));
+        }
+        self.enter_output(s, id, pace, true);
+    }
+}

@@ -1,0 +1,261 @@
+//! NICs: messages arrive, wait, are cut into packets and sent; packets are received.
+
+use std::collections::VecDeque;
+
+use netloom_arbitration::{Head, View};
+use netloom_fabric::NicQueues;
+use netloom_metrics::Delivery;
+use netloom_units::{NicId, Sc, Sl, Tick, Vl};
+
+use super::Twin;
+use super::state::{Class, Message, Packet, Ready, Sender};
+
+/// A packet that a slot of a NIC could send now.
+#[derive(Clone, Copy)]
+struct Candidate {
+    ready: Ready,
+    class: Class,
+    /// The injection queue it waits in, where there are such.
+    queue: Option<usize>,
+}
+
+impl Twin<'_> {
+    pub(super) fn draw_next(&mut self, nic: usize, class: usize) {
+        let state = &mut self.nics[nic];
+        let arrival = self.plan.classes[class]
+            .source
+            .next(NicId(nic as u32), &mut state.cursors[class]);
+        let flit = self.plan.nic_link(NicId(nic as u32)).flit;
+        state.next[class] = arrival.map(|a| (a.cycle * flit, a.destination.0, a.bytes));
+    }
+
+    pub(super) fn arrivals(&mut self, nic: usize) {
+        for class in 0..self.plan.classes.len() {
+            while let Some((when, destination, bytes)) = self.nics[nic].next[class] {
+                if when > self.now {
+                    break;
+                }
+                let sl = self.plan.classes[class].sl;
+                let (from, to) = (NicId(nic as u32), NicId(destination));
+                let sc = self.plan.channels.choose(sl, from, to);
+                let slot = self.slots.iter().position(|&(known, _)| known == sc);
+                let message = Message {
+                    born: self.now,
+                    destination,
+                    left: bytes,
+                };
+                self.admit(nic, slot.expect("a queue per channel"), message);
+                self.draw_next(nic, class);
+            }
+        }
+    }
+
+    fn admit(&mut self, nic: usize, slot: usize, message: Message) {
+        if self.plan.nic_queues == NicQueues::PerChannel {
+            self.nics[nic].queues[slot].push_back(message);
+            return;
+        }
+        let queue = self.first_queue(nic, self.slots[slot].0, message.destination);
+        let state = &mut self.nics[nic];
+        let waiting: &mut VecDeque<Message> = state.admittance[slot]
+            .entry(message.destination)
+            .or_default();
+        if waiting.is_empty() {
+            let active = &mut state.injection[slot][queue].active;
+            active.push_back(message.destination);
+        }
+        waiting.push_back(message);
+    }
+
+    /// The queue of the first switch that packets of a channel to a destination take.
+    fn first_queue(&self, nic: usize, sc: Sc, destination: u32) -> usize {
+        assert!(
+            !self.plan.forwarding.needs_occasion(),
+            "all packets to a destination go one way"
+        );
+        let packet = Packet {
+            source: nic as u32,
+            destination,
+            ..Packet::default()
+        };
+        let (at, from) = self.plan.topology.attachment(NicId(nic as u32));
+        self.queue_ahead(at, from, &packet, self.plan.channels.at_nic(sc))
+    }
+
+    /// Fills injection queues from admittance queues, destination after destination.
+    fn refill(&mut self, nic: usize) {
+        let plan = self.plan;
+        for (slot, &(sc, sl)) in self.slots.iter().enumerate() {
+            let limit = plan.switch.queue_flits[usize::from(plan.channels.at_nic(sc))];
+            let state = &mut self.nics[nic];
+            for injection in &mut state.injection[slot] {
+                while let Some(&destination) = injection.active.front() {
+                    let waiting = state.admittance[slot].get_mut(&destination);
+                    let waiting = waiting.expect("an active destination");
+                    let message = waiting.front_mut().expect("an active destination");
+                    let cut = plan.segmentation.of(sl).cut(message.left);
+                    if injection.used + u32::from(cut.flits) > limit {
+                        break;
+                    }
+                    injection.used += u32::from(cut.flits);
+                    injection.packets.push_back(Ready {
+                        born: message.born,
+                        destination,
+                        bytes: cut.bytes,
+                        flits: cut.flits,
+                    });
+                    message.left -= cut.payload;
+                    if message.left == 0 {
+                        waiting.pop_front();
+                    }
+                    injection.active.pop_front();
+                    if !waiting.is_empty() {
+                        injection.active.push_back(destination);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a packet could be sent now, and where it would be counted.
+    fn may_inject(&self, nic: usize, sc: Sc, ready: Ready) -> Option<Class> {
+        let vl = self.plan.channels.at_nic(sc);
+        let packet = Packet {
+            source: nic as u32,
+            sequence: self.nics[nic].sequence,
+            destination: ready.destination,
+            ..Packet::default()
+        };
+        let class = self.class_ahead(Sender::Nic(nic), &packet, vl);
+        self.may_send(Sender::Nic(nic), class, vl, u64::from(ready.flits))
+            .then_some(class)
+    }
+
+    /// What a slot would send now.
+    fn candidate(&self, nic: usize, slot: usize, sc: Sc, sl: Sl) -> Option<Candidate> {
+        let state = &self.nics[nic];
+        if self.plan.nic_queues == NicQueues::PerChannel {
+            let message = state.queues[slot].front()?;
+            let cut = self.plan.segmentation.of(sl).cut(message.left);
+            let ready = Ready {
+                born: message.born,
+                destination: message.destination,
+                bytes: cut.bytes,
+                flits: cut.flits,
+            };
+            let class = self.may_inject(nic, sc, ready)?;
+            return Some(Candidate {
+                ready,
+                class,
+                queue: None,
+            });
+        }
+        let n = state.injection[slot].len();
+        let first = state.next_injection[slot];
+        (0..n).map(|k| (first + k) % n).find_map(|queue| {
+            let ready = *state.injection[slot][queue].packets.front()?;
+            let class = self.may_inject(nic, sc, ready)?;
+            Some(Candidate {
+                ready,
+                class,
+                queue: Some(queue),
+            })
+        })
+    }
+
+    /// Takes a packet that is sent off its queue.
+    fn take(&mut self, nic: usize, slot: usize, sl: Sl, candidate: Candidate) {
+        let state = &mut self.nics[nic];
+        if let Some(queue) = candidate.queue {
+            let injection = &mut state.injection[slot][queue];
+            injection.packets.pop_front();
+            injection.used -= u32::from(candidate.ready.flits);
+            state.next_injection[slot] = (queue + 1) % state.injection[slot].len();
+            return;
+        }
+        let message = state.queues[slot].front_mut().expect("a message");
+        message.left -= self.plan.segmentation.of(sl).cut(message.left).payload;
+        if message.left == 0 {
+            state.queues[slot].pop_front();
+        }
+    }
+
+    pub(super) fn inject(&mut self, nic: usize) {
+        if self.nics[nic].far.link_until > self.now {
+            return;
+        }
+        if self.plan.nic_queues == NicQueues::PerDestination {
+            self.refill(nic);
+        }
+        let mut heads = Box::new([Head::default(); 32]);
+        let mut eligible = 0u32;
+        let mut candidates = vec![None; self.slots.len()];
+        for (slot, &(sc, sl)) in self.slots.iter().enumerate() {
+            candidates[slot] = self.candidate(nic, slot, sc, sl);
+            if let Some(Candidate { ready, .. }) = candidates[slot] {
+                eligible |= 1 << slot;
+                heads[slot] = Head {
+                    born: Tick(ready.born),
+                    bytes: ready.bytes,
+                    sl,
+                    vl: Vl(self.plan.channels.at_nic(sc)),
+                };
+            }
+        }
+        if eligible == 0 {
+            return;
+        }
+        let Some(grant) = self.nic_arbiters[nic].choose(&View {
+            eligible,
+            heads: &heads,
+        }) else {
+            return;
+        };
+        self.nic_arbiters[nic].commit(grant);
+        let slot = usize::from(grant.queue);
+        let (sc, sl) = self.slots[slot];
+        let chosen = candidates[slot].expect("an eligible slot");
+        self.take(nic, slot, sl, chosen);
+        let flits = u64::from(chosen.ready.flits);
+        let state = &mut self.nics[nic];
+        let packet = Packet {
+            source: nic as u32,
+            sequence: state.sequence,
+            destination: chosen.ready.destination,
+            generation: chosen.ready.born,
+            bytes: chosen.ready.bytes,
+            flits,
+            sl: sl.0,
+            sc,
+            next_vl: self.plan.channels.at_nic(sc),
+            next_class: chosen.class,
+            ..Packet::default()
+        };
+        state.sequence += 1;
+        self.injected += 1;
+        let id = self.packets.len();
+        self.packets.push(packet);
+        self.take_credits(Sender::Nic(nic), chosen.class, flits);
+        self.transmit(Sender::Nic(nic), id, self.now);
+    }
+
+    pub(super) fn received_by_nic(&mut self, nic: usize, id: usize, k: u64) {
+        let packet = self.packets[id];
+        assert_eq!(packet.destination as usize, nic);
+        if k + 1 == packet.flits {
+            self.delivered += 1;
+            self.delivered_flits += packet.flits;
+            let delivery = Delivery {
+                source: packet.source,
+                sequence: packet.sequence,
+                destination: packet.destination,
+                generation: packet.generation,
+                tail: self.now,
+                flits: packet.flits as u16,
+                sl: packet.sl,
+            };
+            self.digest.add(&delivery);
+            self.deliveries.push(delivery);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Priority flow control: receivers stop lanes, senders act on it between packets.
+
+use netloom_fabric::{FlowControl, Thresholds};
+use netloom_topology::Peer;
+use netloom_units::NicId;
+
+use super::Twin;
+use super::state::{Class, Occurrence, Sender, assert_holds};
+
+impl Twin<'_> {
+    /// A change of what a receiver counts, made at tick `when`, is known to the sender on an edge of its
+    /// own clock.
+    pub(super) fn learn(&mut self, sender: Sender, when: u64, delay: u64, vl: u8, change: i64) {
+        let switch = &self.plan.switch;
+        let clock = match sender {
+            Sender::Switch(..) => switch.period,
+            Sender::Nic(nic) => self.plan.nic_link(NicId(nic as u32)).flit,
+        };
+        let known = (when + switch.pipeline.credit * switch.period + delay).div_ceil(clock) * clock;
+        self.at(known, Occurrence::Counted(sender, vl, change));
+    }
+
+    fn thresholds(&self, sender: Sender, vl: usize) -> Thresholds {
+        let FlowControl::Pfc(by_class) = &self.plan.flow_control else {
+            unreachable!("without it nothing is counted");
+        };
+        let Peer::Switch(switch, port) = self.receiver(sender) else {
+            unreachable!("NICs do not stop anybody");
+        };
+        let class = self.plan.topology.link_class(switch, port);
+        by_class[usize::from(class)][vl]
+    }
+
+    /// After all changes of a tick: which lanes are stopped.
+    pub(super) fn pause(&mut self) {
+        for sender in std::mem::take(&mut self.changed) {
+            for vl in 0..usize::from(self.plan.n_vls) {
+                let limits = self.thresholds(sender, vl);
+                let most = self.plan.switch.input_buffer.most(vl);
+                let far = self.far_mut(sender);
+                let counted = far.counted[vl];
+                assert!(
+                    (0..=i64::from(most)).contains(&counted),
+                    "{counted} flits are counted in {most}"
+                );
+                if counted > i64::from(limits.xoff) {
+                    far.is_stopped[vl] = true;
+                } else if counted <= i64::from(limits.xon) {
+                    far.is_stopped[vl] = false;
+                }
+            }
+        }
+    }
+
+    /// After all changes of a tick: input buffers hold what they can.
+    pub(super) fn check_inputs(&mut self) {
+        let sizes = &self.plan.switch.input_buffer;
+        for (s, p) in std::mem::take(&mut self.written) {
+            let state = &self.ports[s][p];
+            let lanes = 0..self.plan.n_vls;
+            let of_lane = |vl| state.in_buffer.get(&Class::Lane(vl)).copied().unwrap_or(0);
+            let present: Vec<u32> = lanes.map(of_lane).collect();
+            assert_holds(sizes, &present, "an input");
+            for (&class, &flits) in &state.in_buffer {
+                if let Class::Queue(queue) = class {
+                    assert!(flits <= self.queue_limit(queue), "no overflow of a queue");
+                }
+            }
+            if let FlowControl::Pfc(_) = self.plan.flow_control {
+                assert_holds(sizes, &state.whole, "an input, in whole packets");
+                for (vl, &whole) in state.whole.iter().enumerate() {
+                    assert!(present[vl] <= whole, "what is there is counted");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What the twin knows of packets, ports, central links and NICs.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use netloom_fabric::{Pace, Sizes};
+use netloom_packet::Cursor;
+use netloom_units::Sc;
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Packet {
+    pub(super) source: u32,
+    pub(super) sequence: u32,
+    pub(super) destination: u32,
+    pub(super) generation: u64,
+    pub(super) bytes: u32,
+    pub(super) flits: u64,
+    pub(super) sl: u8,
+    pub(super) sc: Sc,
+    pub(super) vl: u8,
+    pub(super) hops: u8,
+    /// Where it is counted at its present input.
+    pub(super) class: Class,
+    /// At its present input: when the header was received and may be allocated, where it goes, on which
+    /// lane, and where it will be counted at the other end of that link.
+    pub(super) received: u64,
+    pub(super) allocatable: u64,
+    pub(super) output: usize,
+    pub(super) next_vl: u8,
+    pub(super) next_class: Class,
+    /// In a central buffer: when it may be allocated there.
+    pub(super) central: u64,
+    /// At its present output: when the header was there, at which pace the rest follows, and whether the
+    /// arbiter has been told.
+    pub(super) buffered: u64,
+    pub(super) pace: Option<Pace>,
+    pub(super) is_announced: bool,
+    pub(super) joined_output: (u64, bool),
+}
+
+/// What a sender holds credits for: a lane, or a queue of the next input.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Class {
+    Lane(u8),
+    Queue(u32),
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Class::Lane(0)
+    }
+}
+
+/// Flits of each class that are taken or present.
+pub(super) type Counts = BTreeMap<Class, u32>;
+
+/// Takes `n` off a count that holds them.
+pub(super) fn take_off(counts: &mut Counts, class: Class, n: u32) {
+    let count = counts.get_mut(&class).expect("counted before");
+    *count = count.checked_sub(n).expect("counted before");
+}
+
+/// One end of a link that sends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Sender {
+    Switch(usize, usize),
+    Nic(usize),
+}
+
+/// Something that happens to a single flit (or slot), or a change of what a sender counts.
+#[derive(Clone, Copy)]
+pub(super) enum Occurrence {
+    /// Flit `k` of a packet is wholly received at (switch, port) in a class. By the time of its last flit
+    /// the header may be two switches further on another lane.
+    Received(usize, usize, usize, u64, Class),
+    /// The same at a NIC.
+    ReceivedByNic(usize, usize, u64),
+    /// A flit has left the input buffer of (switch, port, class).
+    LeftInput(usize, usize, Class),
+    /// A credit is back.
+    Credit(Sender, Class),
+    /// So many flits more (less) of a lane are counted, as a sender learns.
+    Counted(Sender, u8, i64),
+    /// A whole packet of a lane has left the input buffer of (switch, port).
+    PacketLeft(usize, usize, u8, u32),
+    /// A flit comes into the central buffer of (switch, link, lane); the first one joins its queue.
+    InCentre(usize, usize, u8, usize, u64),
+    /// A flit leaves it; its room is known to be free.
+    LeftCentre(usize, usize, u8),
+    CentreSpace(usize, usize, u8),
+    /// A flit comes into the output buffer of (switch, port, lane).
+    Buffered(usize, usize, u8),
+    /// A packet in the output buffer of (switch, port, lane) could be scheduled from now on: it joins its queue,
+    /// at the same tick one from the own MPort before one from the centre.
+    Joined(usize, usize, u8, usize, bool),
+    /// A flit has left it.
+    LeftOutput(usize, usize, u8),
+    /// Room has come free in the output buffer of (switch, port, lane).
+    Space(usize, usize, u8),
+}
+
+/// One end of a link as the sender sees the other.
+#[derive(Default)]
+pub(super) struct Far {
+    pub(super) credit_used: Counts,
+    /// Priority flow control, by lane.
+    pub(super) counted: Vec<i64>,
+    pub(super) is_stopped: Vec<bool>,
+    pub(super) link_until: u64,
+}
+
+#[derive(Default)]
+pub(super) struct PortState {
+    pub(super) queues: Vec<VecDeque<usize>>,
+    pub(super) last_header: Option<u64>,
+    pub(super) input_until: u64,
+    pub(super) next_queue: usize,
+    pub(super) next_output: usize,
+    pub(super) in_buffer: Counts,
+    /// Flits of packets whose header has come and whose tail has not left, by lane.
+    pub(super) whole: Vec<u32>,
+    pub(super) output_until: u64,
+    pub(super) next_input: usize,
+    /// The second writer of an output buffer, where there is one.
+    pub(super) central_until: u64,
+    pub(super) next_link: usize,
+    pub(super) space_used: Vec<u32>,
+    pub(super) in_output: Vec<u32>,
+    pub(super) out_queues: Vec<VecDeque<usize>>,
+    pub(super) far: Far,
+}
+
+/// A link from an MPort to the central crossbar, with its buffer there.
+#[derive(Default)]
+pub(super) struct CentralLink {
+    /// As an output of the MPort crossbar.
+    pub(super) until: u64,
+    pub(super) next_input: usize,
+    /// As an input of the central crossbar.
+    pub(super) input_until: u64,
+    pub(super) next_queue: usize,
+    pub(super) queues: Vec<VecDeque<usize>>,
+    pub(super) space_used: Vec<u32>,
+    pub(super) in_buffer: Vec<u32>,
+}
+
+/// A message of which `left` bytes have not been cut off.
+#[derive(Clone, Copy)]
+pub(super) struct Message {
+    pub(super) born: u64,
+    pub(super) destination: u32,
+    pub(super) left: u32,
+}
+
+/// A packet in an injection queue.
+#[derive(Clone, Copy)]
+pub(super) struct Ready {
+    pub(super) born: u64,
+    pub(super) destination: u32,
+    pub(super) bytes: u32,
+    pub(super) flits: u16,
+}
+
+/// One injection queue of a channel, and the destinations that wait for it.
+#[derive(Default)]
+pub(super) struct Injection {
+    pub(super) active: VecDeque<u32>,
+    pub(super) packets: VecDeque<Ready>,
+    pub(super) used: u32,
+}
+
+pub(super) struct NicState {
+    /// By channel.
+    pub(super) queues: Vec<VecDeque<Message>>,
+    /// By channel and destination, by channel and queue of the first switch.
+    pub(super) admittance: Vec<BTreeMap<u32, VecDeque<Message>>>,
+    pub(super) injection: Vec<Vec<Injection>>,
+    pub(super) next_injection: Vec<usize>,
+    pub(super) far: Far,
+    pub(super) sequence: u32,
+    pub(super) cursors: Vec<Cursor>,
+    pub(super) next: Vec<Option<(u64, u32, u32)>>,
+}
+
+/// Room of a lane in a buffer.
+pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
+    match sizes {
+        Sizes::Static(sizes) => sizes[vl].checked_sub(used[vl]).expect("no overflow"),
+        Sizes::Pool { capacity, min, max } => {
+            let kept: u32 = (0..used.len())
+                .map(|l| {
+                    if l == vl {
+                        used[l]
+                    } else {
+                        used[l].max(min[l])
+                    }
+                })
+                .sum();
+            (capacity.checked_sub(kept).expect("no overflow")).min(max[vl].saturating_sub(used[vl]))
+        }
+    }
+}
+
+/// The flits that are really there fit.
+pub(super) fn assert_holds(sizes: &Sizes, present: &[u32], place: &str) {
+    for (vl, &flits) in present.iter().enumerate() {
+        assert!(flits <= sizes.most(vl), "no overflow of {place}, lane {vl}");
+    }
+    if let Sizes::Pool { capacity, .. } = sizes {
+        assert!(
+            present.iter().sum::<u32>() <= *capacity,
+            "no overflow of {place}"
+        );
+    }
+}
+
+/// How far `x` is from `first`, going round.
+pub(super) fn turn(x: usize, first: usize) -> usize {
+    (x + 10_000 - first) % 10_000
+}
