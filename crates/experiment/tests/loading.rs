@@ -252,6 +252,19 @@ fn cross_checks_have_their_codes() {
             &["E0608"],
         ),
         ("[[traffic]]\nflows = \"nowhere.csv\"", &["E0605"]),
+        (
+            "[[traffic]]\nload = 0.1\nsize = { kind = \"cdf\", file = \"nowhere.csv\" }",
+            &["E0610"],
+        ),
+        (
+            "[[traffic]]\nworkload = { kind = \"san\", disks = \"48-64\" }",
+            &["E0611"],
+        ),
+        // 40 KiB every microsecond are more than 100 Gbps.
+        (
+            "[[traffic]]\narrival = { kind = \"periodic\", period = \"1 us\", messages = 20 }",
+            &["W0609"],
+        ),
     ];
     for (more, expected) in cases {
         assert_eq!(codes(&format!("{MINIMAL}{more}\n")), expected, "{more}");
@@ -286,6 +299,32 @@ fn cross_checks_have_their_codes() {
         )),
         [""; 0]
     );
+}
+
+#[test]
+fn a_table_of_sizes_is_part_of_what_is_run() {
+    let folder = std::env::temp_dir().join(format!("netloom-sizes-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("inner/sizes.csv", "bytes,probability\n64,0.5\n4096,1\n");
+    let size = "load = 0.5\nsize = { kind = \"cdf\", file = \"sizes.csv\" }";
+    write("inner/base.toml", &MINIMAL.replace("load = 0.5", size));
+    // The name of the file starts in the folder of the one that has it.
+    let experiment = || {
+        let text = "extends = \"inner/base.toml\"\n";
+        let loaded = load(&Request {
+            directory: &folder,
+            ..Request::new("x.toml", text)
+        });
+        let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
+        loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
+    };
+    let id = || netloom_experiment::runner::run_id(&experiment());
+    let before = id();
+    assert_eq!(before, id());
+    write("inner/sizes.csv", "bytes,probability\n64,0.6\n4096,1\n");
+    assert_ne!(before, id());
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! of the fabric gives the same numbers.
 
 use netloom_metrics::{Digest, Histogram, Tally};
+use netloom_units::Tick;
 
 /// One row per (class, service level): what happened since the row was last taken.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub struct Row {
     pub network_latency: Histogram,
     /// Change of message latency between consecutive messages of the row at a receiver.
     pub jitter: Tally,
+    /// When the last message was wholly received; `None` if none was.
+    pub last_delivery: Option<Tick>,
 }
 
 impl Row {
@@ -66,6 +69,7 @@ impl Row {
         self.packet_latency.merge(&other.packet_latency);
         self.network_latency.merge(&other.network_latency);
         self.jitter.merge(&other.jitter);
+        self.last_delivery = self.last_delivery.max(other.last_delivery);
     }
 
     /// Forgets everything and keeps the memory.

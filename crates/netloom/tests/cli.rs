@@ -809,6 +809,39 @@ fn waits_are_shown_and_stored_when_asked_for() {
 }
 
 #[test]
+fn tables_of_a_paper_are_reproduced_in_short_form() {
+    let place = Place::new("reproduce-003");
+    let tiny = ["reproduce", "003", "--size", "tiny", "--progress", "none"];
+    let more = ["--seeds", "1", "-o", "out", "--format", "json"];
+    let run = place.run(&[&tiny[..], &more].concat()).with(0);
+    let claims = run.json();
+    let claim = |id: &str, part: &str| {
+        let mut all = claims.as_array().unwrap().iter();
+        all.find(|claim| claim["id"] == id && claim["part"] == part)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(claim("C003-16", "")["verdict"], "holds");
+    // Short as it is, five levels of 20 % come near a link.
+    let shares = claim("C003-1", "")["numbers"].clone();
+    let sum: f64 = (0..5)
+        .map(|sl| shares[format!("sl{sl}_median_percent")].as_f64().unwrap())
+        .sum();
+    assert!((90.0..105.0).contains(&sum), "{shares}");
+    // One seed orders nothing.
+    assert_eq!(claim("C003-2", "")["verdict"], "not-run");
+    for (file, lines) in [
+        ("throughput.csv", 1 + 3 * 5 * 5),
+        ("latency.csv", 1 + 3 * 5 * 5 + 7 * 3),
+        ("completion.csv", 1 + 7),
+        ("efficiency.csv", 1 + 7 * 3 * 60),
+    ] {
+        let text = place.read(&format!("out/{file}"));
+        assert_eq!(text.lines().count(), lines, "{file}");
+    }
+}
+
+#[test]
 fn connections_of_a_paper_are_reproduced_in_short_form() {
     let place = Place::new("reproduce-004");
     let tiny = ["reproduce", "004", "--size", "tiny", "--progress", "none"];

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Claim, Results, paper_000, paper_001, paper_004};
+use crate::{Claim, Results, paper_000, paper_001, paper_003, paper_004};
 
 /// A published study that can be run again.
 #[derive(Clone, Copy)]
@@ -26,7 +26,12 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[&Paper] = &[&paper_000::PAPER, &paper_001::PAPER, &paper_004::PAPER];
+pub const PAPERS: &[&Paper] = &[
+    &paper_000::PAPER,
+    &paper_001::PAPER,
+    &paper_003::PAPER,
+    &paper_004::PAPER,
+];
 
 /// The paper with that number.
 pub fn paper(id: &str) -> Option<&'static Paper> {
@@ -157,14 +162,14 @@ mod tests {
 
     #[test]
     fn every_claim_has_a_line_with_a_verdict_or_the_reason_for_none() {
-        for (id, last) in [("000", 14), ("001", 15), ("004", 16)] {
+        for (id, last) in [("000", 14), ("001", 15), ("003", 17), ("004", 16)] {
             let table = Table::new(paper(id).unwrap(), &Results::default());
             for number in 1..=last {
                 let claim = format!("C{id}-{number}");
                 assert!(table.rows.iter().any(|row| row.id == claim), "{claim}");
             }
             for row in &table.rows {
-                let is_arithmetic = ["C000-12", "C001-14"].contains(&row.id);
+                let is_arithmetic = ["C000-12", "C001-14", "C003-16"].contains(&row.id);
                 assert_eq!(row.verdict == Verdict::NotRun, !is_arithmetic, "{}", row.id);
                 assert!(!row.measured.is_empty(), "{} says why", row.id);
             }

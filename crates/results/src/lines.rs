@@ -39,7 +39,7 @@ table! {
         delivered_packets: u64 => "",
         /// Packets that arrived after a later one of their flow, where that is counted.
         reordered_packets: u64 => "",
-        /// Mean time from the creation of a message to its last flit.
+        /// Mean time from the creation of a message to its last flit: its completion time (FCT).
         latency_mean_ns: Option<f64> => "ns",
         /// Half width of the 95 % interval of that mean, from batch means; widened where batches are correlated.
         latency_half_width_ns: Option<f64> => "ns",
@@ -47,6 +47,8 @@ table! {
         latency_lag1: Option<f64> => "",
         /// Median of message latency.
         latency_p50_ns: Option<f64> => "ns",
+        /// Three of four messages took at most this long.
+        latency_p75_ns: Option<f64> => "ns",
         /// Nine of ten messages took at most this long.
         latency_p90_ns: Option<f64> => "ns",
         /// 99 % of messages took at most this long.
@@ -79,6 +81,8 @@ table! {
         network_latency_p999_ns: Option<f64> => "ns",
         /// The slowest packet between NICs.
         network_latency_max_ns: Option<f64> => "ns",
+        /// When the last message was wholly received, since the start of the run: the execution time of a class that ends.
+        last_delivery_ns: Option<f64> => "ns",
         /// Mean change of message latency between consecutive messages at a receiver.
         jitter_mean_ns: Option<f64> => "ns",
         /// Largest such change.

@@ -163,7 +163,7 @@ fn read_law(section: &mut Section<'_>) -> Option<Law> {
             section
                 .notes
                 .error("E0105", place, "`load` is missing")
-                .help("add load = … (a number)");
+                .help("add load = … (number)");
             None
         }
         // Until the class is settled.

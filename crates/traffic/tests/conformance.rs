@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_packet::{Arrival, Cursor, Segmentation, Source};
-use netloom_traffic::{ARRIVALS, Class, Law, NicSet, PATTERNS, SIZES, Setting, Workload};
+use netloom_traffic::{
+    ARRIVALS, Class, Law, NicSet, PATTERNS, SIZES, Script, Setting, WORKLOADS, Workload,
+};
 use netloom_units::{Bytes, NicId, Sl, Time};
 use proptest::prelude::*;
 
@@ -97,6 +99,7 @@ fn first_messages(source: &dyn Source, n: usize) -> Vec<Option<Arrival>> {
 fn destinations_are_valid_and_time_never_runs_back() {
     for (name, law) in all_laws(0.6) {
         let source = build(&law, 1, 0);
+        let largest = law.size.largest();
         let mut n_senders = 0;
         for nic in 0..N_NICS {
             let messages = messages(&*source, nic, 20_000);
@@ -104,7 +107,7 @@ fn destinations_are_valid_and_time_never_runs_back() {
             for message in &messages {
                 let to = message.destination;
                 assert!(to.0 < N_NICS && to.0 != nic, "{name}: nic {nic} to {to}");
-                assert!(message.bytes > 0 && message.bytes <= law.size.largest());
+                assert!(message.bytes > 0 && message.bytes <= largest);
             }
             let in_order = messages.windows(2).all(|m| m[0].cycle <= m[1].cycle);
             assert!(in_order, "{name}: nic {nic}");
@@ -239,6 +242,39 @@ fn no_load_is_no_message() {
     for (_, law) in all_laws(0.0).filter(|(_, law)| law.arrival.pace().is_none()) {
         let source = build(&law, 1, 0);
         assert!(first_messages(&*source, 1).iter().all(Option::is_none));
+    }
+}
+
+#[test]
+fn workloads_depend_on_seed_and_class_only_and_their_messages_are_in_order() {
+    for kind in WORKLOADS {
+        let script = Script {
+            generator: example(kind),
+            from: None,
+            until: None,
+        };
+        let largest = script.generator.largest();
+        let class = Class::new("test", Sl(0), Workload::Generated(script));
+        let all = |seed, number| -> Vec<Vec<Arrival>> {
+            let mut notes = Notes::new();
+            let source = class.build(&setting(seed, number), &mut notes);
+            let source = source.unwrap_or_else(|| panic!("{}: {notes:?}", kind.name));
+            (0..N_NICS)
+                .map(|nic| messages(&*source, nic, u64::MAX))
+                .collect()
+        };
+        let once = all(7, 2);
+        assert_eq!(once, all(7, 2), "{}", kind.name);
+        assert_ne!(once, all(8, 2), "{}: seed", kind.name);
+        assert_ne!(once, all(7, 3), "{}: class", kind.name);
+        for (nic, messages) in (0..).zip(&once) {
+            assert!(messages.windows(2).all(|m| m[0].cycle <= m[1].cycle));
+            for message in messages {
+                let to = message.destination.0;
+                assert!(to < N_NICS && to != nic, "{}: {nic} to {to}", kind.name);
+                assert!(message.bytes > 0 && message.bytes <= largest);
+            }
+        }
     }
 }
 

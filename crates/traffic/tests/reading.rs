@@ -261,7 +261,7 @@ fn a_period_and_a_load_exclude_each_other() {
              follows from the period and the messages)",
             "E0603 bursts without time between them (write a time like period = \"1 ms\")",
             "E0603 a burst of no messages (write at least messages = 1)",
-            "E0105 `load` is missing (add load = … (a number))",
+            "E0105 `load` is missing (add load = … (number))",
             "E0604 several service levels share a load, and an arrival process with a period has none (write \
              one service level, or a class for each)",
         ]

@@ -188,6 +188,17 @@ impl Recording {
             .unwrap_or(self.n_epochs)
     }
 
+    /// When the last message of each row was wholly received, over the whole run.
+    pub(super) fn last_deliveries(&self) -> Vec<Option<Tick>> {
+        let last = |row: usize| {
+            let blocks = self.blocks.iter();
+            blocks
+                .filter_map(|block| block.rows[row].last_delivery)
+                .max()
+        };
+        (0..self.n_rows).map(last).collect()
+    }
+
     /// Whole rows from a block boundary to the end.
     pub(super) fn rows_from(&self, boundary: usize) -> Vec<Row> {
         let mut rows = vec![Row::default(); self.n_rows];

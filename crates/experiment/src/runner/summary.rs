@@ -173,6 +173,8 @@ impl<'a> Summaries<'a> {
             &row.network_latency,
         );
         let packets = row.delivered_packets;
+        let last_deliveries = self.recording.last_deliveries();
+        let last_delivery = chosen.iter().filter_map(|&at| last_deliveries[at]).max();
         Summary {
             offered_load: load(row.offered_flits),
             injected_load: load(row.injected_flits),
@@ -185,6 +187,7 @@ impl<'a> Summaries<'a> {
             latency_half_width_ns: interval.map(|i| self.nanos(widened(&i))),
             latency_lag1: interval.map(|i| i.lag1),
             latency_p50_ns: quantile(message, 0.5),
+            latency_p75_ns: quantile(message, 0.75),
             latency_p90_ns: quantile(message, 0.9),
             latency_p99_ns: quantile(message, 0.99),
             latency_p999_ns: quantile(message, 0.999),
@@ -201,6 +204,7 @@ impl<'a> Summaries<'a> {
             network_latency_p99_ns: quantile(network, 0.99),
             network_latency_p999_ns: quantile(network, 0.999),
             network_latency_max_ns: largest(network),
+            last_delivery_ns: last_delivery.map(|tick| self.nanos(tick.0 as f64)),
             jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
             jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),
             switches_mean: (packets > 0).then(|| row.hops as f64 / packets as f64),

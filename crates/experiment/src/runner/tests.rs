@@ -115,6 +115,65 @@ fn more_than_a_link_carries_saturates_and_is_no_failure() {
 }
 
 #[test]
+fn the_last_delivery_is_of_the_whole_run() {
+    // One message of NIC 0 at the very start, and another class that goes on.
+    let traffic = "name = \"once\"\nsources = [0]\narrival = { kind = \"periodic\", period = \"1 s\" }\n\
+                   [[traffic]]\nname = \"on\"\nsources = [1, 2]\nload = 0.1";
+    let summary = |more: &str| {
+        let document = document(traffic, &format!("length = \"200 us\"\n{more}"));
+        let [once, on] = &document.run.classes[..] else {
+            panic!("two classes")
+        };
+        let total = document.run.total.last_delivery_ns;
+        (once.summary.clone(), on.summary.clone(), total)
+    };
+    let (once, on, total) = summary("warmup = \"0 ns\"");
+    assert_eq!(once.delivered_messages, 1);
+    assert_eq!(once.last_delivery_ns, once.latency_max_ns);
+    assert!((190e3..=200e3).contains(&on.last_delivery_ns.unwrap()));
+    assert_eq!(total, on.last_delivery_ns);
+    // A warm-up cuts latencies off, but the class has ended when it has ended.
+    let (after, _, _) = summary("warmup = \"50 us\"");
+    assert_eq!(after.latency_max_ns, None);
+    assert_eq!(after.last_delivery_ns, once.last_delivery_ns);
+}
+
+#[test]
+fn quartiles_of_completion_times_rise() {
+    let total = document("load = 0.6", "length = \"200 us\"").run.total;
+    assert!(
+        total.latency_p50_ns < total.latency_p75_ns && total.latency_p75_ns < total.latency_p90_ns
+    );
+}
+
+#[test]
+fn a_storage_workload_runs_and_every_seed_has_its_own() {
+    let san = "workload = { kind = \"san\", hosts = \"0-1\", disks = \"2-3\", compression = 100, length = \"100 ms\", \
+               shape = 3 }";
+    let document = document(san, "length = \"2 ms\"\nrepeat = 2\nwarmup = \"0 ns\"");
+    let run = &document.run;
+    assert!(run.total.offered_messages > 100);
+    assert_eq!(run.total.delivered_messages, run.total.offered_messages);
+    assert_eq!(run.classes[0].asked_load, None);
+    assert_ne!(run.digest, document.repeats[0].digest);
+    // The trace ends after 1 ms, and data of a read 10 us of service later.
+    assert!(run.total.last_delivery_ns.unwrap() < 1.2e6);
+}
+
+#[test]
+fn a_burst_asks_for_the_load_that_follows_from_its_period() {
+    // 2 KiB every microsecond on links of 100 Gbps.
+    let burst = "arrival = { kind = \"periodic\", period = \"1 us\" }";
+    let run = document(burst, "length = \"200 us\"").run;
+    let asked = run.classes[0].asked_load.unwrap();
+    assert!(
+        (run.total.offered_load / asked - 1.0).abs() < 0.01,
+        "{asked}"
+    );
+    assert!((0.16..0.18).contains(&asked), "{asked}");
+}
+
+#[test]
 fn tables_have_a_line_for_every_epoch_and_link() {
     let experiment = experiment(&text(
         "load = 0.2",

@@ -49,6 +49,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         }
         if is_complete {
             recorded.delivered_messages += 1;
+            // A partition delivers in order of time.
+            recorded.last_delivery = Some(now);
             if !is_single {
                 recorded.message_latency.record(latency);
             }

@@ -114,6 +114,7 @@ fn summary(size: &Size, class: Option<usize>, arbiter: usize, load: f64, seed: u
         latency_mean_ns: Some(mean),
         latency_half_width_ns: Some(mean * 0.01),
         latency_p50_ns: Some(mean * 0.8),
+        latency_p75_ns: Some(mean * 1.3),
         latency_p90_ns: Some(mean * 1.9),
         latency_p99_ns: Some(mean * 3.6),
         latency_p999_ns: Some(mean * 6.1),

@@ -182,6 +182,11 @@ impl Generator for San {
         if let Some(both) = hosts.iter().find(|host| disks.contains(host)) {
             return Err(format!("{both} is among `hosts` and among `disks`"));
         }
+        let (on, off) = (self.on.as_nanos(), self.off.as_nanos());
+        let requests = self.length.as_nanos() / self.gap.as_nanos() * on / (on + off);
+        if requests * hosts.len() as f64 * (1.0 + self.reads) > MOST_MESSAGES as f64 {
+            return Err(too_many());
+        }
         let draws = Draws {
             arrivals: Stream::new(setting.seed, Purpose::Arrival),
             details: Stream::new(setting.seed, Purpose::Message),

@@ -1,0 +1,43 @@
+//! Paper 003: M. Sánchez de la Rosa et al., "Quality-of-service provision for BXIv3-based interconnection networks",
+//! The Journal of Supercomputing, 2025.
+//!
+//! ```text
+//!  scenarios: fair, step, 2powers ── five arbiters ──► S003-1  what each host injects    throughput.rs
+//!             one file each                            to -3   how long packets take     latency.rs
+//!  search: bursts between an application ── RR and ──► S003-4  execution time, FCT       completion.rs
+//!             and a background       six tables        S003-5  efficiency over time      efficiency.rs
+//!  bits of tables and registers ─────────────────────► S003-6                            space.rs
+//! ```
+//!
+//! S003-7 is unit tests of `netloom_arbitration` (V003-9 to V003-11); S003-8 is not simulated. What is compared between
+//! two arbiters is compared seed by seed (`order.rs`): a seed sees the same messages under every arbiter.
+
+mod arbiters;
+mod claims;
+mod completion;
+mod efficiency;
+mod latency;
+mod order;
+mod readings;
+mod scenarios;
+mod search;
+mod space;
+mod tables;
+mod throughput;
+
+use crate::Paper;
+
+/// The paper.
+pub(crate) const PAPER: Paper = Paper {
+    id: "003",
+    title: "QoS for BXIv3 with arbitration tables",
+    effort: scenarios::effort,
+    runs: scenarios::runs,
+    claims: claims::CLAIMS,
+    readings: readings::READINGS,
+    variations: readings::VARIATIONS,
+    tables: tables::tables,
+};
+
+#[cfg(test)]
+mod tests;

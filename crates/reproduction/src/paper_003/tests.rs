@@ -1,0 +1,644 @@
+//! The files are the scenarios, and every claim can miss.
+
+use netloom_design::qos::bxi;
+use netloom_experiment::Experiment;
+use netloom_experiment::spec::{Request, load};
+use netloom_fabric::{Allocation, FlowControl, QueueScheme, Thresholds};
+use netloom_results::{
+    ClassSummary, Frame, HistogramLine, HostLine, SeriesLine, Summary, Table as _,
+};
+use netloom_units::{Bytes, Sl};
+
+use super::arbiters::{Arbiter, entries};
+use super::readings::{READINGS, Scope, VARIATIONS, scope};
+use super::scenarios::{CLASSES, FAIR, SCENARIOS, runs};
+use super::search::{APPLICATION, TABLES, TEXT, VARIANTS};
+use super::*;
+use crate::{Outcome, Results, Run, Size, Table, Verdict};
+
+fn loaded(file: &str, text: &str, sets: &[String]) -> Experiment {
+    let loaded = load(&Request {
+        sets,
+        ..Request::new(file, text)
+    });
+    let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
+    loaded
+        .experiment
+        .unwrap_or_else(|| panic!("{file}: {notes}"))
+}
+
+/// The resolved arbiter of a file: kind, k, and the entries of its table.
+fn arbiter_of(text: &str) -> (String, i64, Vec<(u8, u16)>) {
+    let mut notes = netloom_catalog::Notes::new();
+    let document = netloom_catalog::Document::parse("file", text, &mut notes);
+    let arbiter = document
+        .root
+        .get("qos")
+        .and_then(|qos| qos.get("arbiter"))
+        .unwrap();
+    let value = |key: &str| arbiter.get(key).unwrap();
+    let table: Vec<netloom_arbitration::SlEntry> =
+        netloom_catalog::FromToml::read(value("table"), &mut notes).unwrap();
+    (
+        value("kind").as_text().unwrap().to_owned(),
+        netloom_catalog::FromToml::read(value("k"), &mut notes).unwrap(),
+        table
+            .iter()
+            .map(|entry| (entry.sl.0, entry.weight))
+            .collect(),
+    )
+}
+
+#[test]
+fn the_files_hold_the_fabric_of_the_paper() {
+    let files = SCENARIOS.map(|scenario| (scenario.file, scenario.text));
+    for (file, text) in files.into_iter().chain([("search.toml", TEXT)]) {
+        let experiment = loaded(file, text, &[]);
+        let plan = &experiment.fabric;
+        assert_eq!(
+            (plan.topology.n_nics(), plan.topology.n_switches()),
+            (512, 32)
+        );
+        assert_eq!(
+            (plan.switch.speedup, plan.switch.queues),
+            ((2, 1), QueueScheme::PerVl)
+        );
+        assert_eq!(plan.switch.allocation, Allocation::Islip { iterations: 1 });
+        for buffer in [&plan.switch.input_buffer, &plan.switch.output_buffer] {
+            assert!(
+                (0..plan.n_vls).all(|vl| buffer.most(vl) == 768),
+                "{buffer:?}"
+            );
+        }
+        // 1.28 ns, 25 ns, and 78 cycles of 1.28 ns are 99.84 ns (G003-5).
+        let nanos = |ticks: u64| experiment.timebase.nanos(ticks as f64);
+        for link in &plan.links {
+            assert_eq!((nanos(link.flit), nanos(link.delay)), (1.28, 25.0));
+        }
+        let stages = plan.switch.pipeline;
+        let period = plan.switch.period;
+        assert!((nanos(period * stages.routing) - 99.84).abs() < 1e-9);
+        assert!((nanos(period * stages.crossbar) - 99.84).abs() < 1e-9);
+        assert_eq!(
+            (
+                stages.input,
+                stages.allocation,
+                stages.output,
+                stages.credit
+            ),
+            (0, 0, 0, 1)
+        );
+    }
+}
+
+/// 2 x 25 ns of a link are 40 flits, and two MTUs 288: 768 - 328 = 440, and an MTU below that 296.
+#[test]
+fn g003_2_thresholds_of_pause() {
+    let experiment = loaded("fair.toml", FAIR.text, &[]);
+    let FlowControl::Pfc(thresholds) = &experiment.fabric.flow_control else {
+        panic!("{:?}", experiment.fabric.flow_control);
+    };
+    assert!(!thresholds.is_empty());
+    for lanes in thresholds {
+        assert_eq!(lanes.len(), 5);
+        for lane in lanes {
+            assert_eq!(
+                *lane,
+                Thresholds {
+                    xoff: 440,
+                    xon: 296
+                }
+            );
+        }
+    }
+}
+
+#[test]
+fn the_files_hold_the_tables_and_the_traffic() {
+    for scenario in SCENARIOS {
+        let (kind, k, table) = arbiter_of(scenario.text);
+        assert_eq!((kind.as_str(), k), ("bxi-deficit", 64));
+        assert_eq!(table, entries(&scenario.weights, true), "{}", scenario.file);
+        let experiment = loaded(scenario.file, scenario.text, &[]);
+        let names: Vec<&str> = experiment.classes.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, CLASSES);
+        for (n, class) in experiment.classes.iter().enumerate() {
+            let load = class.load.unwrap();
+            assert!((load - f64::from(scenario.generated[n]) / 100.0).abs() < 1e-12);
+            assert_eq!(class.sl, Sl(n as u8));
+        }
+        // Messages of 1 to 5 KiB are 16 to 80 flits, below the MTU.
+        assert_eq!(experiment.fabric.largest, [16, 32, 48, 64, 80]);
+    }
+    let (_, _, table) = arbiter_of(TEXT);
+    assert_eq!(table, entries(&VARIANTS[TABLES[2].2].weights, true));
+}
+
+/// V003-2 for every table: the same quanta as those of the planner, which stores them with another k.
+#[test]
+fn tables_are_those_of_the_planner() {
+    for scenario in SCENARIOS {
+        for is_tuned in [false, true] {
+            let class = |(rank, &weight): (usize, &u16)| bxi::Class {
+                name: CLASSES[rank].to_owned(),
+                sl: Sl(rank as u8),
+                weight,
+                largest_packet: 16 * (rank as u32 + 1),
+            };
+            let plan = bxi::plan(&bxi::Needs {
+                classes: scenario.weights.iter().enumerate().map(class).collect(),
+                k: 1024,
+                is_tuned,
+            })
+            .unwrap();
+            let planned = plan
+                .table
+                .entries()
+                .iter()
+                .map(|e| (e.sl.0, plan.table.quantum(e)));
+            let ours = entries(&scenario.weights, is_tuned);
+            let ours = ours
+                .iter()
+                .map(|&(sl, weight)| (sl, u32::from(weight) * 64));
+            assert_eq!(ours.collect::<Vec<_>>(), planned.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// Round robin gives every level as many packets as the others until it has what it generates: water that rises
+/// by a packet of each at a time, to the brim of a link.
+fn water_filling(generated: [u32; 5]) -> [f64; 5] {
+    let filled = |level: f64| -> [f64; 5] {
+        std::array::from_fn(|sl| f64::from(generated[sl]).min(level * (sl + 1) as f64))
+    };
+    let (mut low, mut high) = (0.0, 100.0);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        match filled(middle).iter().sum::<f64>() > 100.0 {
+            true => high = middle,
+            false => low = middle,
+        }
+    }
+    filled(low)
+}
+
+#[test]
+fn v003_21_water_filling_is_the_oracle() {
+    for scenario in SCENARIOS {
+        let filled = water_filling(scenario.generated);
+        for (ours, oracle) in filled.iter().zip(scenario.oracle) {
+            assert!(
+                (ours - oracle).abs() < 1e-6,
+                "{}: {filled:?}",
+                scenario.file
+            );
+        }
+    }
+}
+
+#[test]
+fn v003_22_spacing_and_v003_23_sums() {
+    let spacing = [
+        [102.4, 204.8, 307.2, 409.6, 512.0],
+        [58.51, 146.29, 292.57, 546.13, 1280.0],
+        [32.0, 128.0, 384.0, 1024.0, 2560.0],
+    ];
+    for ((scenario, spacing), sum) in SCENARIOS.into_iter().zip(spacing).zip([100, 107, 124]) {
+        assert_eq!(scenario.generated.iter().sum::<u32>(), sum);
+        let experiment = loaded(scenario.file, scenario.text, &[]);
+        for (class, expected) in experiment.classes.iter().zip(spacing) {
+            let bytes = 1024.0 * f64::from(class.sl.0 + 1);
+            let gap = bytes / 50.0 / class.load.unwrap();
+            assert!((gap - expected).abs() < 0.006, "{gap} {expected}");
+        }
+    }
+}
+
+#[test]
+fn five_arbiters_and_seven_ways_to_search() {
+    let runs = runs(Size::Paper, 3, None);
+    assert_eq!(runs.len(), (3 * 5 + 7) * 3);
+    let find = |series: &str| runs.iter().find(|run| run.series == series).unwrap();
+    assert_eq!(find("S003-1 RR").sets[0], "qos.arbiter=\"round-robin\"");
+    let basic = &find("S003-2 basic").sets[0];
+    assert!(
+        basic.contains("bxi-table")
+            && basic.contains("table = [[0, 80], [1, 64], [2, 48], [3, 32], [4, 16]]"),
+        "{basic}"
+    );
+    let tuned = &find("S003-4 step deficits").sets[0];
+    let table = "table = [[0, 12], [1, 16], [0, 12], [2, 16], [0, 12], [1, 16], [0, 12]]";
+    assert!(
+        tuned.contains("bxi-deficit") && tuned.contains(table),
+        "{tuned}"
+    );
+}
+
+#[test]
+fn every_run_and_variation_loads() {
+    for variation in VARIATIONS.iter().map(Some).chain([None]) {
+        let runs = runs(Size::Tiny, 1, variation);
+        let n = match variation.map_or(Scope::All, scope) {
+            Scope::All => 22,
+            Scope::Synthetic => 15,
+            Scope::Search => 7,
+        };
+        assert_eq!(runs.len(), n);
+        for run in runs {
+            loaded(run.file, &run.text, &run.sets);
+        }
+    }
+}
+
+/// What another reading changes, it changes somewhere, and round robin is not told about tables.
+#[test]
+fn variations_reach_those_whom_they_are_about() {
+    let changed = |name: &str| -> Vec<&'static str> {
+        let variation = VARIATIONS.iter().find(|v| v.name == name).unwrap();
+        let ours = runs(Size::Ci, 1, None);
+        let theirs = runs(Size::Ci, 1, Some(variation));
+        let differs = |own: &&Run| {
+            let before = ours.iter().find(|run| run.series == own.series).unwrap();
+            before.sets != own.sets
+        };
+        theirs
+            .iter()
+            .filter(differs)
+            .map(|run| run.series)
+            .collect()
+    };
+    assert_eq!(changed("literal").len(), 3 * 2 + 3);
+    assert!(
+        changed("k-2048")
+            .iter()
+            .all(|series| !series.ends_with("RR"))
+    );
+    assert_eq!(changed("k-256").len(), 3 * 4);
+    assert_eq!(changed("speedup-1").len(), 22);
+    assert!(changed("load-40").contains(&"S003-5 RR"));
+}
+
+#[test]
+fn readings_are_explained() {
+    let known: Vec<&str> = READINGS.iter().map(|reading| reading.id).collect();
+    let used = PAPER.claims.iter().flat_map(|claim| claim.readings);
+    let varied = VARIATIONS.iter().map(|variation| &variation.reading);
+    for reading in used.chain(varied) {
+        assert!(known.contains(reading), "{reading}");
+    }
+}
+
+/// What a run is made to say.
+#[derive(Clone)]
+struct MadeUp {
+    /// Of hosts, in percent: the median of each class.
+    shares: [f64; 5],
+    /// Between the quartiles, in points.
+    range: f64,
+    mean_us: [f64; 5],
+    p99_us: [f64; 5],
+    execution_ms: f64,
+    /// 50, 75, 90 and 99 %.
+    fct_us: [f64; 4],
+    depth: f64,
+    is_done: bool,
+}
+
+/// What the paper prints or says.
+fn as_printed(run: &Run) -> MadeUp {
+    let (scenario, arbiter) = run.series.split_once(' ').unwrap();
+    let synthetic = |n: usize| {
+        let (targets, oracle) = (
+            std::array::from_fn(|class| SCENARIOS[n].target(class)),
+            SCENARIOS[n].oracle,
+        );
+        let mut basic: [f64; 5] = targets;
+        basic[4] -= 1.5;
+        match arbiter {
+            "RR" if n == 0 => [18.0, 20.0, 20.0, 20.0, 20.0],
+            "RR" => oracle,
+            "basic" | "basic tuned" => basic,
+            _ => targets,
+        }
+    };
+    let latency = |n: usize| -> [f64; 5] {
+        match (arbiter, n) {
+            ("RR", 2) => [500.0, 5.0, 5.0, 5.0, 5.0],
+            ("RR", _) => [50.0, 5.0, 5.0, 5.0, 5.0],
+            ("basic", _) => [2.0, 2.1, 2.2, 2.3, 80.0],
+            ("basic tuned", _) => [2.0, 2.1, 2.2, 2.3, 10.0],
+            ("deficits", _) => [4.0, 4.5, 5.0, 5.5, 6.0],
+            _ => [3.0, 3.5, 4.0, 5.5, 6.0],
+        }
+    };
+    let number: usize = scenario.rsplit('-').next().unwrap().parse().unwrap();
+    let n = number.min(3) - 1;
+    let (execution_ms, fct_us, depth) = match arbiter {
+        "fair basic" => (5.72, [150.29, 827.86, 1580.0, 5080.0], 0.5),
+        "fair deficits" => (5.56, [123.8, 710.22, 1480.0, 4980.0], 0.49),
+        "step basic" => (4.98, [54.05, 424.35, 1000.0, 4410.0], 0.3),
+        "step deficits" => (4.94, [47.88, 365.94, 900.7, 4360.0], 0.29),
+        "2powers basic" => (4.54, [31.84, 228.94, 665.34, 4010.0], 0.1),
+        "2powers deficits" => (4.45, [28.85, 197.92, 618.22, 3890.0], 0.09),
+        _ => (7.19, [1220.0, 2560.0, 3400.0, 6530.0], 0.8),
+    };
+    let mean_us = latency(n);
+    MadeUp {
+        shares: synthetic(n),
+        range: if arbiter.ends_with("tuned") { 0.4 } else { 0.2 },
+        mean_us,
+        p99_us: match arbiter {
+            "deficits tuned" => mean_us.map(|us| 2.0 * us),
+            _ => mean_us.map(|us| 4.0 * us),
+        },
+        execution_ms,
+        fct_us,
+        depth,
+        is_done: true,
+    }
+}
+
+fn hosts(made: &MadeUp, wobble: f64) -> Frame {
+    let mut hosts = Frame::of::<HostLine>();
+    for (class, share) in CLASSES.iter().zip(made.shares) {
+        for step in [-1.0, -0.5, 0.0, 0.5, 1.0] {
+            let line = HostLine {
+                class: (*class).to_owned(),
+                injected_load: (share + step * made.range) * wobble / 100.0,
+                ..HostLine::default()
+            };
+            hosts.push(line.data());
+        }
+    }
+    hosts
+}
+
+fn histograms(made: &MadeUp, wobble: f64) -> Frame {
+    let mut histograms = Frame::of::<HistogramLine>();
+    let [p50, p75, p90, p99] = made.fct_us;
+    let below = (p50 / 2.0).min(500.0);
+    for (us, count) in [
+        (below, 45),
+        (p50, 5),
+        (p75, 25),
+        (p90, 15),
+        (p99, 9),
+        (2.0 * p99, 1),
+    ] {
+        let line = HistogramLine {
+            class: APPLICATION.to_owned(),
+            latency: "message".to_owned(),
+            from_ns: 1000.0 * us * wobble,
+            to_ns: 1000.0 * us * wobble,
+            count,
+            ..HistogramLine::default()
+        };
+        histograms.push(line.data());
+    }
+    histograms
+}
+
+/// Bursts every ten epochs; the application generates for thirty.
+fn series(made: &MadeUp, wobble: f64) -> Frame {
+    let mut series = Frame::of::<SeriesLine>();
+    for epoch in 0..40 {
+        let dip = if epoch % 10 == 2 {
+            made.depth * wobble
+        } else {
+            0.0
+        };
+        let is_generating = epoch < 30;
+        for (class, offered, delivered) in [
+            (
+                APPLICATION,
+                if is_generating { 0.6 } else { 0.0 },
+                0.6 * (1.0 - dip),
+            ),
+            ("burst", if epoch % 10 == 0 { 0.1 } else { 0.0 }, 0.01),
+        ] {
+            let line = SeriesLine {
+                time_ns: f64::from(epoch + 1) * 1000.0,
+                class: class.to_owned(),
+                offered_load: offered,
+                delivered_load: delivered,
+                ..SeriesLine::default()
+            };
+            series.push(line.data());
+        }
+    }
+    series
+}
+
+/// Results in which runs gave what the paper says, but for a change; seeds are a little apart.
+fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
+    let outcome = |run: Run| {
+        let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
+        let mut made = as_printed(&run);
+        change(&run, &mut made);
+        let synthetic = |(n, name): (usize, &&str)| ClassSummary {
+            class: (*name).to_owned(),
+            sl: n as u8,
+            asked_load: None,
+            summary: Summary {
+                packet_latency_mean_ns: Some(1000.0 * made.mean_us[n] * wobble),
+                packet_latency_p99_ns: Some(1000.0 * made.p99_us[n] * wobble),
+                ..Summary::default()
+            },
+        };
+        let mut classes: Vec<ClassSummary> = CLASSES.iter().enumerate().map(synthetic).collect();
+        if run.load == 0.8 {
+            classes = vec![ClassSummary {
+                class: APPLICATION.to_owned(),
+                sl: 0,
+                asked_load: None,
+                summary: Summary {
+                    offered_messages: 100,
+                    delivered_messages: if made.is_done { 100 } else { 99 },
+                    last_delivery_ns: Some(1e6 * made.execution_ms * wobble),
+                    latency_p50_ns: Some(1e3 * made.fct_us[0] * wobble),
+                    latency_p75_ns: Some(1e3 * made.fct_us[1] * wobble),
+                    latency_p90_ns: Some(1e3 * made.fct_us[2] * wobble),
+                    latency_p99_ns: Some(1e3 * made.fct_us[3] * wobble),
+                    ..Summary::default()
+                },
+            }];
+        }
+        let tables = [
+            (throughput::HOSTS, hosts(&made, wobble)),
+            (completion::HISTOGRAMS, histograms(&made, wobble)),
+            (efficiency::SERIES, series(&made, wobble)),
+        ];
+        Outcome {
+            result: crate::results::made_up(run.seed, classes),
+            tables: tables
+                .map(|(name, frame)| (name.to_owned(), frame))
+                .to_vec(),
+            run,
+        }
+    };
+    Results {
+        outcomes: runs(Size::Ci, 3, None).into_iter().map(outcome).collect(),
+        ..Results::default()
+    }
+}
+
+/// The claims with a verdict.
+fn with(verdict: Verdict, results: &Results) -> Vec<String> {
+    let table = Table::new(&PAPER, results);
+    let rows = table.rows.iter().filter(|row| row.verdict == verdict);
+    rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
+        .collect()
+}
+
+#[test]
+fn what_the_paper_prints_holds() {
+    let results = made_up(|_, _| {});
+    assert_eq!(with(Verdict::Misses, &results), [""; 0]);
+    assert_eq!(with(Verdict::NotRun, &results), [""; 0]);
+    assert_eq!(with(Verdict::Holds, &results).len(), 29);
+}
+
+/// The claims that miss when something is changed in a series.
+fn misses(series: &str, change: impl Fn(&mut MadeUp)) -> Vec<String> {
+    let results = made_up(|run, made| {
+        if run.series == series {
+            change(made);
+        }
+    });
+    with(Verdict::Misses, &results)
+}
+
+#[test]
+fn every_claim_can_miss() {
+    let flat = |made: &mut MadeUp| made.mean_us = [5.0; 5];
+    let cases: [(&str, &dyn Fn(&mut MadeUp), &[&str]); 19] = [
+        ("S003-1 deficits", &|m| m.shares[4] = 18.9, &["C003-1"]),
+        ("S003-1 RR", &|m| m.shares[0] = 20.0, &["C003-2"]),
+        ("S003-1 basic", &|m| m.shares[4] = 20.5, &["C003-3 SL4"]),
+        ("S003-1 basic tuned", &|m| m.range = 0.2, &["C003-3 spread"]),
+        ("S003-1 RR", &flat, &["C003-4 RR"]),
+        (
+            "S003-1 basic",
+            &flat,
+            &["C003-4 basic", "C003-4 basic tuned"],
+        ),
+        (
+            "S003-1 deficits",
+            &|m| m.mean_us[4] = 5.4,
+            &["C003-4 deficits"],
+        ),
+        (
+            "S003-1 deficits tuned",
+            &|m| m.p99_us = m.mean_us.map(|us| 4.0 * us),
+            &["C003-4 deficits tuned"],
+        ),
+        ("S003-2 RR", &|m| m.shares[3] = 13.9, &["C003-5"]),
+        ("S003-2 deficits", &|m| m.shares[0] = 30.0, &["C003-6"]),
+        ("S003-2 RR", &flat, &["C003-7 RR"]),
+        ("S003-2 basic", &flat, &["C003-7 spread"]),
+        ("S003-3 RR", &|m| m.shares[0] = 45.0, &["C003-8 RR shares"]),
+        (
+            "S003-3 deficits",
+            &|m| m.shares[0] = 50.0,
+            &["C003-8 deficits"],
+        ),
+        (
+            "S003-3 deficits",
+            &|m| m.mean_us[4] = 13.0,
+            &["C003-8 spread"],
+        ),
+        ("S003-3 RR", &|m| m.mean_us[0] = 49.0, &["C003-8 RR SL0"]),
+        (
+            "S003-4 step basic",
+            &|m| m.execution_ms = 5.8,
+            &["C003-9 order"],
+        ),
+        ("S003-4 fair deficits", &|m| m.depth = 0.9, &["C003-17"]),
+        (
+            "S003-4 2powers deficits",
+            &|m| m.execution_ms = 3.5,
+            &["C003-9 gain"],
+        ),
+    ];
+    for (series, change, expected) in cases {
+        assert_eq!(misses(series, change), expected, "{series}");
+    }
+    let fct =
+        |at: usize, us: f64| misses("S003-4 2powers deficits", move |made| made.fct_us[at] = us);
+    assert_eq!(fct(0, 100.0), ["C003-10 order", "C003-15"]);
+    assert_eq!(fct(1, 500.0), ["C003-11", "C003-15"]);
+    assert_eq!(fct(2, 1100.0), ["C003-12", "C003-15"]);
+    assert_eq!(fct(3, 4500.0), ["C003-13 order", "C003-15"]);
+    // Below by more than the paper's gain: the order holds.
+    assert_eq!(fct(3, 3000.0), ["C003-13 gain"]);
+    let slow = misses("S003-4 fair basic", |made| {
+        made.fct_us[..2].copy_from_slice(&[300.0, 1100.0])
+    });
+    assert_eq!(slow, ["C003-10 gain", "C003-14"]);
+}
+
+#[test]
+fn an_application_that_is_not_done_says_nothing() {
+    let results = made_up(|run, made| made.is_done = run.series != "S003-5 RR");
+    let not_run = with(Verdict::NotRun, &results);
+    assert!(not_run.contains(&"C003-9 order".to_owned()), "{not_run:?}");
+    assert!(!not_run.contains(&"C003-1".to_owned()), "{not_run:?}");
+}
+
+#[test]
+fn what_lacks_a_run_is_not_judged() {
+    let mut results = made_up(|_, _| {});
+    results.lacking.push((FAIR.series(Arbiter::Basic), 1.0));
+    let not_run = with(Verdict::NotRun, &results);
+    assert_eq!(
+        not_run,
+        [
+            "C003-3 SL4",
+            "C003-3 spread",
+            "C003-4 basic",
+            "C003-4 basic tuned"
+        ]
+    );
+}
+
+#[test]
+fn one_seed_orders_nothing() {
+    let mut results = made_up(|_, _| {});
+    results.outcomes.retain(|outcome| outcome.run.seed == 1);
+    let held = with(Verdict::Holds, &results);
+    // Quantities are judged, orders are not.
+    let expected = ["C003-1", "C003-5", "C003-8 RR shares", "C003-8 deficits"];
+    assert!(
+        expected
+            .iter()
+            .all(|claim| held.contains(&(*claim).to_owned())),
+        "{held:?}"
+    );
+    assert!(!held.contains(&"C003-2".to_owned()) && !held.contains(&"C003-17".to_owned()));
+}
+
+#[test]
+fn tables_have_a_line_for_each_host_box_and_run() {
+    let results = made_up(|_, _| {});
+    let lines = |name: &str| {
+        let tables = (PAPER.tables)(&results);
+        let (_, text) = tables.into_iter().find(|(own, _)| *own == name).unwrap();
+        text.lines().count() - 1
+    };
+    assert_eq!(lines("throughput"), 15 * 3 * 5);
+    assert_eq!(lines("completion"), 7 * 3);
+    assert_eq!(lines("efficiency"), 7 * 40);
+    assert_eq!(lines("latency"), 15 * 3 * 5 + 7 * 3);
+}
+
+/// The MTU and the flit of G003-1 are in the file and not only in words.
+#[test]
+fn g003_1_flit_and_mtu() {
+    let experiment = loaded("search.toml", TEXT, &[]);
+    let segmentation = experiment.fabric.segmentation.of(Sl(0));
+    assert_eq!(
+        (segmentation.flit, segmentation.mtu),
+        (Bytes(64), Some(Bytes(9216)))
+    );
+    assert_eq!(experiment.fabric.largest, [144; 3]);
+}
