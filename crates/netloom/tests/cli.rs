@@ -31,7 +31,16 @@ fn every_template_is_written_checked_and_run() {
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    let expected = ["fat-tree", "torus", "qos", "plan", "study", "single-switch"];
+    let expected = [
+        "fat-tree",
+        "torus",
+        "qos",
+        "omni-path",
+        "bxi",
+        "plan",
+        "study",
+        "single-switch",
+    ];
     assert_eq!(names, expected);
     for name in names {
         let file = format!("demo/{name}.toml");
@@ -894,7 +903,13 @@ fn queue_schemes_of_a_paper_are_reproduced_in_short_form() {
     let claims = run.json();
     let find = |id: &str| {
         let is_it = |claim: &&Value| claim["id"] == id;
-        claims.as_array().unwrap().iter().find(is_it).unwrap().clone()
+        claims
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(is_it)
+            .unwrap()
+            .clone()
     };
     assert_eq!(find("C001-14")["verdict"], "holds");
     let why = find("C001-12")["measured"].as_str().unwrap().to_owned();

@@ -83,7 +83,7 @@ fn pages() -> BTreeMap<String, String> {
 }
 
 fn file_of(concept: &Concept) -> String {
-    format!("{}.md", concept.name.replace(' ', "-"))
+    format!("{}.md", concept.name.to_lowercase().replace(' ', "-"))
 }
 
 /// A text as a cell of a table.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{build, compile};
-use netloom_routing::deadlock::{Verdict, check};
+use netloom_routing::deadlock::{CentralQueue, Centre, Verdict, check, check_with};
 use netloom_routing::paths::path;
 use netloom_routing::{
     DModK, Deadlock, DimensionOrder, RandomUp, Routing, Shortest, Tie, Trunk, UpDown,
@@ -173,4 +173,37 @@ fn large_trees_are_proved_by_structure_and_small_ones_by_enumeration() {
             assert_eq!(how.contains("by structure"), expected, "{how}");
         }
     }
+}
+
+/// A centre that all ports are on one side of changes nothing; one whose groups join dimensions closes a circle that
+/// the lanes of the routing had opened; guarded rings do not pass the centre.
+#[test]
+fn shared_central_queues_are_part_of_the_proof() {
+    let topology = build(&torus(&[4, 4], 1));
+    let centre = |ports_per_mport| {
+        Some(Centre {
+            ports_per_mport,
+            links_per_mport: 2,
+        })
+    };
+    let dateline = compile(&order(Deadlock::Dateline), &topology);
+    assert!(matches!(
+        check_with(&topology, &dateline, centre(5)),
+        Verdict::Free { dependencies, .. }
+            if matches!(check(&topology, &dateline), Verdict::Free { dependencies: d, .. } if d == dependencies)
+    ));
+    let Verdict::Cycle(cycle) = check_with(&topology, &dateline, centre(2)) else {
+        panic!("MPorts of two ports join dimensions");
+    };
+    let queues: Vec<CentralQueue> = cycle.iter().filter_map(|channel| channel.through).collect();
+    assert!(!queues.is_empty() && queues.iter().all(|queue| queue.link < 2 && queue.mport < 3));
+    // Each channel leads to the switch from which the next one starts.
+    for (channel, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        assert_eq!(channel.to, next.switch);
+    }
+    let bubble = compile(&order(Deadlock::Bubble), &topology);
+    assert!(matches!(
+        check_with(&topology, &bubble, centre(2)),
+        Verdict::Free { .. }
+    ));
 }

@@ -53,7 +53,13 @@ impl NicQueueing for PerDestination {
 
 /// Reads `[nic]`.
 pub(crate) fn read(section: &mut Section<'_>) -> Option<NicQueues> {
-    let queues = read_kind(section, "queues", "NIC queues", NIC_QUEUES, Some("per-sl"));
+    let queues = read_kind(
+        section,
+        "queues",
+        "NIC queueing",
+        NIC_QUEUES,
+        Some("per-sl"),
+    );
     queues.map(|queues| queues.queues())
 }
 
@@ -62,7 +68,7 @@ pub(crate) fn params() -> Vec<Param> {
     vec![Param {
         name: "queues".to_owned(),
         about: "Where messages wait at a NIC.".to_owned(),
-        shape: Shape::Kind("NIC queues"),
+        shape: Shape::Kind("NIC queueing"),
         default: Some("\"per-sl\"".to_owned()),
     }]
 }

@@ -77,7 +77,7 @@ pub fn concepts() -> Vec<Concept> {
             info(switch::ALLOCATORS),
         ),
         concept(
-            "NIC queues",
+            "NIC queueing",
             "Where messages wait at a NIC.",
             "nic.queues",
             info(nic::NIC_QUEUES),

@@ -33,6 +33,16 @@ const TEMPLATES: &[Template] = &[
         text: include_str!("../../templates/qos.toml"),
     },
     Template {
+        name: "omni-path",
+        about: "Three classes on hierarchical switches with deficit tables and service channels.",
+        text: include_str!("../../templates/omni-path.toml"),
+    },
+    Template {
+        name: "bxi",
+        about: "Three classes behind BXI tables, with PFC instead of credits.",
+        text: include_str!("../../templates/bxi.toml"),
+    },
+    Template {
         name: "plan",
         about: "What four classes need of a port with eight entries, planned and put to the test.",
         text: include_str!("../../templates/plan.toml"),
