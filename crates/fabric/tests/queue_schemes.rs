@@ -51,7 +51,10 @@ fn at(found: &Queues, switch: u32, port: u16) -> Vec<(u32, Vec<u32>)> {
 fn v001_6_to_8_two_queues_by_output() {
     let (topology, det) = tree(2, 3);
     let found = queues(&topology, &det, QueueScheme::Obqa { queues: 2 });
-    assert_eq!(at(&found, 0, 0), [(0, vec![2, 4, 6]), (1, vec![1, 3, 5, 7])]);
+    assert_eq!(
+        at(&found, 0, 0),
+        [(0, vec![2, 4, 6]), (1, vec![1, 3, 5, 7])]
+    );
     // Port 0 of switch 4 receives 2, 4 and 6, which leave by P1, P2 and P3.
     assert_eq!(at(&found, 4, 0), [(0, vec![4]), (1, vec![2, 6])]);
     assert_eq!(at(&found, 8, 0), [(1, vec![4])]);

@@ -894,7 +894,13 @@ fn queue_schemes_of_a_paper_are_reproduced_in_short_form() {
     let claims = run.json();
     let find = |id: &str| {
         let is_it = |claim: &&Value| claim["id"] == id;
-        claims.as_array().unwrap().iter().find(is_it).unwrap().clone()
+        claims
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(is_it)
+            .unwrap()
+            .clone()
     };
     assert_eq!(find("C001-14")["verdict"], "holds");
     let why = find("C001-12")["measured"].as_str().unwrap().to_owned();
