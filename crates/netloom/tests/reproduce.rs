@@ -211,7 +211,8 @@ fn a_paper_is_run_in_parts() {
     let verdict = |folder: &str| {
         let claims = place.read(&format!("{folder}/claims.json"));
         let claims: serde_json::Value = serde_json::from_str(&claims).unwrap();
-        let is_it = |claim: &&serde_json::Value| claim["id"] == "C000-1" && claim["part"] == "order";
+        let is_it =
+            |claim: &&serde_json::Value| claim["id"] == "C000-1" && claim["part"] == "order";
         let claim = claims.as_array().unwrap().iter().find(is_it).unwrap();
         claim["verdict"].as_str().unwrap().to_owned()
     };
@@ -228,10 +229,15 @@ fn a_paper_is_run_in_parts() {
     // Without a folder there is nothing but the part.
     let alone = place.run(&[&tiny[..], &["--scenario", "S000-2"]].concat());
     let alone = alone.with(0);
-    assert!(alone.stdout.contains("no result of S000-1 16 NICs IB at load 0.7"));
+    assert!(
+        alone
+            .stdout
+            .contains("no result of S000-1 16 NICs IB at load 0.7")
+    );
 
     let unknown = place.run(&[&tiny[..], &["--scenario", "S000-9"]].concat());
     let unknown = unknown.with(1);
-    let message = "paper 000 has no scenario `S000-9` at size tiny; write of S000-1, S000-2, S000-5, S000-6";
+    let message =
+        "paper 000 has no scenario `S000-9` at size tiny; write of S000-1, S000-2, S000-5, S000-6";
     assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }

@@ -210,7 +210,11 @@ impl Reproduce {
                 known.push(run.scenario());
             }
         }
-        match self.scenario.iter().find(|id| !known.contains(&id.as_str())) {
+        match self
+            .scenario
+            .iter()
+            .find(|id| !known.contains(&id.as_str()))
+        {
             Some(id) => bail!(
                 "paper {} has no scenario `{id}` at size {}; write of {}",
                 paper.id,

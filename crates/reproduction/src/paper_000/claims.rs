@@ -274,9 +274,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "IB",
         statement: "point-to-point classes can exceed best-effort latency on IB",
         band: "at a load from 0.85: mean of VO, VI, CL > least of EE, BE, BK",
-        judge: |results| {
-            point_to_point_above_best_effort(results, TREE_3.or(&SMALL_TREE, results))
-        },
+        judge: |results| point_to_point_above_best_effort(results, TREE_3.or(&SMALL_TREE, results)),
         ..C000_9
     },
     Claim {

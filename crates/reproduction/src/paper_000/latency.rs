@@ -71,9 +71,8 @@ impl Both {
 
 /// NC latency at 0.70 of both switches.
 fn both_at_middle(results: &Results, fabric: &Fabric) -> Result<Both, Finding> {
-    let of = |switch| {
-        nc(results, fabric, switch, MIDDLE).ok_or_else(|| missing(fabric, switch, MIDDLE))
-    };
+    let of =
+        |switch| nc(results, fabric, switch, MIDDLE).ok_or_else(|| missing(fabric, switch, MIDDLE));
     Ok(Both {
         ib: of(Ib)?,
         opa: of(Opa)?,
@@ -81,12 +80,7 @@ fn both_at_middle(results: &Results, fabric: &Fabric) -> Result<Both, Finding> {
 }
 
 /// C000-1 to C000-4: NC latency at 0.70 near what is printed.
-pub(super) fn is_near(
-    results: &Results,
-    fabric: &Fabric,
-    switch: Switch,
-    printed: f64,
-) -> Finding {
+pub(super) fn is_near(results: &Results, fabric: &Fabric, switch: Switch, printed: f64) -> Finding {
     let values = nc(results, fabric, switch, MIDDLE);
     let Some(nc) = values.and_then(|values| Measured::over(&values)) else {
         return missing(fabric, switch, MIDDLE);
@@ -305,8 +299,8 @@ fn first_rise(results: &Results, fabric: &Fabric, switch: Switch) -> Result<Opti
 
 /// C000-11: best effort rises earlier on InfiniBand.
 pub(super) fn best_effort_rises_earlier(results: &Results, fabric: &Fabric) -> Finding {
-    let both = first_rise(results, fabric, Ib)
-        .and_then(|ib| Ok((ib, first_rise(results, fabric, Opa)?)));
+    let both =
+        first_rise(results, fabric, Ib).and_then(|ib| Ok((ib, first_rise(results, fabric, Opa)?)));
     let (ib, opa) = match both {
         Ok(both) => both,
         Err(missing) => return missing,
@@ -314,7 +308,12 @@ pub(super) fn best_effort_rises_earlier(results: &Results, fabric: &Fabric) -> F
     let words = |load: Option<f64>| load.map_or("never".to_owned(), |load| format!("from {load}"));
     // A load that is not reached is above all.
     let above = |load: Option<f64>| load.unwrap_or(f64::INFINITY);
-    let measured = format!("IB {}, OPA {} on the {}", words(ib), words(opa), fabric.name);
+    let measured = format!(
+        "IB {}, OPA {} on the {}",
+        words(ib),
+        words(opa),
+        fabric.name
+    );
     let mut finding = Finding::checked(above(ib) < above(opa), measured);
     for (name, load) in [("first_load_ib", ib), ("first_load_opa", opa)] {
         if let Some(load) = load {
@@ -372,7 +371,9 @@ pub(super) fn by_distance(results: &Results, fabric: &Fabric) -> Finding {
         return Finding::checked(false, "all alike");
     };
     let named = DISTANCES.iter().zip(&latencies);
-    let words: Vec<String> = named.map(|((class, _), ns)| format!("{class} {ns:.0}")).collect();
+    let words: Vec<String> = named
+        .map(|((class, _), ns)| format!("{class} {ns:.0}"))
+        .collect();
     let words = format!("{rho:.2}: {} ns on the {}", words.join(", "), fabric.name);
     Finding::checked(rho >= 0.8, words).number("spearman", rho)
 }

@@ -270,7 +270,10 @@ fn as_printed(series: &str, load: f64, class: &str) -> (f64, f64) {
         "EE" => (1500.0 + 3000.0 * load, 1.0),
         // Doubled on IB from about 0.85.
         "BE" if is_opa => (1700.0 + 3000.0 * load, 1.0),
-        "BE" => (1600.0 + 3000.0 * load + 20_000.0 * (load - 0.7).max(0.0).powi(2), 1.0),
+        "BE" => (
+            1600.0 + 3000.0 * load + 20_000.0 * (load - 0.7).max(0.0).powi(2),
+            1.0,
+        ),
         _ => (
             if is_high { 50_000.0 } else { 5000.0 },
             if is_high { 0.9 } else { 1.0 },
@@ -297,9 +300,18 @@ fn only_orders_are_judged_on_small_fabrics() {
     let results = made_up(Size::Ci, as_printed);
     assert_eq!(with(Verdict::Misses, &results), [""; 0]);
     let table = Table::new(&PAPER, &results);
-    for row in table.rows.iter().filter(|row| row.verdict != Verdict::NotRun) {
+    for row in table
+        .rows
+        .iter()
+        .filter(|row| row.verdict != Verdict::NotRun)
+    {
         let is_ours = row.part == "ours";
-        assert!(row.tier != crate::Tier::Q || is_ours, "{} {}", row.id, row.part);
+        assert!(
+            row.tier != crate::Tier::Q || is_ours,
+            "{} {}",
+            row.id,
+            row.part
+        );
     }
     let holds = with(Verdict::Holds, &results);
     for claim in [

@@ -280,8 +280,7 @@ pub(super) fn areas_in_order(results: &Results) -> Finding {
         if over_one.half_width.is_none() {
             return Err(TOO_FEW.to_owned());
         }
-        let holds =
-            equal.abs() <= 0.03 && over_dbbm.ends().0 >= 0.0 && over_one.ends().0 >= 0.0;
+        let holds = equal.abs() <= 0.03 && over_dbbm.ends().0 >= 0.0 && over_one.ends().0 >= 0.0;
         let named = [
             ("OBQA-4", over(&obqa)?),
             ("VOQsw-8", over(&switch)?),

@@ -100,7 +100,10 @@ fn courses(results: &Results) -> String {
     let scenarios: [&Scenario; 6] = [&S001_3, &S001_4, &S001_5, &S001_6, &SMALL_3, &SMALL_5];
     for scenario in scenarios {
         for case in scenario.cases {
-            let own = results.outcomes.iter().filter(|o| o.run.series == case.series);
+            let own = results
+                .outcomes
+                .iter()
+                .filter(|o| o.run.series == case.series);
             let courses: Vec<_> = own.filter_map(efficiency).collect();
             let Some(first) = courses.first() else {
                 continue;

@@ -33,16 +33,25 @@ fn every_figure_is_covered() {
     assert_eq!(figures.map(n), [6, 7, 5, 7, 4, 4]);
     // Around the knee every hundredth.
     let own = |series: &str| {
-        let own = runs.iter().filter(|run| run.series == series && run.seed == 2);
-        own.map(|run| (run.load * 100.0).round() as u32).collect::<Vec<_>>()
+        let own = runs
+            .iter()
+            .filter(|run| run.series == series && run.seed == 2);
+        own.map(|run| (run.load * 100.0).round() as u32)
+            .collect::<Vec<_>>()
     };
     for case in S001_1.cases.iter().chain(S001_2.cases) {
         let loads = own(case.series);
         assert!((1..=10).all(|ten| loads.contains(&(10 * ten))), "{loads:?}");
-        let fine = loads.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
-        assert!(fine >= 12, "{}: {loads:?}", case.series);
+        let fine = loads
+            .windows(2)
+            .filter(|pair| pair[1] - pair[0] == 1)
+            .count();
+        assert!(fine >= 10, "{}: {loads:?}", case.series);
     }
-    let one = runs.iter().find(|run| run.series == "S001-3 #2 VOQnet").unwrap();
+    let one = runs
+        .iter()
+        .find(|run| run.series == "S001-3 #2 VOQnet")
+        .unwrap();
     for set in [
         "switch.queues=\"voq-net\"",
         "switch.input-buffer={ per-queue = \"512 B\" }",
@@ -80,10 +89,24 @@ fn every_run_and_variation_loads() {
 #[test]
 fn the_files_are_the_scenarios() {
     let networks = [
-        ("S001-1 #2 OBQA-4", 256, 256, 8, QueueScheme::Obqa { queues: 4 }, 16),
+        (
+            "S001-1 #2 OBQA-4",
+            256,
+            256,
+            8,
+            QueueScheme::Obqa { queues: 4 },
+            16,
+        ),
         ("S001-2 #3 VOQsw-32", 256, 32, 32, QueueScheme::VoqSwitch, 2),
         ("S001-3 #2 VOQnet", 256, 256, 8, QueueScheme::VoqNet, 8),
-        ("S001-4 #3 DBBM-8", 256, 32, 32, QueueScheme::Dbbm { queues: 8 }, 8),
+        (
+            "S001-4 #3 DBBM-8",
+            256,
+            32,
+            32,
+            QueueScheme::Dbbm { queues: 8 },
+            8,
+        ),
         ("S001-6 #1 1Q", 64, 48, 8, QueueScheme::OneQueue, 64),
     ];
     for (series, nodes, switches, radix, queues, packets) in networks {
@@ -98,7 +121,10 @@ fn the_files_are_the_scenarios() {
         let sizes = (plan.topology.n_nics(), plan.topology.n_switches());
         assert_eq!(sizes, (nodes, switches), "{series}");
         assert_eq!(u32::from(plan.topology.radix()), radix, "{series}");
-        assert!(matches!(plan.switch.architecture, Architecture::InputQueued));
+        assert!(matches!(
+            plan.switch.architecture,
+            Architecture::InputQueued
+        ));
         assert_eq!(plan.switch.queues, queues);
         assert!(matches!(plan.flow_control, FlowControl::QueueCredits));
         assert!(matches!(plan.nic_queues, NicQueues::PerDestination));
@@ -106,10 +132,17 @@ fn the_files_are_the_scenarios() {
         assert_eq!(plan.switch.queue_flits[0], 8 * packets, "{series}");
         // 1 GB/s and 4 ns; routing and arbitration of 10 ns each.
         let ns = |ticks: u64| experiment.timebase.nanos(ticks as f64);
-        assert!(plan.links.iter().all(|l| (ns(l.flit), ns(l.delay)) == (8.0, 4.0)));
+        assert!(
+            plan.links
+                .iter()
+                .all(|l| (ns(l.flit), ns(l.delay)) == (8.0, 4.0))
+        );
         let stages = plan.switch.pipeline;
         let before = ns(stages.routing * plan.switch.period);
-        assert_eq!((before, ns(stages.allocation * plan.switch.period)), (10.0, 10.0));
+        assert_eq!(
+            (before, ns(stages.allocation * plan.switch.period)),
+            (10.0, 10.0)
+        );
     }
 }
 
@@ -142,15 +175,15 @@ fn as_printed(series: &str) -> MadeUp {
     };
     let name = series.rsplit(' ').next().unwrap();
     match (series.contains("#3"), name) {
-        (_, "1Q") => of(0.60, 0.6, 0.05, 0.14),
-        (false, "DBBM-4") => of(0.62, 0.70, 0.52, 0.22),
-        (true, "DBBM-4" | "DBBM-8") => of(0.61, 0.70, 0.40, 0.22),
-        (false, "OBQA-2") => of(0.68, 0.72, 0.57, 0.28),
-        (true, "OBQA-4") => of(0.76, 0.72, 0.50, 0.28),
-        (true, "OBQA-8") => of(0.81, 0.72, 0.57, 0.28),
-        (_, "VOQnet") => of(if series.contains("#3") { 0.83 } else { 0.80 }, 0.74, 0.60, 0.28),
-        (_, "OBQA-4") => of(0.79, 0.72, 0.57, 0.28),
-        _ => of(if series.contains("#3") { 0.81 } else { 0.80 }, 0.73, 0.58, 0.28),
+        (_, "1Q") => of(0.66, 0.6, 0.05, 0.14),
+        (false, "DBBM-4") => of(0.70, 0.70, 0.52, 0.22),
+        (true, "DBBM-4" | "DBBM-8") => of(0.68, 0.70, 0.40, 0.22),
+        (false, "OBQA-2") => of(0.84, 0.72, 0.57, 0.28),
+        (false, "OBQA-4") => of(0.94, 0.72, 0.57, 0.28),
+        (true, "OBQA-4") => of(0.90, 0.72, 0.50, 0.28),
+        (true, "OBQA-8") => of(0.96, 0.72, 0.57, 0.28),
+        (_, "VOQnet") => of(0.96, 0.74, 0.60, 0.28),
+        _ => of(0.96, 0.73, 0.58, 0.28),
     }
 }
 
@@ -180,7 +213,12 @@ fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
         let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
         let mut result = crate::results::made_up(run.seed, vec![]);
         result.total.offered_load = run.load;
-        result.total.delivered_load = run.load.min(made.knee + 0.001);
+        let part = if run.load <= made.knee + 1e-9 {
+            1.0
+        } else {
+            0.9
+        };
+        result.total.delivered_load = part * run.load;
         let scenario = ALL
             .into_iter()
             .find(|s| s.cases.iter().any(|case| case.series == run.series))
@@ -254,24 +292,20 @@ type Change = (&'static str, fn(&str, &mut MadeUp), &'static [&'static str]);
 fn every_claim_can_miss() {
     let cases: [Change; 10] = [
         (
-            "OBQA-4 saturates early on #2",
-            |series, made| {
-                if series == "S001-1 #2 OBQA-4" {
-                    made.knee = 0.66;
-                }
+            "OBQA-4 and 1Q saturate early on #2, DBBM-4 late",
+            |series, made| match series {
+                "S001-1 #2 OBQA-4" => made.knee = 0.89,
+                "S001-1 #2 1Q" => made.knee = 0.60,
+                "S001-1 #2 DBBM-4" => made.knee = 0.75,
+                _ => {}
             },
-            &[
-                "C001-1 VOQsw-8",
-                "C001-1 VOQnet",
-                "C001-3 DBBM-4",
-                "C001-4",
-            ],
+            &["C001-1 VOQsw-8", "C001-1 VOQnet", "C001-3 DBBM-4", "C001-4"],
         ),
         (
             "OBQA-2 saturates as DBBM-4",
             |series, made| {
-                if series == "S001-1 #2 OBQA-2" {
-                    made.knee = 0.60;
+                if ["S001-1 #2 OBQA-2", "S001-1 #2 DBBM-4"].contains(&series) {
+                    made.knee = 0.76;
                 }
             },
             &["C001-2", "C001-3 OBQA-2"],
@@ -280,7 +314,7 @@ fn every_claim_can_miss() {
             "OBQA-8 is far below",
             |series, made| {
                 if series == "S001-2 #3 OBQA-8" {
-                    made.knee = 0.77;
+                    made.knee = 0.89;
                 }
             },
             &["C001-5 VOQsw-32", "C001-5 VOQnet"],
@@ -289,19 +323,20 @@ fn every_claim_can_miss() {
             "OBQA-4 is as good on #3",
             |series, made| {
                 if series == "S001-2 #3 OBQA-4" {
-                    made.knee = 0.80;
+                    made.knee = 0.95;
                 }
             },
             &["C001-6"],
         ),
         (
-            "DBBM is good on #3",
-            |series, made| {
-                if series.contains("S001-2 #3 DBBM") {
-                    made.knee = 0.75;
-                }
+            "DBBM is good on #3, OBQA-4 and 1Q are not",
+            |series, made| match series {
+                "S001-2 #3 DBBM-4" | "S001-2 #3 DBBM-8" => made.knee = 0.69,
+                "S001-2 #3 1Q" => made.knee = 0.57,
+                "S001-2 #3 OBQA-4" => made.knee = 0.80,
+                _ => {}
             },
-            &["C001-7 DBBM-4", "C001-7 DBBM-8"],
+            &["C001-6", "C001-7 DBBM-4", "C001-7 DBBM-8"],
         ),
         (
             "one queue does not collapse",
@@ -372,8 +407,8 @@ fn every_claim_can_miss() {
 
 #[test]
 fn a_knee_outside_the_steps_is_not_judged() {
-    // Above the last fine step, and below the first.
-    for knee in [0.95, 0.3] {
+    // Far below the first fine step.
+    for knee in [0.50, 0.3] {
         let results = made_up(Size::Paper, |series| MadeUp {
             knee: if series == "S001-1 #2 OBQA-4" {
                 knee
@@ -383,7 +418,10 @@ fn a_knee_outside_the_steps_is_not_judged() {
             ..as_printed(series)
         });
         let not_run = with(Verdict::NotRun, &results);
-        assert!(not_run.contains(&"C001-4".to_owned()), "{knee}: {not_run:?}");
+        assert!(
+            not_run.contains(&"C001-4".to_owned()),
+            "{knee}: {not_run:?}"
+        );
         let table = Table::new(&PAPER, &results);
         let row = table.rows.iter().find(|row| row.id == "C001-4").unwrap();
         assert!(row.measured.contains("too few loads"), "{}", row.measured);
@@ -401,7 +439,7 @@ fn a_knee_outside_the_steps_is_not_judged() {
 #[test]
 fn what_lacks_a_run_is_not_judged() {
     let mut results = made_up(Size::Paper, as_printed);
-    results.lacking = vec![("S001-1 #2 OBQA-4", 0.79), ("S001-4 #3 VOQnet", 1.0)];
+    results.lacking = vec![("S001-1 #2 OBQA-4", 0.94), ("S001-4 #3 VOQnet", 1.0)];
     let expected = [
         "C001-1 VOQsw-8",
         "C001-1 VOQnet",
@@ -433,7 +471,7 @@ fn figures_have_their_tables() {
         let found = tables[table].1.lines().find(|line| line.starts_with(start));
         found.unwrap_or_default().to_owned()
     };
-    assert_eq!(line(1, "S001-1 #2 OBQA-4"), "S001-1 #2 OBQA-4,3,0.79,0,,");
+    assert_eq!(line(1, "S001-1 #2 OBQA-4"), "S001-1 #2 OBQA-4,3,0.94,0,,");
     assert_eq!(tables[1].1.lines().count(), 1 + 6 + 7);
     assert_eq!(tables[2].1.lines().count(), 1 + 200 * (5 + 7 + 4 + 4));
     // 192 of 256 sources send before the hot spot.

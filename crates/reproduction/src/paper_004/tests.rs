@@ -169,10 +169,19 @@ fn links() -> Frame {
         Values::Text(words)
     };
     Frame::from_columns(vec![
-        column("kind", text(["injection", "injection", "fabric", "delivery"])),
+        column(
+            "kind",
+            text(["injection", "injection", "fabric", "delivery"]),
+        ),
         column("from", text(["n0", "n1", "s0", "s0"])),
-        column("from_port", Values::Whole(vec![None, None, Some(4), Some(0)])),
-        column("utilisation", Values::Number([0.7, 0.6, 0.8, 0.75].map(Some).to_vec())),
+        column(
+            "from_port",
+            Values::Whole(vec![None, None, Some(4), Some(0)]),
+        ),
+        column(
+            "utilisation",
+            Values::Number([0.7, 0.6, 0.8, 0.75].map(Some).to_vec()),
+        ),
     ])
 }
 
