@@ -92,7 +92,7 @@ twins! {
     three_levels: Case { load: 0.8, flits: vec![1, 8], ..Case::tree(2, 3) }.pfc(16, 8);
     dateline: Case { flits: vec![1, 8], load: 0.6, vls: 2, ..Case::torus(&[4, 4], 1, 1, Deadlock::Dateline) }.pfc(8, 4);
     tight_output: Case { flits: vec![8], output: 8, load: 1.0, ..tree() }.pfc(16, 8);
-    pooled_output: Case { pooled: false, output: 12, load: 1.0, ..tree() }.pfc(16, 8);
+    small_output: Case { output: 12, load: 1.0, ..tree() }.pfc(16, 8);
     per_destination: incast(0.5).queues(VoqSwitch).per_destination(16).pfc(16, 8);
     input_queued: tree().input_queued().pfc(16, 8);
     input_queued_low: incast(0.5).input_queued().pfc(0, 0);
