@@ -1,6 +1,7 @@
 //! The machines: switches, NICs and links as one model of the event kernel.
 //!
-//! A packet's way, and the file that holds each step:
+//! A packet's way through a switch with buffers at both sides, and the file that holds each step (the ways
+//! through other kinds of switch are in `switch/mod.rs`, what differs between kinds in `shape.rs`):
 //!
 //! ```text
 //!  workload ─► NIC queue ─► arbiter ─► link ─► input buffer ─► routing ─► allocation ─► crossbar
@@ -15,8 +16,11 @@
 //! counted exactly to the flit by ramps. A flit-by-flit, cycle-driven twin of this model in `tests/`
 //! delivers every packet at the same tick.
 //!
+//! Flow control is one of three at a sender (`flow.rs`): credits per lane, credits per queue of the next
+//! switch, or PAUSE per lane.
+//!
 //! What it leaves out: bit errors and loss (a lossless fabric never drops), adaptive routing, congestion
-//! control, PFC. Management traffic (VL15) has its own lane and priority and no special packets.
+//! control. Management traffic (VL15) has its own lane and priority and no special packets.
 
 mod build;
 mod channels;

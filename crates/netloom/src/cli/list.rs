@@ -18,13 +18,16 @@ pub(crate) struct List {
 enum What {
     Topologies,
     Routings,
+    FlowControls,
     Switches,
     Queues,
     Allocators,
+    NicQueues,
     Arbiters,
     Patterns,
     Arrivals,
     Sizes,
+    Workloads,
 }
 
 impl What {
@@ -33,13 +36,16 @@ impl What {
         match self {
             What::Topologies => "topology",
             What::Routings => "routing",
+            What::FlowControls => "flow control",
             What::Switches => "switch",
             What::Queues => "queue scheme",
             What::Allocators => "allocator",
+            What::NicQueues => "NIC queueing",
             What::Arbiters => "arbiter",
             What::Patterns => "pattern",
             What::Arrivals => "arrival process",
             What::Sizes => "message size",
+            What::Workloads => "workload",
         }
     }
 }
