@@ -3,6 +3,9 @@
 /// Name and text of every benchmark fabric.
 pub const FABRICS: &[(&str, &str)] = &[
     ("ft64", include_str!("../bench/ft64.toml")),
+    ("iq64", include_str!("../bench/iq64.toml")),
+    ("opa64", include_str!("../bench/opa64.toml")),
+    ("bxi64", include_str!("../bench/bxi64.toml")),
     ("ft2000", include_str!("../bench/ft2000.toml")),
     ("ft65536", include_str!("../bench/ft65536.toml")),
     ("ft262144", include_str!("../bench/ft262144.toml")),

@@ -17,7 +17,8 @@ use crate::room::{MOST_LANES, Sizes};
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Pause {
-    counted: [u16; MOST_LANES],
+    /// Signed: the changes of a tick come in any order.
+    counted: [i32; MOST_LANES],
     /// Lanes that were stopped when their last changes but those of `at` had been judged.
     stopped: u32,
     /// Lanes that have changed at `at`.
@@ -54,8 +55,8 @@ impl Pause {
     #[inline]
     fn judge(&self, lane: usize) -> bool {
         match self.counted[lane] {
-            counted if counted > self.xoff[lane] => true,
-            counted if counted <= self.xon[lane] => false,
+            counted if counted > i32::from(self.xoff[lane]) => true,
+            counted if counted <= i32::from(self.xon[lane]) => false,
             _ => self.stopped >> lane & 1 == 1,
         }
     }
@@ -88,9 +89,9 @@ impl Pause {
     pub(crate) fn add(&mut self, class: u16, flits: u16, now: Tick) {
         self.settle(now);
         let lane = usize::from(class) % MOST_LANES;
-        self.counted[lane] += flits;
+        self.counted[lane] += i32::from(flits);
         assert!(
-            self.counted[lane] <= self.capacity[lane],
+            self.counted[lane] <= i32::from(self.capacity[lane]),
             "a lossless input never overflows: {} flits of lane {lane} in a buffer of {}",
             self.counted[lane],
             self.capacity[lane]
@@ -101,7 +102,7 @@ impl Pause {
     pub(crate) fn take_off(&mut self, class: u16, flits: u16, now: Tick) {
         self.settle(now);
         let lane = usize::from(class) % MOST_LANES;
-        self.counted[lane] -= flits;
+        self.counted[lane] -= i32::from(flits);
         self.touched |= 1 << lane;
     }
 

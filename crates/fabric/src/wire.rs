@@ -45,8 +45,9 @@ pub(crate) struct Length {
 /// What the length of a packet decides on a link class of a hierarchical switch, beyond [`Length`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CentralLength {
-    /// How long the header waits at an input so that a central link does not run dry.
-    behind_input: u64,
+    /// How long the header waits at an input so that its crossbar output does not run dry: to its own MPort,
+    /// and to the centre.
+    behind_input: [u64; 2],
     /// From the grant of the central crossbar to the instant at which the output scheduler may send it.
     pub(crate) to_output: u64,
     /// [`Length::slip`] towards a central link.
@@ -201,14 +202,16 @@ impl Wire {
                 .map(|k| signed(pace.time_of(k)) - signed(k * link.flit))
                 .sum()
         };
+        // In a hierarchical switch the rest of the wait follows once the header has been routed.
+        let shared = |flits: u64| behind(flits, crossbar).min(behind(flits, to_centre));
         let length = |flits: u64| Length {
-            behind_input: behind(flits, crossbar),
+            behind_input: shared(flits),
             to_output: to_output(flits, crossbar),
             slip: slip(flits, crossbar),
             on_wire: flits * link.flit,
         };
         let central = |flits: u64| CentralLength {
-            behind_input: behind(flits, to_centre),
+            behind_input: [behind(flits, crossbar), behind(flits, to_centre)],
             to_output: to_output(flits, from_centre),
             slip_in: slip(flits, to_centre),
             slip_out: slip(flits, crossbar) - slip(flits, from_centre),
@@ -248,15 +251,17 @@ impl Wire {
         &self.central[u32::from(flits)]
     }
 
-    /// When a header received at `received` may be allocated towards the centre.
+    /// When a header received at `received` may be allocated in a hierarchical switch, as far as its feed is
+    /// concerned.
     #[inline]
-    pub(crate) fn allocatable_to_centre(
+    pub(crate) fn fed(
         &self,
         received: Tick,
         flits: u16,
+        is_central: bool,
         stages: &Stages,
     ) -> Tick {
-        let wait = self.central(flits).behind_input;
+        let wait = self.central(flits).behind_input[usize::from(is_central)];
         stages.clock.edge_at_or_after(received + wait)
     }
 

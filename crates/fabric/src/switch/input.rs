@@ -65,10 +65,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
                 vl: Vl(out_vl),
             });
         }
-        if S::IS_HIERARCHICAL && self.crossbar_output(switch, number.0, output) != output {
+        if S::IS_HIERARCHICAL {
+            let is_central = self.crossbar_output(switch, number.0, output) != output;
             let input = &self.ports[port];
             let (received, wire) = (self.packets[id].packet.arrival, u32::from(input.wire));
-            let when = self.wires[wire].allocatable_to_centre(received, flits, &self.stages);
+            let when = self.wires[wire].fed(received, flits, is_central, &self.stages);
             if when > now {
                 out.at(when, Event::Join { port, packet: id });
                 return;

@@ -1,6 +1,6 @@
 //! A packet on a link, and what its sender knows of the other end.
 
-use netloom_fabric::{FlowControl, Pace};
+use netloom_fabric::{Architecture, FlowControl, Pace};
 use netloom_routing::Occasion;
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -115,7 +115,9 @@ impl Twin<'_> {
 
     /// A NIC has no queues to hold credits for: where credits are per queue, it takes whatever comes.
     fn takes_all(&self, receiver: Peer) -> bool {
-        matches!(receiver, Peer::Nic(_)) && self.plan.flow_control == FlowControl::QueueCredits
+        let needs_no_credits = self.plan.flow_control == FlowControl::QueueCredits
+            || self.plan.switch.architecture == Architecture::InputQueued;
+        matches!(receiver, Peer::Nic(_)) && needs_no_credits
     }
 
     /// Flits of one queue.

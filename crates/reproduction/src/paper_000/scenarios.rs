@@ -125,6 +125,11 @@ pub(super) const SMALL_TORUS: Fabric = Fabric {
 };
 
 impl Fabric {
+    /// Between two loads, in ten-thousandths.
+    fn step(&self) -> usize {
+        if self.name == TORUS_3.name { 1400 } else { 350 }
+    }
+
     /// The series of a switch.
     pub(super) fn series(&self, switch: Switch) -> &'static str {
         let own = self.series.iter().find(|(own, _)| *own == switch);
@@ -173,7 +178,8 @@ pub(super) const HIGH: f64 = 0.95;
 
 /// The loads in ten-thousandths: 13 steps of 0.035 (7 of 0.07 at CI size), 0.70 where the paper prints numbers, and
 /// 0.95 where C000-10 looks.
-pub(super) fn loads(size: Size, switch: Switch) -> Vec<u32> {
+/// On the 3D torus, whose runs are as long as all others together, every fourth.
+pub(super) fn loads(size: Size, fabric: &Fabric, switch: Switch) -> Vec<u32> {
     let (first, last) = (5735, 9935);
     if switch.has_few_loads() {
         return vec![first, 7000, last];
@@ -181,7 +187,7 @@ pub(super) fn loads(size: Size, switch: Switch) -> Vec<u32> {
     let mut loads: Vec<u32> = match size {
         Size::Tiny => vec![first, last],
         Size::Ci => (first..=last).step_by(700).collect(),
-        Size::Paper => (first..=last).step_by(350).collect(),
+        Size::Paper => (first..=last).step_by(fabric.step()).collect(),
     };
     loads.extend([7000, 9500]);
     loads.sort_unstable();
@@ -264,7 +270,13 @@ fn of_series(
 ) -> Vec<Run> {
     let (file, text) = fabric.experiment(switch);
     let mut runs = vec![];
-    for load in loads(size, switch) {
+    // Runs on the small tree are short and differ most between seeds.
+    let seeds = if fabric.name == TREE_3.name {
+        5 * seeds
+    } else {
+        seeds
+    };
+    for load in loads(size, fabric, switch) {
         let each = f64::from(load - QOS_LOAD) / (3.0 * 10_000.0);
         let varied = variation.iter().flat_map(|variation| variation.sets);
         let own = fabric.sets.iter().chain(switch.sets());

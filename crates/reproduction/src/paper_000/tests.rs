@@ -159,7 +159,7 @@ fn every_scenario_has_its_fabric_and_switch() {
 
 #[test]
 fn runs_cover_the_loads_of_the_paper() {
-    let all = loads(Size::Paper, Switch::Ib);
+    let all = loads(Size::Paper, &TREE_3, Switch::Ib);
     assert_eq!(all.len(), 15);
     assert_eq!((all[0], all[14]), (5735, 9935));
     assert!(all.contains(&7000) && all.contains(&9500));

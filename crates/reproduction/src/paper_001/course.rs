@@ -211,7 +211,7 @@ fn order(results: &Results, scenario: &Scenario, obqa: Scheme, dbbm: Scheme) -> 
         let mut finding = Finding::checked(holds, "");
         for (name, values) in named {
             let mean = over(&values)?.mean;
-            words.push(format!("{name} {:.3}", mean));
+            words.push(format!("{name} {mean:.3}"));
             finding = finding.number(name, mean);
         }
         finding.measured = format!("{} on the {}", words.join(", "), scenario.network);

@@ -145,6 +145,12 @@ pub(super) const VARIATIONS: &[Variation] = &[
         sets: &["link.flow-control={ kind = \"pfc\", xoff = \"18944 B\", xon = \"9728 B\" }"],
     },
     Variation {
+        name: "late-pause",
+        reading: "G003-2",
+        words: "headroom of two link delays and two of the largest packets that occur in the lane",
+        sets: &["link.flow-control=\"pfc\""],
+    },
+    Variation {
         name: "no-hysteresis",
         reading: "G003-2",
         words: "XON where XOFF is, at 440 flits",
@@ -171,6 +177,7 @@ pub(super) const VARIATIONS: &[Variation] = &[
             "qos.arbiter.flit=\"128 B\"",
             "switch.input-buffer=\"98304 B\"",
             "switch.output-buffer=\"98304 B\"",
+            "link.flow-control={ kind = \"pfc\", xoff = \"77312 B\", xon = \"68096 B\" }",
             "switch.pipeline={ input = 0, routing = 39, allocation = 0, crossbar = 39, output = 0, credit = 1 }",
         ],
     },

@@ -257,18 +257,19 @@ impl San {
             let uniform = draws.of(&draws.periods, host, period).unit(0);
             let mean = if is_on { on } else { off };
             let ends = begins + self.pareto(mean, uniform);
-            let mut at = begins;
-            while is_on {
-                at += exponential(draws.of(&draws.arrivals, host, number).unit(0)) * gap;
-                if at >= ends.min(length) {
-                    // This draw is spent: the next period begins with another.
+            if is_on {
+                let mut at = begins;
+                loop {
+                    at += exponential(draws.of(&draws.arrivals, host, number).unit(0)) * gap;
+                    // A draw beyond the end is spent: the next period begins with another.
                     number += 1;
-                    break;
-                }
-                requests.push((number, at));
-                number += 1;
-                if requests.len() > MOST_MESSAGES {
-                    return Err(too_many());
+                    if at >= ends.min(length) {
+                        break;
+                    }
+                    requests.push((number - 1, at));
+                    if requests.len() > MOST_MESSAGES {
+                        return Err(too_many());
+                    }
                 }
             }
             begins = ends;
