@@ -376,7 +376,7 @@ fn one_load_is_enough_for_c000_9() {
         _ => (1000.0, 1.0),
     });
     for outcome in results.outcomes.iter_mut().filter(|o| o.run.load == 0.8535) {
-        let factor = outcome.run.seed as f64;
+        let factor = if outcome.run.seed == 1 { 100.0 } else { 1.0 };
         for class in &mut outcome.result.classes {
             let latency = &mut class.summary.latency_mean_ns;
             *latency = latency.map(|ns| ns * factor);
@@ -443,7 +443,22 @@ fn the_table_for_people() {
         ids.iter().any(|id| line.trim_start().starts_with(id))
     };
     let lines: Vec<&str> = text.lines().filter(wanted).collect();
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @"
+    claim                          tier  verdict  paper              measured                                                                                    accepted
+    C000-1 IB                      Q     holds    780.41 ns          785.1 ±1.9 ns                                                                               within 35 %
+    C000-1 OPA                     Q     holds    647.10 ns          651.0 ±1.6 ns                                                                               within 35 %
+    C000-1 order                   O     holds    -                  IB 785.1 ±1.9 ns, OPA 651.0 ±1.6 ns on the 4-ary 3-tree                                     OPA < IB
+    C000-1 ratio                   Q     holds    0.829              0.829 ±0.000                                                                                0.70 to 0.95
+    C000-13 IB QoS                 Q     holds    VO, VI short       NC 100.6, VO 99.6, VI 99.6, CL 99.6 %                                                       each at least 95 % of demand at every load
+    C000-13 IB BK                  Q     holds    -                  90.5 % of demand                                                                            BK below its demand at 0.9935
+    C000-13 OPA QoS 4-ary 3-tree   Q     holds    -                  NC 100.6, VO 99.6, VI 99.6, CL 99.6 %                                                       each at least 95 % of demand at every load
+    C000-13 OPA QoS 24-ary 2-tree  Q     holds    -                  NC 100.0, VO 99.0, VI 99.0, CL 99.0 %                                                       each at least 95 % of demand at every load
+    C000-13 OPA BK 4-ary 3-tree    Q     holds    -                  90.5 % of demand                                                                            BK below its demand at 0.9935
+    C000-13 OPA BK 24-ary 2-tree   Q     holds    -                  90.0 % of demand                                                                            BK below its demand at 0.9935
+    QOS-S000-1-2x ours             Q     holds    - (our own check)  NC 100.6, VO 99.6, VI 99.6, CL 99.6 %                                                       each at least 95 % of demand at every load
+    X1-S000-2 ours                 O     holds    - (our own check)  IB 785, OPA 651, so built 716 ns on the 4-ary 3-tree                                        NC latency at 0.70 above that of OPA
+    X1-S000-4 ours                 O     holds    - (our own check)  IB 604, OPA 447, so built 492 ns on the 24-ary 2-tree                                       NC latency at 0.70 above that of OPA
+    ");
     let counted = format!("{} hold, 0 miss, 0 not run", CLAIMS.len());
     assert!(text.contains(&counted), "{text}");
     assert!(!text.contains("misses;"), "{text}");
