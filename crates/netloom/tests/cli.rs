@@ -996,9 +996,9 @@ fn a_paper_is_reproduced_in_short_form() {
         );
     }
     assert_eq!(machine.stdout, place.read("two/claims.json"));
-    // Five switches at four loads and two at three, seven classes; and the header.
+    // Three switches at four loads and four at three, seven classes; and the header.
     let lines = place.read("one/points.csv").lines().count();
-    assert_eq!(lines, (5 * 4 + 2 * 3) * 7 + 1);
+    assert_eq!(lines, (3 * 4 + 4 * 3) * 7 + 1);
 
     let unknown = place
         .run(&["reproduce", "000", "--vary", "nonsense"])
