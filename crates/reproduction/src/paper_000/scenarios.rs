@@ -278,11 +278,8 @@ fn of_series(
     let (file, text) = fabric.experiment(switch);
     let mut runs = vec![];
     // Runs on the small tree are short and differ most between seeds.
-    let seeds = if fabric.name == TREE_3.name {
-        5 * seeds
-    } else {
-        seeds
-    };
+    let is_small = fabric.name == TREE_3.name && variation.is_none();
+    let seeds = if is_small { 5 * seeds } else { seeds };
     for load in loads(size, fabric, switch) {
         let each = f64::from(load - QOS_LOAD) / (3.0 * 10_000.0);
         let varied = variation.iter().flat_map(|variation| variation.sets);
