@@ -51,10 +51,11 @@ impl QueueMap {
     /// The queue of a packet that came by a lane and goes to an output and a destination.
     #[inline]
     pub fn queue(&self, vl: u8, output: u16, destination: NicId) -> u32 {
-        let lane = if self.lanes == 1 { 0 } else { u32::from(vl) };
+        // One queue per lane, which is what most fabrics have, needs no arithmetic.
         if self.modulus == 1 {
-            return lane;
+            return if self.lanes == 1 { 0 } else { u32::from(vl) };
         }
+        let lane = u32::from(vl);
         let key = u32::from(output) * self.of_output + destination.0 * self.of_destination;
         let residue = if key < self.modulus {
             key

@@ -134,7 +134,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         queue.tail = id;
         queue.flits = flits;
         queue.output = crossing;
-        queue.class = class;
+        if !S::HAS_OUTPUT_BUFFER {
+            queue.class = class;
+        }
         queue.vl = vl;
         let input = &mut self.ports[port];
         input.ready.set(q);

@@ -49,7 +49,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             sl: stored.packet.sl,
             vl: Vl(vl),
         };
-        let real_output = stored.output;
+        let real_output = if S::IS_HIERARCHICAL {
+            stored.output
+        } else {
+            output as u16
+        };
         let in_port = &mut self.ports[ip];
         if next == NIL {
             queue.head = NIL;
@@ -147,7 +151,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             self.enter_centre(now, base, op, id, out);
             return;
         }
-        let (writer, op) = (op, base + u32::from(real_output));
+        let writer = op;
+        let op = if S::IS_HIERARCHICAL {
+            base + u32::from(real_output)
+        } else {
+            op
+        };
         let out_port = &mut self.ports[op];
         let charge = if out_port.ring_out == 0 { flits } else { 1 };
         if passage == Passage::Local || out_port.ring_out == 0 {
