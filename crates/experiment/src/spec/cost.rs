@@ -116,11 +116,17 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
         let flits = own * f64::from(workloads.n_nics);
         let largest = law.size.largest();
         let segmentation = workloads.segmentation.of(class.sl);
+        let mean_flits = law.size.mean_flits(&segmentation);
         let per_message = match segmentation.mtu {
-            Some(mtu) => u64::from(largest).div_ceil(mtu.0).max(1) as f64,
+            // Exact for messages of one size; of many, a message has at most one packet more than its bytes fill.
+            Some(mtu) => {
+                let most = u64::from(largest).div_ceil(mtu.0).max(1) as f64;
+                let filled = mean_flits * segmentation.flit.0 as f64 / mtu.0 as f64;
+                most.min(1.0 + filled)
+            }
             None => 1.0,
         };
-        offered.packets += flits / law.size.mean_flits(&segmentation) * per_message;
+        offered.packets += flits / mean_flits * per_message;
         offered.load += own;
     }
     offered
