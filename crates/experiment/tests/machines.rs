@@ -128,7 +128,10 @@ fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
         panic!("{:?}", plan.switch.architecture);
     };
     assert_eq!(
-        (hierarchy.ports_per_mport, hierarchy.links_per_mport),
+        (
+            hierarchy.centre.ports_per_mport,
+            hierarchy.centre.links_per_mport,
+        ),
         (4, 2)
     );
     assert_eq!(

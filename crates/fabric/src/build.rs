@@ -12,12 +12,12 @@ use crate::fabric::{Buffer, Fabric};
 use crate::flow::Flow;
 use crate::mask::Mask;
 use crate::nic::{Admittance, Nic, NicQueue};
-use crate::plan::{Architecture, FabricPlan, FlowControl, NicQueues};
+use crate::plan::{Allocation, Architecture, FabricPlan, FlowControl, NicQueues};
 use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
 use crate::recorder::{Counters, Row};
 use crate::room::Limits;
 use crate::shape::Shape;
-use crate::switch::{Beyond, Grouping, Requests, Switch};
+use crate::switch::{Beyond, Requests, Switch, n_records};
 use crate::trace::Watch;
 use crate::wire::{Stages, Wire};
 
@@ -40,7 +40,7 @@ impl Atlas {
     pub(crate) fn new(plan: &FabricPlan) -> Self {
         let n = plan.n_partitions();
         let topology = &plan.topology;
-        let grouping = Grouping::new(&plan.switch);
+        let centre = plan.switch.architecture.centre();
         let mut next_port = vec![0u32; n];
         let mut switches = vec![Vec::new(); n];
         let first_port = (0..topology.n_switches())
@@ -49,7 +49,7 @@ impl Atlas {
                 let p = usize::from(partition);
                 switches[p].push(SwitchId(s));
                 let first = next_port[p];
-                next_port[p] += grouping.n_records(topology.n_ports(SwitchId(s)));
+                next_port[p] += n_records(centre, topology.n_ports(SwitchId(s)));
                 (partition, first)
             })
             .collect();
@@ -127,8 +127,8 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         &atlas.switches[usize::from(number)],
         &atlas.nics[usize::from(number)],
     );
-    let grouping = Grouping::new(&plan.switch);
-    let radix = grouping.n_records(topology.radix()) as usize;
+    let centre = plan.switch.architecture.centre();
+    let radix = n_records(centre, topology.radix()) as usize;
     let n_vls = usize::from(plan.n_vls);
     let queue_map = plan.queue_map();
     let n_queues = queue_map.n_queues() as usize;
@@ -139,7 +139,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let stages = Stages::new(plan);
     let links = plan.links.iter();
     let mut wires: Vec<Wire> = links.map(|&link| Wire::new(plan, link, &stages)).collect();
-    let centre = wires.len() as u8;
+    let central_wire = wires.len() as u8;
     wires.push(Wire::of_centre(&stages));
 
     let mut switches = Vec::with_capacity(switch_ids.len());
@@ -152,7 +152,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
             id,
             base: ports.len() as u32,
             n_ports,
-            n_central: grouping.n_central(n_ports),
+            n_central: centre.map_or(0, |centre| centre.n_links(n_ports)),
             is_marked: false,
             again: false,
             woken: Mask::default(),
@@ -194,12 +194,12 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
                 });
             }
         }
-        for number in u32::from(n_ports)..grouping.n_records(n_ports) {
+        for number in u32::from(n_ports)..n_records(centre, n_ports) {
             let place = Place {
                 peer: Peer::Nobody,
                 switch: index as u32,
                 number: number as u16,
-                wire: centre,
+                wire: central_wire,
                 ring_out: 0,
                 ring_in: 0,
             };
@@ -284,7 +284,11 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         Architecture::Hierarchical(hierarchy) => Limits::new(&hierarchy.central_buffer),
         _ => Limits::new(&plan.switch.output_buffer),
     };
-    let asking_lanes = if S::HAS_OUTPUT_BUFFER { 0 } else { n_vls };
+    let asking_lanes = match plan.switch.allocation {
+        _ if !S::HAS_OUTPUT_BUFFER => n_vls,
+        Allocation::Islip { .. } => 1,
+        Allocation::Separable => 0,
+    };
 
     Fabric {
         forwarding: plan.forwarding.clone(),
@@ -302,7 +306,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
             true => vec![[NIL; 2]; ports.len()].into(),
             false => Rows::default(),
         },
-        grouping,
+        centre,
         admittance,
         allocation: plan.switch.allocation,
         segmentation: plan.segmentation,

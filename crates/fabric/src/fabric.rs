@@ -6,7 +6,8 @@ use netloom_arbitration::{Arbiter, Head};
 use netloom_engine::{EventQueue, Model, Outbox};
 use netloom_packet::{Cursor, N_SCS, Packet, Rows, SlSegmentation, Slab};
 use netloom_routing::Forwarding;
-use netloom_units::{NicId, Sl, SwitchId, Tick};
+use netloom_routing::deadlock::Centre;
+use netloom_units::{NicId, Sl, SwitchId, Tick, Vl};
 use rustc_hash::FxHashMap;
 
 use crate::channels::Channels;
@@ -20,7 +21,7 @@ use crate::queue_scheme::QueueMap;
 use crate::recorder::{Counters, Row};
 use crate::room::Limits;
 use crate::shape::Shape;
-use crate::switch::{Beyond, Grouping, Requests, Switch};
+use crate::switch::{Beyond, Requests, Switch};
 use crate::trace::{Stage, Step, Watch};
 use crate::wire::{Stages, Wire};
 
@@ -40,6 +41,17 @@ pub(crate) struct Stored {
 }
 
 const _: () = assert!(size_of::<Stored>() <= 64);
+
+/// What the arbiter of an output is told of a packet.
+#[inline(always)]
+pub(crate) fn head(packet: &Packet, vl: u8) -> Head {
+    Head {
+        born: packet.generation,
+        bytes: packet.bytes,
+        sl: packet.sl,
+        vl: Vl(vl),
+    }
+}
 
 /// How much a buffer holds, in flits and, on guarded rings, in slots.
 pub(crate) struct Buffer {
@@ -74,7 +86,8 @@ pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
     pub(crate) credits_per_queue: bool,
     /// Who is at the other end of each port, where senders look ahead.
     pub(crate) beyond: Rows<Beyond>,
-    pub(crate) grouping: Grouping,
+    /// The way through a hierarchical switch.
+    pub(crate) centre: Option<Centre>,
     /// Packets that the local and the central writer of a port have brought in this tick (hierarchical).
     pub(crate) arriving: Rows<[u32; 2]>,
     pub(crate) allocation: Allocation,
@@ -152,6 +165,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         if !*marked {
             *marked = true;
             out.mark(self.switches.len() as u32 + nic);
+        }
+    }
+
+    /// The lane of the routing that a lane of a link belongs to.
+    #[inline(always)]
+    pub(crate) fn routing_lane(&self, vl: u8) -> u8 {
+        if self.lanes_per_level as usize == self.n_vls {
+            0
+        } else {
+            vl / self.lanes_per_level
         }
     }
 

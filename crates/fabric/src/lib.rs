@@ -41,6 +41,7 @@ mod shape;
 mod simulation;
 mod stall;
 mod switch;
+mod tiles;
 mod trace;
 mod wire;
 
@@ -58,4 +59,5 @@ pub use recorder::{Counters, Row};
 pub use room::Sizes;
 pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};
 pub use stall::Waiting;
+pub use tiles::{Endpoints, Faults, Marking, PortBuffers, StashUse, TileStages, Tiled, Window};
 pub use trace::{Stage, Step, Watch};

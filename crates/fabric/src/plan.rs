@@ -7,6 +7,7 @@ use std::sync::Arc;
 use netloom_arbitration::Policy;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
+use netloom_routing::deadlock::Centre;
 use netloom_topology::{Egress, Topology};
 use netloom_units::{NicId, Sl};
 
@@ -15,6 +16,7 @@ use crate::connections::ConnectionPlan;
 use crate::queue_scheme::QueueMap;
 use crate::ramp::Pace;
 use crate::room::Sizes;
+use crate::tiles::Tiled;
 
 /// Timing of the links of one class, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +69,7 @@ pub enum QueueScheme {
 }
 
 /// Which blocks lie between an input and an output.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Architecture {
     /// Buffers at inputs and outputs around a crossbar.
     Cioq,
@@ -75,15 +77,26 @@ pub enum Architecture {
     InputQueued,
     /// Groups of ports around a buffered central crossbar.
     Hierarchical(Hierarchy),
+    /// Rows and columns of small crossbars: the model is the crate `netloom-tiled`.
+    Tiled(Box<Tiled>),
+}
+
+impl Architecture {
+    /// Which inputs share central queues, where there are any.
+    pub fn centre(&self) -> Option<Centre> {
+        match self {
+            Architecture::Hierarchical(hierarchy) => Some(hierarchy.centre),
+            _ => None,
+        }
+    }
 }
 
 /// Groups of ports (MPorts) with a crossbar each, and a central crossbar with buffers between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hierarchy {
-    /// Ports of an MPort.
-    pub ports_per_mport: u16,
-    /// Links from an MPort to the central crossbar; an output belongs to one of them by its number.
-    pub links_per_mport: u16,
+    /// Ports of an MPort and its links to the central crossbar: the same rule that proofs of freedom from
+    /// deadlock go by.
+    pub centre: Centre,
     /// Flits per cycle from an input buffer over the MPort crossbar and a central link, as a fraction.
     pub mport_speedup: (u32, u32),
     /// Flits per cycle from a central buffer to an output buffer, as a fraction.

@@ -4,7 +4,7 @@ use netloom_packet::Rows;
 use netloom_units::Tick;
 
 use crate::mask::Mask;
-use crate::ramp::Paces;
+use crate::ramp::{Paces, Ramp};
 use crate::room::Room;
 use crate::wire::{Stages, Wire};
 
@@ -160,6 +160,17 @@ impl<A, F, const W: usize, const R: usize> Port<A, F, W, R> {
             choices: 0,
             output_peak: 0,
         }
+    }
+
+    /// Room in its buffer comes free. `false` if that must come by an event of its own: while there is one, all
+    /// later room does.
+    #[inline(always)]
+    pub(crate) fn free(&mut self, ramp: Ramp, now: Tick) -> bool {
+        let is_foreseen = self.drains == 0 && self.space.release(ramp, now);
+        if !is_foreseen {
+            self.drains += 1;
+        }
+        is_foreseen
     }
 
     /// The paces at which the buffer behind its link is emptied.

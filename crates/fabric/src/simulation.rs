@@ -18,7 +18,7 @@ use crate::port::{Port as PortRecord, PortUse};
 use crate::recorder::{Counters, Row};
 use crate::shape::{Cioq, CioqPause, CioqQueues, Hierarchical, Iq, IqPause, Shape};
 use crate::stall::Waiting;
-use crate::switch::Grouping;
+use crate::switch::n_records;
 use crate::trace::{Step, Watch};
 
 /// How to run a plan; no choice here changes a result.
@@ -134,11 +134,14 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
         },
-        (Architecture::Hierarchical(_), _) => match Grouping::new(&plan.switch).n_records(radix) {
-            ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
-            65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
-            _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
-        },
+        (Architecture::Tiled(_), _) => panic!("a tiled switch is built by netloom-tiled"),
+        (Architecture::Hierarchical(hierarchy), _) => {
+            match n_records(Some(hierarchy.centre), radix) {
+                ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
+                65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
+                _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
+            }
+        }
     }
 }
 

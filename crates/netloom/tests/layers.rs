@@ -34,6 +34,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tiled",
+        &[
+            "units", "random", "engine", "packet", "topology", "routing", "fabric", "metrics",
+        ],
+    ),
+    (
         "design",
         &[
             "units",
@@ -57,6 +63,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "traffic",
             "metrics",
             "fabric",
+            "tiled",
             "results",
         ],
     ),
@@ -98,6 +105,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "traffic",
             "metrics",
             "fabric",
+            "tiled",
             "results",
             "figures",
             "report",

@@ -21,4 +21,4 @@ pub use packet::{Label, N_SCS, Packet};
 pub use rows::Rows;
 pub use segmentation::{Cut, Segmentation, SlSegmentation};
 pub use slab::Slab;
-pub use source::{Arrival, Cursor, Source};
+pub use source::{Arrival, Cursor, Op, Program, Source};

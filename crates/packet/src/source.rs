@@ -32,4 +32,36 @@ pub struct Cursor {
 pub trait Source: Send + Sync {
     /// The next message of a NIC in this class, or `None` if there will be no more. Cycles never decrease.
     fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival>;
+
+    /// The programs behind this workload, if its messages depend on each other: then
+    /// [`next`](Source::next) is not asked.
+    fn program(&self) -> Option<&dyn Program> {
+        None
+    }
+}
+
+/// One step of a rank: what an MPI program does between computing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// A message is handed to the NIC; the program goes on.
+    Send {
+        /// To whom.
+        to: NicId,
+        /// Bytes of payload.
+        bytes: u32,
+    },
+    /// The program is stopped until a message has wholly arrived.
+    Receive {
+        /// From whom.
+        from: NicId,
+        /// Its number among the messages that `from` sends, from 0.
+        message: u32,
+    },
+}
+
+/// The programs of the ranks of a job, one rank on a NIC. Like a [`Source`] it keeps no state: how far a rank
+/// has come and what has arrived is kept by its NIC.
+pub trait Program: Send + Sync {
+    /// A step of the rank on a NIC, or `None` after its last (and on NICs without a rank).
+    fn op(&self, nic: NicId, step: u32) -> Option<Op>;
 }

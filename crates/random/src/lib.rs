@@ -27,6 +27,8 @@ pub enum Purpose {
     Topology = 6,
     /// Which of several service channels a flow takes.
     Channel = 7,
+    /// What goes wrong with a packet.
+    Fault = 8,
 }
 
 /// An exponential variate with mean one, from a uniform number in [0, 1).

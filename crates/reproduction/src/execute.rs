@@ -6,9 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use netloom_experiment::render;
 use netloom_experiment::runner::{self, Control, RunOptions};
-use netloom_experiment::spec::{Request, load};
 use netloom_results::{Frame, Status};
 use netloom_store::RunFile;
 use netloom_study::running::Progress;
@@ -166,15 +164,7 @@ impl Work<'_> {
         if let Some(file) = self.kept.and_then(|kept| kept.asked_before(run)) {
             return Ok(Some(self.saw(run, file, true)));
         }
-        let loaded = load(&Request {
-            sets: &run.sets,
-            seed: Some(run.seed),
-            ..Request::new(run.file, &run.text)
-        });
-        let Some(experiment) = loaded.experiment else {
-            let messages = render(&loaded.document, &loaded.notes, false);
-            return Err(Failure::Mistakes(messages));
-        };
+        let experiment = run.experiment().map_err(Failure::Mistakes)?;
         let run_id = runner::run_id(&experiment);
         // Two readings may be the same experiment.
         if let Some(file) = self.kept.and_then(|kept| kept.get(&run_id, run)) {

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use netloom_experiment::spec::{Request, load};
+use netloom_experiment::{Experiment, render};
+
 use crate::{Claim, Results, paper_000, paper_001, paper_003, paper_004};
 
 /// A published study that can be run again.
@@ -153,12 +156,36 @@ impl Run {
     pub fn scenario(&self) -> &'static str {
         self.series.split(' ').next().unwrap_or(self.series)
     }
+
+    /// Its experiment, or what is wrong with it.
+    pub fn experiment(&self) -> Result<Experiment, String> {
+        let loaded = load(&Request {
+            sets: &self.sets,
+            seed: Some(self.seed),
+            ..Request::new(self.file, &self.text)
+        });
+        loaded
+            .experiment
+            .ok_or_else(|| render(&loaded.document, &loaded.notes, false))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Table, Verdict};
+
+    #[test]
+    fn readings_are_explained() {
+        for paper in PAPERS {
+            let known: Vec<&str> = paper.readings.iter().map(|reading| reading.id).collect();
+            let used = paper.claims.iter().flat_map(|claim| claim.readings);
+            let varied = paper.variations.iter().map(|variation| &variation.reading);
+            for reading in used.chain(varied) {
+                assert!(known.contains(reading), "{} {reading}", paper.id);
+            }
+        }
+    }
 
     #[test]
     fn every_claim_has_a_line_with_a_verdict_or_the_reason_for_none() {

@@ -4,44 +4,36 @@ use netloom_results::{Cell, Column, Csv};
 
 use crate::{Measured, Results};
 
-const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
-    Column {
-        name,
-        unit,
-        meaning,
-    }
-}
-
 /// The columns of `points.csv`.
 const POINT: &[Column] = &[
-    column("series", "", "Scenario and variant."),
-    column(
+    Column::new("series", "", "Scenario and variant."),
+    Column::new(
         "load",
         "fraction",
         "Offered by all classes together, nominal.",
     ),
-    column("class", "", "The traffic class."),
-    column("seeds", "", "How many runs the means are over."),
-    column("offered_load", "fraction", "What the workload created."),
-    column("delivered_load", "fraction", "What was received."),
-    column("share", "fraction", "Delivered over offered."),
-    column(
+    Column::new("class", "", "The traffic class."),
+    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new("offered_load", "fraction", "What the workload created."),
+    Column::new("delivered_load", "fraction", "What was received."),
+    Column::new("share", "fraction", "Delivered over offered."),
+    Column::new(
         "share_half_width",
         "fraction",
         "Half width of its 95 % interval over seeds.",
     ),
-    column(
+    Column::new(
         "latency_mean_ns",
         "ns",
         "From the creation of a message to its last flit.",
     ),
-    column(
+    Column::new(
         "latency_half_width_ns",
         "ns",
         "Half width of its 95 % interval over seeds.",
     ),
-    column("latency_p99_ns", "ns", "99 % quantile, mean over seeds."),
-    column(
+    Column::new("latency_p99_ns", "ns", "99 % quantile, mean over seeds."),
+    Column::new(
         "network_latency_mean_ns",
         "ns",
         "From the first flit leaving the NIC to the last received.",
@@ -83,36 +75,36 @@ pub fn points_csv(results: &Results) -> String {
 
 /// The columns of `runs.csv`.
 const RUN: &[Column] = &[
-    column("series", "", "Scenario and variant."),
-    column(
+    Column::new("series", "", "Scenario and variant."),
+    Column::new(
         "load",
         "fraction",
         "Offered by all classes together, nominal.",
     ),
-    column("seed", "", "The seed of the run."),
-    column("status", "", "How it ended."),
-    column("digest", "", "Digest of all deliveries."),
-    column(
+    Column::new("seed", "", "The seed of the run."),
+    Column::new("status", "", "How it ended."),
+    Column::new("digest", "", "Digest of all deliveries."),
+    Column::new(
         "packet_hops",
         "",
         "Packets that crossed a switch, once for each switch.",
     ),
-    column(
+    Column::new(
         "waiting_messages",
         "",
         "Messages that had not wholly left their NIC at the end.",
     ),
-    column(
+    Column::new(
         "input_buffer_mean_flits",
         "flits",
         "Mean content of an input buffer.",
     ),
-    column(
+    Column::new(
         "input_buffer_fullest_mean_flits",
         "flits",
         "Mean content of the fullest one.",
     ),
-    column(
+    Column::new(
         "output_buffer_mean_flits",
         "flits",
         "Mean content of an output buffer.",

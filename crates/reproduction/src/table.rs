@@ -47,6 +47,14 @@ impl Table {
         Table { paper, rows }
     }
 
+    /// The claims with a verdict, by id and part.
+    #[cfg(test)]
+    pub(crate) fn claims_with(&self, verdict: crate::Verdict) -> Vec<String> {
+        let rows = self.rows.iter().filter(|row| row.verdict == verdict);
+        rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
+            .collect()
+    }
+
     /// Judges the claims again under another reading; those without a measured number, and arithmetic, are not
     /// repeated.
     pub fn vary(&mut self, variation: &'static Variation, results: &Results) {

@@ -15,6 +15,17 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
+impl Column {
+    /// A column by its name, unit and meaning.
+    pub const fn new(name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
+        Column {
+            name,
+            unit,
+            meaning,
+        }
+    }
+}
+
 /// What the values of a column are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -63,6 +63,7 @@ pub struct Centre {
 
 impl Centre {
     /// The group of a port.
+    #[inline]
     pub fn mport(&self, port: Port) -> u16 {
         port.0 / self.ports_per_mport
     }
@@ -70,6 +71,19 @@ impl Centre {
     /// Groups of a switch with so many ports.
     pub fn mports(&self, n_ports: u16) -> u16 {
         n_ports.div_ceil(self.ports_per_mport)
+    }
+
+    /// Central links of a switch with so many ports, those of one group after those of another.
+    pub fn n_links(&self, n_ports: u16) -> u16 {
+        self.mports(n_ports) * self.links_per_mport
+    }
+
+    /// Which of them a packet takes from an input to an output; none within a group.
+    #[inline]
+    pub fn link(&self, input: Port, output: Port) -> Option<u16> {
+        let mport = self.mport(input);
+        let link = mport * self.links_per_mport + output.0 % self.links_per_mport;
+        (mport != self.mport(output)).then_some(link)
     }
 }
 
@@ -299,8 +313,7 @@ impl<'a> Graph<'a> {
         if let Some(centre) = centre {
             for switch in topology.switches() {
                 first_central.push(n_nodes);
-                let mports = usize::from(centre.mports(topology.n_ports(switch)));
-                n_nodes += mports * usize::from(centre.links_per_mport) * lanes;
+                n_nodes += usize::from(centre.n_links(topology.n_ports(switch))) * lanes;
             }
         }
         let graph = Graph {
@@ -442,12 +455,9 @@ impl<'a> Graph<'a> {
 
     /// The central queue between an input and a hop; `None` if there is no centre or it is not passed.
     fn central(&self, at: SwitchId, from: Port, hop: Hop) -> Option<usize> {
-        let centre = self.centre?;
-        let mport = centre.mport(from);
-        let links = usize::from(centre.links_per_mport);
-        let link = usize::from(hop.port.0) % links;
-        let nth = (usize::from(mport) * links + link) * self.lanes + usize::from(hop.lane);
-        (mport != centre.mport(hop.port)).then(|| self.first_central[at.index()] + nth)
+        let link = self.centre?.link(from, hop.port)?;
+        let nth = usize::from(link) * self.lanes + usize::from(hop.lane);
+        Some(self.first_central[at.index()] + nth)
     }
 
     /// Which queue of a centre a node is.

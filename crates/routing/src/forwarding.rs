@@ -27,6 +27,22 @@ pub struct Occasion {
     pub hop: u8,
 }
 
+/// What a switch sees of its own outputs when it chooses among them: nothing else may enter a decision.
+pub trait QueueView {
+    /// Flits that wait in this switch for an output, and beyond it as far as its credits tell.
+    fn queued(&self, output: Port) -> u32;
+}
+
+/// A view of a switch in which nothing waits.
+#[derive(Clone, Copy, Debug)]
+pub struct EmptyQueues;
+
+impl QueueView for EmptyQueues {
+    fn queued(&self, _: Port) -> u32 {
+        0
+    }
+}
+
 /// A routing made ready for one fabric. Immutable, so all partitions share it.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
@@ -74,6 +90,23 @@ impl Forwarding {
             Plan::Grid(plan) => plan.route(at, from, lane, destination, occasion),
             Plan::Table(plan) => plan.route(at, from, destination),
         }
+    }
+
+    /// The same where a switch chooses by what waits at its outputs. `detour` is what the packet carries: whether
+    /// it has left its shortest way for good.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    pub fn route_seeing(
+        &self,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        destination: NicId,
+        occasion: Occasion,
+        _detour: &mut bool,
+        _view: &impl QueueView,
+    ) -> Hop {
+        self.route(at, from, lane, destination, occasion)
     }
 
     /// Adds every hop that [`Forwarding::route`] may answer for some occasion.

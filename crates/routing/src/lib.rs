@@ -31,7 +31,7 @@ mod table;
 mod tree;
 mod up_down;
 
-pub use forwarding::{Forwarding, Hop, Occasion};
+pub use forwarding::{EmptyQueues, Forwarding, Hop, Occasion, QueueView};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use registry::{KINDS, Routing};
 pub use shortest::Shortest;

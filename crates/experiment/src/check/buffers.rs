@@ -125,7 +125,7 @@ pub(crate) fn ahead_of_link(switch: &SwitchPlan) -> u64 {
     let cycles = switch.pipeline;
     match switch.architecture {
         Architecture::InputQueued => cycles.allocation + cycles.crossbar + cycles.output,
-        Architecture::Cioq | Architecture::Hierarchical(_) => cycles.output,
+        _ => cycles.output,
     }
 }
 
@@ -137,7 +137,7 @@ fn paces(switch: &SwitchPlan) -> Vec<Pace> {
             let (num, den) = hierarchy.mport_speedup;
             vec![own, Pace { num, den, ..own }]
         }
-        Architecture::Cioq | Architecture::InputQueued => vec![own],
+        _ => vec![own],
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a run will cost, before it is spent.
 
-use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueMap};
+use netloom_fabric::{FlowControl, NicQueues, QueueMap};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
 use netloom_traffic::{Class, Workload};
@@ -52,19 +52,12 @@ pub(crate) fn state_bytes(
     // Queues of inputs and outputs; packets in flight.
     let port = PORT + queues * QUEUE + vls * 20 + counters;
     let n_ports = topology.n_ports_in_all() as u64;
-    let central: u64 = match &switch.architecture {
-        Architecture::Hierarchical(hierarchy) => {
-            let links = |n_ports: u16| {
-                let mports = n_ports.div_ceil(hierarchy.ports_per_mport);
-                u64::from(mports) * u64::from(hierarchy.links_per_mport)
-            };
-            let switches = topology.switches();
-            let links: u64 = switches.map(|at| links(topology.n_ports(at))).sum();
-            // Every output has a second writer, and every link a buffer with a queue for each lane.
-            n_ports * PORT + links * (PORT + vls * (QUEUE + 20))
-        }
-        Architecture::Cioq | Architecture::InputQueued => 0,
-    };
+    let central = switch.architecture.centre().map_or(0, |centre| {
+        let of_switch = |at| u64::from(centre.n_links(topology.n_ports(at)));
+        let links: u64 = topology.switches().map(of_switch).sum();
+        // Every output has a second writer, and every link a buffer with a queue for each lane.
+        n_ports * PORT + links * (PORT + vls * (QUEUE + 20))
+    });
     let classes = n_classes as u64;
     let nic = 180 + classes * 60 + vls * 36;
     let admittance = match machine.nic_queues {

@@ -91,8 +91,7 @@ pub(crate) fn machine(
             check::hierarchical::fact(spec, topology, desk);
             sizes(&central, flit, lanes, desk).map(|central_buffer| {
                 Architecture::Hierarchical(Hierarchy {
-                    ports_per_mport: spec.centre.ports_per_mport,
-                    links_per_mport: spec.centre.links_per_mport,
+                    centre: spec.centre,
                     mport_speedup: spec.mport_speedup,
                     central_speedup: spec.central_speedup,
                     central_buffer,

@@ -10,8 +10,7 @@
 use netloom_arbitration::{Arbiter, Head};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet, Slab};
-use netloom_routing::Occasion;
-use netloom_units::{NicId, Port, Sc, Sl, Tick, Vl};
+use netloom_units::{NicId, Sc, Sl, Tick, Vl};
 
 use crate::event::Event;
 use crate::fabric::Fabric;
@@ -118,7 +117,8 @@ impl Admittance {
         }
     }
 
-    fn is_stale(&mut self, channel: usize, queue: u32) {
+    /// An injection queue is to be looked at when queues are filled.
+    fn mark_stale(&mut self, channel: usize, queue: u32) {
         let injection = &mut self.injection[channel * self.n_queues as usize + queue as usize];
         if !injection.is_stale {
             injection.is_stale = true;
@@ -176,7 +176,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         if waiting.head == NIL {
             waiting.head = message;
             admittance.join(channel, queue, destination.0);
-            admittance.is_stale(channel, queue);
+            admittance.mark_stale(channel, queue);
         } else {
             self.messages[last].next = message;
         }
@@ -184,17 +184,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
 
     /// The injection queue of a destination: the queue that its packets join at the first switch.
     fn injection_queue(&self, nic: u32, slot: usize, destination: NicId) -> u32 {
-        let state = &self.nics[nic];
-        let input = &self.ports[state.port];
-        let (switch, port) = (self.switches[input.switch].id, Port(input.number));
         let vl = self.nic_queues[nic * self.n_slots as u32 + slot as u32].vl;
-        let occasion = Occasion {
-            source: state.id,
-            sequence: 0,
-            hop: 0,
-        };
-        let queue = self.queue_at(switch, port, vl, destination, occasion);
-        queue % self.queue_map.per_lane
+        self.queue_at_first_switch(nic, vl, destination) % self.queue_map.per_lane
     }
 
     /// Injection queues that may have room are filled, destinations in turn.
@@ -346,7 +337,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             admittance.channels[channel].filled[queue as usize / 64] &= !(1 << (queue % 64));
         }
         if injection.first != NIL {
-            admittance.is_stale(channel, queue);
+            admittance.mark_stale(channel, queue);
         }
         let state = &mut admittance.channels[channel];
         state.pointer = (queue + 1) % admittance.n_queues;

@@ -195,6 +195,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         let state = &self.nics[nic];
         let paces = &self.stages.crossbar;
         let limits = &self.input_buffer.flits;
+        let mut classes = [0u16; 32];
         let mut eligible = 0u32;
         let mut wake = Tick::NEVER;
         let mut slots = state.present;
@@ -209,6 +210,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
                 u16::from(queue.vl)
             };
             if state.credit.has(class, need, now, limits, || paces) {
+                if S::Flow::MAY_LOOK_AHEAD {
+                    classes[slot % 32] = class;
+                }
                 let born = self.messages[queue.head].generation;
                 self.heads[slot] = Head {
                     born,
@@ -222,7 +226,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             }
         }
         if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
-            self.inject(now, nic, slot, out);
+            self.inject(now, nic, slot, classes[slot % 32], out);
         }
     }
 
@@ -265,16 +269,21 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         if !self.credits_per_queue {
             return u16::from(queue.vl);
         }
+        let destination = self.messages[queue.head].destination;
+        self.queue_at_first_switch(nic, queue.vl, destination) as u16
+    }
+
+    /// The queue that the next packet of a NIC joins at the first switch.
+    pub(super) fn queue_at_first_switch(&self, nic: u32, vl: u8, destination: NicId) -> u32 {
         let state = &self.nics[nic];
         let occasion = Occasion {
             source: state.id,
             sequence: state.sequence,
             hop: 0,
         };
-        let destination = self.messages[queue.head].destination;
         let input = &self.ports[state.port];
         let (switch, port) = (self.switches[input.switch].id, Port(input.number));
-        self.queue_at(switch, port, queue.vl, destination, occasion) as u16
+        self.queue_at(switch, port, vl, destination, occasion)
     }
 
     /// The next packet of a queue leaves the NIC.
@@ -284,16 +293,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         now: Tick,
         nic: u32,
         slot: usize,
+        class: u16,
         out: &mut Outbox<Self, Q>,
     ) {
         let wire = &self.wires[u32::from(self.nics[nic].wire)];
-        let at = nic * self.n_slots as u32 + slot as u32;
-        let class = if S::Flow::MAY_LOOK_AHEAD {
-            self.class_at_first_switch(nic, &self.nic_queues[at])
-        } else {
-            0
-        };
-        let queue = &mut self.nic_queues[at];
+        let queue = &mut self.nic_queues[nic * self.n_slots as u32 + slot as u32];
         let (flits, vl) = (queue.flits, queue.vl);
         let message = &mut self.messages[queue.head];
         let state = &mut self.nics[nic];
@@ -332,6 +336,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             let cut = self.segmentation.of(Sl(queue.sl)).cut(left);
             (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);
         }
+        // Only where classes are not lanes was it looked up.
         let class = if S::Flow::MAY_LOOK_AHEAD {
             class
         } else {

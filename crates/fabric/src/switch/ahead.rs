@@ -46,11 +46,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         occasion: Occasion,
     ) -> u32 {
         let output = if self.queue_map.looks_at_output() {
-            let lane = if self.lanes_per_level as usize == self.n_vls {
-                0
-            } else {
-                vl / self.lanes_per_level
-            };
+            let lane = self.routing_lane(vl);
             let hop = self
                 .forwarding
                 .route(switch, port, lane, destination, occasion);

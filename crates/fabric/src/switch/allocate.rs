@@ -27,8 +27,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         let sending = std::mem::take(&mut state.sending);
         if !woken.is_empty() {
             match self.allocation {
-                _ if !S::HAS_OUTPUT_BUFFER => self.allocate_input_queued(switch, woken, now, out),
-                Allocation::Separable => self.allocate_separable(switch, woken, now, out),
+                Allocation::Separable if S::HAS_OUTPUT_BUFFER => {
+                    self.allocate_separable(switch, woken, now, out);
+                }
+                // Where the output's arbiter has a say, one round in which an input asks with one queue.
+                Allocation::Separable => self.allocate_islip(switch, woken, 1, now, out),
                 Allocation::Islip { iterations } => {
                     self.allocate_islip(switch, woken, iterations, now, out);
                 }
@@ -203,6 +206,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             ring => self.slots_for(base + input as u32, ring),
         };
         self.has_room(port, input, head.vl, need, now, out)
+    }
+
+    /// Slots that a packet from an input needs at a guarded ring: entering takes two, moving on one.
+    #[inline(always)]
+    pub(super) fn slots_for(&self, input: u32, ring: u8) -> u32 {
+        if ring == self.ports[input].ring_in {
+            1
+        } else {
+            2
+        }
     }
 
     /// Whether the buffer behind a record has room for a lane; if not, an input waits for it.

@@ -8,51 +8,22 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_units::Tick;
+use netloom_routing::deadlock::Centre;
+use netloom_units::{Port, Tick};
 
 use crate::event::Event;
 use crate::fabric::Fabric;
-use crate::plan::{Architecture, SwitchPlan};
 use crate::port::InputQueue;
 use crate::ramp::Ramp;
 use crate::room::Limits;
 use crate::shape::Shape;
 use crate::wire::Passage;
 
-/// How the ports of a hierarchical switch are grouped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Grouping {
-    ports: u16,
-    links: u16,
-}
-
-impl Grouping {
-    pub(crate) fn new(switch: &SwitchPlan) -> Self {
-        match &switch.architecture {
-            Architecture::Hierarchical(hierarchy) => Grouping {
-                ports: hierarchy.ports_per_mport,
-                links: hierarchy.links_per_mport,
-            },
-            _ => Grouping { ports: 1, links: 0 },
-        }
-    }
-
-    /// Central links of a switch with so many ports.
-    pub(crate) fn n_central(&self, n_ports: u16) -> u16 {
-        n_ports.div_ceil(self.ports) * self.links
-    }
-
-    /// Records of a switch with so many ports: ports, central links, central writers.
-    pub(crate) fn n_records(&self, n_ports: u16) -> u32 {
-        match self.links {
-            0 => u32::from(n_ports),
-            _ => 2 * u32::from(n_ports) + u32::from(self.n_central(n_ports)),
-        }
-    }
-
-    fn mport(&self, port: u16) -> u16 {
-        port / self.ports
-    }
+/// Records of a switch with so many ports: ports, and where it has a centre central links and central writers.
+pub(crate) fn n_records(centre: Option<Centre>, n_ports: u16) -> u32 {
+    centre.map_or(u32::from(n_ports), |centre| {
+        2 * u32::from(n_ports) + u32::from(centre.n_links(n_ports))
+    })
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
@@ -63,15 +34,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             return output;
         }
         let state = &self.switches[switch];
-        let grouping = &self.grouping;
         if input >= state.n_ports {
             return state.n_ports + state.n_central + output;
         }
-        let group = grouping.mport(input);
-        if grouping.mport(output) == group {
-            return output;
+        let centre = self.centre.expect("a hierarchical switch has a centre");
+        match centre.link(Port(input), Port(output)) {
+            Some(link) => state.n_ports + link,
+            None => output,
         }
-        state.n_ports + group * grouping.links + output % grouping.links
     }
 
     /// What a crossbar output is.
@@ -99,16 +69,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             return &self.central_buffer;
         }
         self.output_buffer.of(port.ring_out)
-    }
-
-    /// Slots that a packet from an input needs at a guarded ring: entering takes two, moving on one.
-    #[inline(always)]
-    pub(super) fn slots_for(&self, input: u32, ring: u8) -> u32 {
-        if ring == self.ports[input].ring_in {
-            1
-        } else {
-            2
-        }
     }
 
     /// Which room a packet needs before it may cross in a hierarchical switch: pairs of record and amount.
@@ -176,8 +136,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     ) {
         let freed = now + self.stages.credit;
         let ramp = Ramp::new(freed, flits, u16::from(vl), 0, &self.stages.centre);
-        self.free_room(now, record, ramp, freed, out);
-        let short = self.ports[record].short;
+        let owner = &mut self.ports[record];
+        let short = owner.short;
+        if !owner.free(ramp, now) {
+            Self::drain_later(self.stages.clock, record, ramp, freed, out);
+        }
         if short != 0 {
             self.promise_room(now, record, short, out);
         }

@@ -29,13 +29,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         let input = &self.ports[port];
         let (switch, number) = (input.switch, Port(input.number));
         let at = self.switches[switch].id;
+        let lane = self.routing_lane(vl);
         let stored = &mut self.packets[id];
         let packet = &mut stored.packet;
-        let lane = if self.lanes_per_level as usize == self.n_vls {
-            0
-        } else {
-            vl / self.lanes_per_level
-        };
         let occasion = Occasion {
             source: packet.source,
             sequence: packet.sequence,

@@ -8,10 +8,11 @@ use netloom_units::Tick;
 use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::mask::Mask;
+use crate::plan::Allocation;
 use crate::shape::Shape;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
-    /// All rounds of one edge. Every queue of an input asks for its output.
+    /// All rounds of one edge.
     pub(super) fn allocate_islip<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -24,25 +25,19 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         let mut free_outputs = Mask::<W>::default();
         let mut asking = Mask::<W>::default();
         for input in woken.iter() {
-            let port = &self.ports[base + input as u32];
-            if port.input_until > now {
+            let outputs = match self.allocation {
+                Allocation::Separable => self.ask_once(switch, input, now, out),
+                Allocation::Islip { .. } => self.ask_for_all(switch, input, now, out),
+            };
+            if outputs.is_empty() {
                 continue;
             }
-            let mut outputs = Mask::<W>::default();
-            for queue in port.ready.iter() {
-                let head = self.head_of(base, input, queue);
-                if self.may_cross(switch, input, head, now, out) {
-                    outputs.set(usize::from(head.output));
-                }
-            }
-            if !outputs.is_empty() {
-                asking.set(input);
-                self.requests.by_input[input] = outputs;
-                self.requests.matched[input] = None;
-                for output in outputs.iter() {
-                    free_outputs.set(output);
-                    self.requests.by_output[output].set(input);
-                }
+            asking.set(input);
+            self.requests.by_input[input] = outputs;
+            self.requests.matched[input] = None;
+            for output in outputs.iter() {
+                free_outputs.set(output);
+                self.requests.by_output[output].set(input);
             }
         }
         let mut free_inputs = asking;
@@ -56,18 +51,90 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             for output in self.requests.by_input[input].iter() {
                 self.requests.by_output[output].clear(input);
             }
-            match self.requests.matched[input] {
-                Some(output) => {
-                    let queue = self.queue_for(switch, input, usize::from(output), now, out);
-                    self.grant(now, switch, input, queue, usize::from(output), true, out);
-                }
-                None => self.try_again(switch, input, now, out),
-            }
+            let Some(output) = self.requests.matched[input].map(usize::from) else {
+                self.try_again(switch, input, now, out);
+                continue;
+            };
+            let lane = match S::HAS_OUTPUT_BUFFER {
+                true => 0,
+                false => self.commit_lane(base, output),
+            };
+            let queue = self.requests.candidates[self.candidate(input, output, lane)];
+            self.grant(now, switch, input, usize::from(queue), output, true, out);
         }
     }
 
+    /// Where the queue is noted with which an input asks for an output on a lane. Lanes are told apart only
+    /// where an arbiter chooses among them, which needs no output buffer.
+    #[inline]
+    pub(super) fn candidate(&self, input: usize, output: usize, lane: u8) -> usize {
+        let requests = &self.requests;
+        (input * requests.radix + output) * requests.n_lanes + usize::from(lane)
+    }
+
+    #[inline]
+    fn lane_that_asks(vl: u8) -> u8 {
+        if S::HAS_OUTPUT_BUFFER { 0 } else { vl }
+    }
+
+    /// Separable: an input asks with one queue.
+    fn ask_once<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        input: usize,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> Mask<W> {
+        let mut outputs = Mask::<W>::default();
+        if let Some((queue, output)) = self.request(switch, input, now, out) {
+            let base = self.switches[switch].base;
+            let lane = Self::lane_that_asks(self.head_of(base, input, queue).vl);
+            outputs.set(output);
+            self.requests.lanes[input * self.requests.radix + output] = 1 << lane;
+            let at = self.candidate(input, output, lane);
+            self.requests.candidates[at] = queue as u16;
+        }
+        outputs
+    }
+
+    /// iSLIP: every queue that could cross asks; of those to one output on one lane, the next one.
+    fn ask_for_all<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        input: usize,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> Mask<W> {
+        let base = self.switches[switch].base;
+        let mut outputs = Mask::<W>::default();
+        let port = &self.ports[base + input as u32];
+        if port.input_until > now {
+            return outputs;
+        }
+        for queue in port.ready.iter_from(usize::from(port.next_queue)) {
+            let head = self.head_of(base, input, queue);
+            let output = usize::from(head.output);
+            let pair = input * self.requests.radix + output;
+            let lane = Self::lane_that_asks(head.vl);
+            if outputs.has(output) && self.requests.lanes[pair] >> lane & 1 == 1 {
+                continue;
+            }
+            if !self.may_cross(switch, input, head, now, out) {
+                continue;
+            }
+            if !outputs.has(output) {
+                outputs.set(output);
+                self.requests.lanes[pair] = 0;
+            }
+            self.requests.lanes[pair] |= 1 << lane;
+            let at = self.candidate(input, output, lane);
+            self.requests.candidates[at] = queue as u16;
+        }
+        outputs
+    }
+
     /// One round; whether any grant was accepted.
-    pub(super) fn islip_round(
+    fn islip_round(
         &mut self,
         base: u32,
         free_inputs: &mut Mask<W>,
@@ -122,25 +189,5 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         }
         let first = usize::from(self.ports[base + output as u32].next_input);
         asking.next_from(first)
-    }
-
-    /// The queue of an input that goes to an output, round robin among those that could cross.
-    fn queue_for<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        input: usize,
-        output: usize,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) -> usize {
-        let base = self.switches[switch].base;
-        let port = &self.ports[base + input as u32];
-        for queue in port.ready.iter_from(usize::from(port.next_queue)) {
-            let head = self.head_of(base, input, queue);
-            if usize::from(head.output) == output && self.may_cross(switch, input, head, now, out) {
-                return queue;
-            }
-        }
-        unreachable!("a matched input has a queue for its output")
     }
 }

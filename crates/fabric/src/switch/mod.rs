@@ -34,7 +34,7 @@ use netloom_units::SwitchId;
 use crate::mask::Mask;
 
 pub(crate) use ahead::Beyond;
-pub(crate) use hierarchy::Grouping;
+pub(crate) use hierarchy::n_records;
 
 /// State of a switch beyond its ports.
 #[derive(Clone, Debug)]
@@ -74,18 +74,20 @@ pub(crate) struct Requests<const W: usize> {
     pub(crate) grants: Vec<Option<Grant>>,
     /// Whether it had a choice (input-queued).
     pub(crate) had_choice: Vec<bool>,
-    /// By input and output: lanes with a packet that could cross (input-queued).
+    /// By input and output: lanes with a packet that could cross (iSLIP).
     pub(crate) lanes: Vec<u32>,
-    /// By input, output and lane: the queue that is next (input-queued).
+    /// By input, output and lane: the queue that is next (iSLIP).
     pub(crate) candidates: Vec<u16>,
+    /// Lanes that are told apart.
+    pub(crate) n_lanes: usize,
     /// Records of the largest switch.
     pub(crate) radix: usize,
 }
 
 impl<const W: usize> Requests<W> {
-    /// Scratch for switches of so many records; `lanes` of them where the switch is input-queued.
-    pub(crate) fn new(radix: usize, lanes: usize) -> Self {
-        let pairs = if lanes == 0 { 0 } else { radix * radix };
+    /// Scratch for switches of so many records, of which iSLIP tells so many lanes apart; none without it.
+    pub(crate) fn new(radix: usize, n_lanes: usize) -> Self {
+        let pairs = if n_lanes == 0 { 0 } else { radix * radix };
         Requests {
             by_output: vec![Mask::default(); radix],
             queue: vec![0; radix],
@@ -94,7 +96,8 @@ impl<const W: usize> Requests<W> {
             grants: vec![None; radix],
             had_choice: vec![false; radix],
             lanes: vec![0; pairs],
-            candidates: vec![0; pairs * lanes],
+            candidates: vec![0; pairs * n_lanes],
+            n_lanes,
             radix,
         }
     }

@@ -1,11 +1,11 @@
 //! Output side: the scheduler chooses a lane, the packet leaves on the link.
 
-use netloom_arbitration::{Arbiter, Head, View};
+use netloom_arbitration::{Arbiter, View};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Clock, Port, Tick, Vl};
 
 use crate::event::Event;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, head};
 use crate::flow::Flow;
 use crate::port::{NIL, Peer};
 use crate::ramp::Ramp;
@@ -60,13 +60,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
     /// A packet joins the queue of its lane at an output.
     #[inline(always)]
     fn take_in(&mut self, port: u32, id: u32, vl: u8, flits: u16) {
-        let packet = &self.packets[id].packet;
-        let head = Head {
-            born: packet.generation,
-            bytes: packet.bytes,
-            sl: packet.sl,
-            vl: Vl(vl),
-        };
+        let head = head(&self.packets[id].packet, vl);
         let output = &mut self.ports[port];
         if !self.packets[id].is_announced {
             output.arbiter.arrived(vl, &head);
@@ -209,13 +203,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
                 vl as u16
             };
             if is_sink || output.credit.has(class, need, now, limits, || paces) {
-                let packet = &self.packets[queue.head].packet;
-                self.heads[vl] = Head {
-                    born: packet.generation,
-                    bytes: packet.bytes,
-                    sl: packet.sl,
-                    vl: Vl(vl as u8),
-                };
+                self.heads[vl] = head(&self.packets[queue.head].packet, vl as u8);
                 eligible |= 1 << vl;
             } else if let Some(when) = output.credit.when(class, need, now, paces, limits) {
                 wake = wake.min(when);
@@ -308,8 +296,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             };
             let residence = wire.output_residence(flits, packet.arrival, start);
             output.output_residence = output.output_residence.wrapping_add(residence);
-            if output.drains != 0 || !output.space.release(ramp, now) {
-                output.drains += 1;
+            if !output.free(ramp, now) {
                 Self::drain_later(self.stages.clock, port, ramp, freed, out);
             }
         }
@@ -388,25 +375,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         }
     }
 
-    /// Room in the buffer behind a record comes free, the first of it at `freed`.
-    pub(super) fn free_room<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        record: u32,
-        ramp: Ramp,
-        freed: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
-        let owner = &mut self.ports[record];
-        if owner.drains != 0 || !owner.space.release(ramp, now) {
-            owner.drains += 1;
-            Self::drain_later(self.stages.clock, record, ramp, freed, out);
-        }
-    }
-
     /// Room comes free by an event of its own, from `freed` on.
     #[cold]
-    fn drain_later<Q: EventQueue<Event>>(
+    pub(super) fn drain_later<Q: EventQueue<Event>>(
         clock: Clock,
         port: u32,
         ramp: Ramp,

@@ -1,12 +1,12 @@
 //! A grant: the packet crosses the switch.
 
-use netloom_arbitration::{Arbiter, Head, View};
+use netloom_arbitration::{Arbiter, View};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::Packet;
-use netloom_units::{Clock, Port, Tick, Vl};
+use netloom_units::{Clock, Port, Tick};
 
 use crate::event::Event;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, head};
 use crate::flow::Flow;
 use crate::plan::Allocation;
 use crate::port::{NIL, Peer};
@@ -43,12 +43,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         // From here on "arrival" is that in the output buffer.
         let buffered = now + self.stages.allocation_to_output;
         let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
-        let head = Head {
-            born: stored.packet.generation,
-            bytes: stored.packet.bytes,
-            sl: stored.packet.sl,
-            vl: Vl(vl),
-        };
+        let head = head(&stored.packet, vl);
         let real_output = if S::IS_HIERARCHICAL {
             stored.output
         } else {

@@ -41,7 +41,7 @@ impl Twin<'_> {
 
     /// Whether two ports belong to one MPort.
     pub(super) fn is_local(&self, p: usize, output: usize) -> bool {
-        let ports = usize::from(self.hierarchy().ports_per_mport);
+        let ports = usize::from(self.hierarchy().centre.ports_per_mport);
         p / ports == output / ports
     }
 
@@ -49,8 +49,8 @@ impl Twin<'_> {
     fn way(&self, p: usize, output: usize) -> To {
         let h = self.hierarchy();
         let (ports, links) = (
-            usize::from(h.ports_per_mport),
-            usize::from(h.links_per_mport),
+            usize::from(h.centre.ports_per_mport),
+            usize::from(h.centre.links_per_mport),
         );
         if self.is_local(p, output) {
             To::Local(output)

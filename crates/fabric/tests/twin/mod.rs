@@ -123,7 +123,8 @@ impl<'a> Twin<'a> {
             twin.ports.push((0..n).map(|_| port()).collect());
             let n_links = match &plan.switch.architecture {
                 Architecture::Hierarchical(h) => {
-                    n.div_ceil(usize::from(h.ports_per_mport)) * usize::from(h.links_per_mport)
+                    n.div_ceil(usize::from(h.centre.ports_per_mport))
+                        * usize::from(h.centre.links_per_mport)
                 }
                 _ => 0,
             };
@@ -163,7 +164,7 @@ impl<'a> Twin<'a> {
                     match self.plan.switch.architecture {
                         Architecture::Cioq => self.allocate(switch),
                         Architecture::InputQueued => self.allocate_input_queued(switch),
-                        Architecture::Hierarchical(_) => self.allocate_hierarchical(switch),
+                        _ => self.allocate_hierarchical(switch),
                     }
                     self.schedule(switch);
                 }

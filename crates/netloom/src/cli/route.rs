@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use netloom_experiment::Experiment;
-use netloom_fabric::Architecture;
-use netloom_routing::deadlock::{self, Centre, Verdict};
+use netloom_routing::deadlock::{self, Verdict};
 use netloom_routing::paths;
 use netloom_topology::{Peer, Topology};
 use netloom_units::NicId;
@@ -127,13 +126,7 @@ fn show(command: &Show, experiment: &Experiment, output: &Output) -> anyhow::Res
 
 fn check(experiment: &Experiment, output: &Output) -> anyhow::Result<Exit> {
     let topology = &experiment.fabric.topology;
-    let centre = match &experiment.fabric.switch.architecture {
-        Architecture::Hierarchical(hierarchy) => Some(Centre {
-            ports_per_mport: hierarchy.ports_per_mport,
-            links_per_mport: hierarchy.links_per_mport,
-        }),
-        _ => None,
-    };
+    let centre = experiment.fabric.switch.architecture.centre();
     match deadlock::check_with(topology, &experiment.fabric.forwarding, centre) {
         verdict @ Verdict::Free { .. } => {
             output.data(&format!("{verdict}\n"))?;

@@ -10,7 +10,7 @@ use netloom_results::{ClassSummary, Summary};
 
 use super::claims::CLAIMS;
 use super::latency::{BEST_EFFORT, QOS, point_to_point_above_best_effort};
-use super::readings::{READINGS, VARIATIONS};
+use super::readings::VARIATIONS;
 use super::scenarios::{
     FIRST, HIGH, LAST, MIDDLE, S000_1, S000_2, S000_5, S000_6, SMALL_TREE, Switch, TORUS_2,
     TORUS_3, TREE_2, TREE_3, loads, runs,
@@ -109,13 +109,7 @@ fn s000_1_the_file_is_the_scenario() {
 
 /// The experiment of a run.
 fn experiment(run: &Run) -> Experiment {
-    let request = Request {
-        sets: &run.sets,
-        ..Request::new(run.file, &run.text)
-    };
-    let loaded = load(&request);
-    let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
-    loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
+    run.experiment().unwrap_or_else(|notes| panic!("{notes}"))
 }
 
 #[test]
@@ -144,12 +138,12 @@ fn every_scenario_has_its_fabric_and_switch() {
         assert_eq!(plan.largest, [3, 2, 32, 32, 16, 16, 16], "{series}");
         let found = match &plan.switch.architecture {
             Architecture::Hierarchical(hierarchy) => {
-                assert_eq!(hierarchy.ports_per_mport, 4);
+                assert_eq!(hierarchy.centre.ports_per_mport, 4);
                 assert_eq!(hierarchy.mport_speedup, hierarchy.central_speedup);
                 // 229,376 bytes of an MPort are 3584 flits.
-                let links = u32::from(hierarchy.links_per_mport);
+                let links = u32::from(hierarchy.centre.links_per_mport);
                 assert_eq!(hierarchy.central_buffer.total(), 3584 / links);
-                Some((hierarchy.links_per_mport, hierarchy.mport_speedup.0))
+                Some((hierarchy.centre.links_per_mport, hierarchy.mport_speedup.0))
             }
             _ => None,
         };
@@ -194,24 +188,10 @@ fn every_run_and_variation_loads() {
     let variations = VARIATIONS.iter().map(Some).chain([None]);
     for variation in variations {
         for run in runs(Size::Tiny, 1, variation) {
-            let request = Request {
-                sets: &run.sets,
-                ..Request::new(run.file, &run.text)
-            };
-            let loaded = load(&request);
-            let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
-            assert!(loaded.experiment.is_some(), "{variation:?}: {notes}");
+            if let Err(notes) = run.experiment() {
+                panic!("{variation:?}: {notes}");
+            }
         }
-    }
-}
-
-#[test]
-fn readings_are_explained() {
-    let known: Vec<&str> = READINGS.iter().map(|reading| reading.id).collect();
-    let used = CLAIMS.iter().flat_map(|claim| claim.readings);
-    let varied = VARIATIONS.iter().map(|variation| &variation.reading);
-    for reading in used.chain(varied) {
-        assert!(known.contains(reading), "{reading}");
     }
 }
 
@@ -289,10 +269,7 @@ fn as_printed(series: &str, load: f64, class: &str) -> (f64, f64) {
 }
 
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
-    let table = Table::new(&PAPER, results);
-    let rows = table.rows.iter().filter(|row| row.verdict == verdict);
-    rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
-        .collect()
+    Table::new(&PAPER, results).claims_with(verdict)
 }
 
 #[test]

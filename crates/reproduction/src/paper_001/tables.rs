@@ -9,14 +9,6 @@ use super::scenarios::{
 };
 use crate::{Measured, Point, Results, points_csv};
 
-const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
-    Column {
-        name,
-        unit,
-        meaning,
-    }
-}
-
 /// All tables by their names.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
@@ -28,24 +20,24 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 
 /// The columns of `saturation.csv`.
 const SATURATION: &[Column] = &[
-    column("series", "", "Scenario, network and scheme."),
-    column("seeds", "", "How many runs the means are over."),
-    column(
+    Column::new("series", "", "Scenario, network and scheme."),
+    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new(
         "saturation",
         "fraction",
         "The largest load of which 98 % are delivered; empty if it cannot be read off.",
     ),
-    column(
+    Column::new(
         "saturation_half_width",
         "fraction",
         "Half width of its 95 % interval over seeds.",
     ),
-    column(
+    Column::new(
         "latency_growth",
         "",
         "Mean latency at the load just below, over that at load 0.1: a cross-check, below 3 in a steady state.",
     ),
-    column("why_not", "", "Why it cannot be read off."),
+    Column::new("why_not", "", "Why it cannot be read off."),
 ];
 
 /// Where every scheme saturates.
@@ -79,15 +71,15 @@ fn saturations(results: &Results) -> String {
 
 /// The columns of `efficiency.csv`.
 const EFFICIENCY: &[Column] = &[
-    column("series", "", "Scenario, network and scheme."),
-    column("time_us", "us", "End of the bin."),
-    column("seeds", "", "How many runs the means are over."),
-    column(
+    Column::new("series", "", "Scenario, network and scheme."),
+    Column::new("time_us", "us", "End of the bin."),
+    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new(
         "efficiency",
         "fraction",
         "Delivered in the bin, of the links to all nodes.",
     ),
-    column(
+    Column::new(
         "efficiency_active",
         "fraction",
         "The same of as many links as there are sources that create messages in the bin.",

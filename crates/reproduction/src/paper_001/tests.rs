@@ -5,7 +5,7 @@ use netloom_experiment::spec::{Request, load};
 use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueScheme};
 use netloom_results::{Frame, SeriesLine, Table as _};
 
-use super::readings::{READINGS, VARIATIONS};
+use super::readings::VARIATIONS;
 use super::scenarios::{
     Course, S001_1, S001_2, S001_3, S001_4, S001_5, S001_6, SERIES, SMALL_1, SMALL_3, SMALL_5,
     Scenario, runs,
@@ -74,13 +74,9 @@ fn every_run_and_variation_loads() {
                     continue;
                 }
                 seen.push(run.series);
-                let request = Request {
-                    sets: &run.sets,
-                    ..Request::new(run.file, &run.text)
-                };
-                let loaded = load(&request);
-                let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
-                assert!(loaded.experiment.is_some(), "{variation:?}: {notes}");
+                if let Err(notes) = run.experiment() {
+                    panic!("{variation:?}: {notes}");
+                }
             }
         }
     }
@@ -112,11 +108,7 @@ fn the_files_are_the_scenarios() {
     for (series, nodes, switches, radix, queues, packets) in networks {
         let all = runs(Size::Paper, 1, None);
         let run = all.iter().find(|run| run.series == series).unwrap();
-        let request = Request {
-            sets: &run.sets,
-            ..Request::new(run.file, &run.text)
-        };
-        let experiment = load(&request).experiment.expect("a sound experiment");
+        let experiment = run.experiment().expect("a sound experiment");
         let plan = &experiment.fabric;
         let sizes = (plan.topology.n_nics(), plan.topology.n_switches());
         assert_eq!(sizes, (nodes, switches), "{series}");
@@ -143,16 +135,6 @@ fn the_files_are_the_scenarios() {
             (before, ns(stages.allocation * plan.switch.period)),
             (10.0, 10.0)
         );
-    }
-}
-
-#[test]
-fn readings_are_explained() {
-    let known: Vec<&str> = READINGS.iter().map(|reading| reading.id).collect();
-    let used = PAPER.claims.iter().flat_map(|claim| claim.readings);
-    let varied = VARIATIONS.iter().map(|variation| &variation.reading);
-    for reading in used.chain(varied) {
-        assert!(known.contains(reading), "{reading}");
     }
 }
 
@@ -256,10 +238,7 @@ fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
 
 /// The claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
-    let table = Table::new(&PAPER, results);
-    let rows = table.rows.iter().filter(|row| row.verdict == verdict);
-    rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
-        .collect()
+    Table::new(&PAPER, results).claims_with(verdict)
 }
 
 #[test]

@@ -10,14 +10,6 @@ use super::search::VARIANTS;
 use super::throughput::{HOSTS, Quartiles, samples};
 use crate::{Results, points_csv};
 
-const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
-    Column {
-        name,
-        unit,
-        meaning,
-    }
-}
-
 /// All of them.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
@@ -30,24 +22,24 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 }
 
 const RUN: &[Column] = &[
-    column("series", "", "Scenario and arbiter."),
-    column("seed", "", "The seed of the run."),
-    column("class", "", "The traffic class."),
+    Column::new("series", "", "Scenario and arbiter."),
+    Column::new("seed", "", "The seed of the run."),
+    Column::new("class", "", "The traffic class."),
 ];
 
 /// The columns of `throughput.csv`.
 const THROUGHPUT: &[Column] = &[
-    column("target_percent", "%", "What the table gives, of a link."),
-    column(
+    Column::new("target_percent", "%", "What the table gives, of a link."),
+    Column::new(
         "least_percent",
         "%",
         "The host that injected least, of its link.",
     ),
-    column("low_percent", "%", "First quartile over hosts."),
-    column("median_percent", "%", "Median over hosts."),
-    column("high_percent", "%", "Third quartile over hosts."),
-    column("most_percent", "%", "The host that injected most."),
-    column("mean_percent", "%", "Mean over hosts."),
+    Column::new("low_percent", "%", "First quartile over hosts."),
+    Column::new("median_percent", "%", "Median over hosts."),
+    Column::new("high_percent", "%", "Third quartile over hosts."),
+    Column::new("most_percent", "%", "The host that injected most."),
+    Column::new("mean_percent", "%", "Mean over hosts."),
 ];
 
 /// The boxes of Figures 11, 14 and 17.
@@ -84,10 +76,10 @@ fn throughput(results: &Results) -> String {
 
 /// The columns of `latency.csv`.
 const LATENCY: &[Column] = &[
-    column("packet_mean_ns", "ns", "From generation to arrival."),
-    column("packet_p99_ns", "ns", "99 % quantile of the same."),
-    column("network_mean_ns", "ns", "From injection to arrival."),
-    column("network_p99_ns", "ns", "99 % quantile of the same."),
+    Column::new("packet_mean_ns", "ns", "From generation to arrival."),
+    Column::new("packet_p99_ns", "ns", "99 % quantile of the same."),
+    Column::new("network_mean_ns", "ns", "From injection to arrival."),
+    Column::new("network_p99_ns", "ns", "99 % quantile of the same."),
 ];
 
 /// Figures 12, 13, 15, 16, 18 and 19.
@@ -111,15 +103,15 @@ fn latency(results: &Results) -> String {
 
 /// The columns of `completion.csv`.
 const COMPLETION: &[Column] = &[
-    column("series", "", "Table and arbiter."),
-    column("seed", "", "The seed of the run."),
-    column("execution_ns", "ns", "The application's last delivery."),
-    column("fct_mean_ns", "ns", "Mean flow completion time."),
-    column("fct_p50_ns", "ns", "Median of the same."),
-    column("fct_p75_ns", "ns", "75 % quantile."),
-    column("fct_p90_ns", "ns", "90 % quantile."),
-    column("fct_p99_ns", "ns", "99 % quantile."),
-    column(
+    Column::new("series", "", "Table and arbiter."),
+    Column::new("seed", "", "The seed of the run."),
+    Column::new("execution_ns", "ns", "The application's last delivery."),
+    Column::new("fct_mean_ns", "ns", "Mean flow completion time."),
+    Column::new("fct_p50_ns", "ns", "Median of the same."),
+    Column::new("fct_p75_ns", "ns", "75 % quantile."),
+    Column::new("fct_p90_ns", "ns", "90 % quantile."),
+    Column::new("fct_p99_ns", "ns", "99 % quantile."),
+    Column::new(
         "below_1_ms",
         "fraction",
         "Flows that complete in less than 1 ms.",
@@ -150,9 +142,9 @@ fn completion(results: &Results) -> String {
 
 /// The columns of `efficiency.csv`.
 const EFFICIENCY: &[Column] = &[
-    column("time_ns", "ns", "End of the epoch."),
-    column("offered_load", "fraction", "What was generated in it."),
-    column("delivered_load", "fraction", "What arrived in it."),
+    Column::new("time_ns", "ns", "End of the epoch."),
+    Column::new("offered_load", "fraction", "What was generated in it."),
+    Column::new("delivered_load", "fraction", "What arrived in it."),
 ];
 
 /// Figures 1 and 22, of the first seed.

@@ -10,7 +10,7 @@ use netloom_results::{
 use netloom_units::{Bytes, Sl};
 
 use super::arbiters::{Arbiter, entries};
-use super::readings::{READINGS, Scope, VARIATIONS, scope};
+use super::readings::{Scope, VARIATIONS, scope};
 use super::scenarios::{CLASSES, FAIR, SCENARIOS, runs};
 use super::search::{APPLICATION, TABLES, TEXT, VARIANTS};
 use super::*;
@@ -280,16 +280,6 @@ fn variations_reach_those_whom_they_are_about() {
     assert!(changed("load-40").contains(&"S003-5 RR"));
 }
 
-#[test]
-fn readings_are_explained() {
-    let known: Vec<&str> = READINGS.iter().map(|reading| reading.id).collect();
-    let used = PAPER.claims.iter().flat_map(|claim| claim.readings);
-    let varied = VARIATIONS.iter().map(|variation| &variation.reading);
-    for reading in used.chain(varied) {
-        assert!(known.contains(reading), "{reading}");
-    }
-}
-
 /// What a run is made to say.
 #[derive(Clone)]
 struct MadeUp {
@@ -486,10 +476,7 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
 
 /// The claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
-    let table = Table::new(&PAPER, results);
-    let rows = table.rows.iter().filter(|row| row.verdict == verdict);
-    rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
-        .collect()
+    Table::new(&PAPER, results).claims_with(verdict)
 }
 
 #[test]

@@ -8,14 +8,6 @@ use super::load::delivered;
 use super::scenarios::{LINKS, ONE, SETTINGS};
 use crate::{Measured, Point, Results};
 
-const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
-    Column {
-        name,
-        unit,
-        meaning,
-    }
-}
-
 /// All of them.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
@@ -27,17 +19,17 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 }
 
 const SERIES: &[Column] = &[
-    column("series", "", "Scenario, fabric and packet size."),
-    column("target", "", "Connections wanted."),
+    Column::new("series", "", "Scenario, fabric and packet size."),
+    Column::new("target", "", "Connections wanted."),
 ];
 
 /// The columns of `admission.csv`.
 const ADMISSION: &[Column] = &[
-    column("seeds", "", "How many admissions the numbers are over."),
-    column("established_mean", "", "Connections established."),
-    column("established_least", "", "The fewest of all seeds."),
-    column("established_most", "", "The most of all seeds."),
-    column(
+    Column::new("seeds", "", "How many admissions the numbers are over."),
+    Column::new("established_mean", "", "Connections established."),
+    Column::new("established_least", "", "The fewest of all seeds."),
+    Column::new("established_most", "", "The most of all seeds."),
+    Column::new(
         "asked_load",
         "fraction",
         "What they send on the wire, headers included, of a host's link.",
@@ -94,24 +86,24 @@ fn admission(results: &Results) -> String {
 
 /// The columns of `throughput.csv`.
 const THROUGHPUT: &[Column] = &[
-    column("seeds", "", "How many runs the means are over."),
-    column("established", "", "Connections established."),
-    column(
+    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new("established", "", "Connections established."),
+    Column::new(
         "delivered",
         "bytes/cycle/host",
         "What was received, headers included.",
     ),
-    column(
+    Column::new(
         "delivered_half_width",
         "bytes/cycle/host",
         "Half width of its 95 % interval over seeds.",
     ),
-    column(
+    Column::new(
         "sl2_in_time_3_4",
         "fraction",
         "Share of packets of SL2 within 3/4 of the inter-arrival time.",
     ),
-    column(
+    Column::new(
         "sl3_in_time_3_4",
         "fraction",
         "Share of packets of SL3 within 3/4 of the inter-arrival time.",
@@ -152,20 +144,20 @@ fn in_time(point: &Point<'_>, sl: u8) -> Option<f64> {
 
 /// The columns of `ports.csv`.
 const PORTS: &[Column] = &[
-    column("seed", "", "The seed of the run."),
-    column(
+    Column::new("seed", "", "The seed of the run."),
+    Column::new(
         "kind",
         "",
         "`injection` (a host interface), `fabric` or `delivery` (switch ports).",
     ),
-    column("from", "", "Who sends."),
-    column("from_port", "", "By which port; empty at a host."),
-    column(
+    Column::new("from", "", "Who sends."),
+    Column::new("from_port", "", "By which port; empty at a host."),
+    Column::new(
         "rank",
         "",
         "Place among the host interfaces or the switch ports of the run, the least used first.",
     ),
-    column(
+    Column::new(
         "utilisation",
         "fraction",
         "Share of the time in which flits were sent.",

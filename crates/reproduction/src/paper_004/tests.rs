@@ -1,11 +1,10 @@
 //! The runs are those of the paper, and every claim can miss.
 
-use netloom_experiment::spec::{Request, load};
 use netloom_results::{
     ConnectionsSummary, Frame, FrameColumn, LinkGroup, PunctualityLine, Values, Window, Words,
 };
 
-use super::readings::{READINGS, VARIATIONS};
+use super::readings::VARIATIONS;
 use super::scenarios::{ONE, SETTINGS, runs};
 use super::*;
 use crate::{Outcome, Results, Run, Table, Verdict};
@@ -53,24 +52,10 @@ fn every_run_and_variation_loads() {
             // As many draws as a variation wants would take their time here.
             run.sets.push("connections.retries=10".to_owned());
             run.sets.push("connections.target=64".to_owned());
-            let request = Request {
-                sets: &run.sets,
-                ..Request::new(run.file, &run.text)
-            };
-            let loaded = load(&request);
-            let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
-            assert!(loaded.experiment.is_some(), "{variation:?}: {notes}");
+            if let Err(notes) = run.experiment() {
+                panic!("{variation:?}: {notes}");
+            }
         }
-    }
-}
-
-#[test]
-fn readings_are_explained() {
-    let known: Vec<&str> = READINGS.iter().map(|reading| reading.id).collect();
-    let used = PAPER.claims.iter().flat_map(|claim| claim.readings);
-    let varied = VARIATIONS.iter().map(|variation| &variation.reading);
-    for reading in used.chain(varied) {
-        assert!(known.contains(reading), "{reading}");
     }
 }
 
@@ -223,10 +208,7 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
 
 /// The claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
-    let table = Table::new(&PAPER, results);
-    let rows = table.rows.iter().filter(|row| row.verdict == verdict);
-    rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
-        .collect()
+    Table::new(&PAPER, results).claims_with(verdict)
 }
 
 #[test]

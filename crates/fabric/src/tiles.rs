@@ -1,0 +1,131 @@
+//! What a tiled switch and the endpoints around it are built from.
+//!
+//! ```text
+//!             row bus            tile crossbar    column channel        output multiplexer
+//!  input p ─►─┬────────┬──── …   (row r, column c)      │                 (R rows to 1)
+//!             ▼        ▼          I inputs, O outputs   ▼
+//!        row buffer  row buffer ─►  allocator  ─►  column buffer (output, row) ─► output buffer ─► link
+//! ```
+//!
+//! Input p is input p mod I of all tiles of row p / I; output q is output q mod O of all tiles of column
+//! q / O. The model itself is the crate `netloom-tiled`.
+
+use crate::room::Sizes;
+
+/// A tiled switch with its endpoints.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tiled {
+    /// Rows of tiles (R).
+    pub rows: u16,
+    /// Columns of tiles (C).
+    pub columns: u16,
+    /// Inputs of a tile (I): a switch has R × I ports.
+    pub inputs: u16,
+    /// Outputs of a tile (O): a switch has C × O ports.
+    pub outputs: u16,
+    /// Flits that one virtual channel may have in front of a tile input, over all outputs of the tile.
+    pub row_buffer: u32,
+    /// Flits that one virtual channel may have between a row and an output.
+    pub column_buffer: u32,
+    /// Latencies of the stages.
+    pub stages: TileStages,
+    /// The buffers of a port, by the class of its link.
+    pub ports: Vec<PortBuffers>,
+    /// What unused port buffers are used for; nothing if `None`.
+    pub stash: Option<StashUse>,
+    /// When an input marks packets (ECN); never if `None`.
+    pub marking: Option<Marking>,
+    /// What goes wrong on purpose.
+    pub faults: Faults,
+    /// What endpoints do beyond sending and receiving.
+    pub endpoints: Endpoints,
+}
+
+/// Latencies inside a tiled switch, in cycles of its clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TileStages {
+    /// From a header wholly received to its first try for the row bus: writing and routing.
+    pub before_bus: u64,
+    /// From the bus granted to the header in the row buffer.
+    pub row_bus: u64,
+    /// From the tile crossbar granted to the header in the column buffer: allocation, crossbar, channel.
+    pub tile: u64,
+    /// From the multiplexer granted to the header in the output buffer (or in a stash).
+    pub multiplexer: u64,
+    /// From the link granted to the header on it.
+    pub output: u64,
+    /// A message of the side band between ports of a switch.
+    pub side_band: u64,
+}
+
+/// The buffers of a port, in flits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortBuffers {
+    /// For what comes in by the link, shared by the virtual channels.
+    pub input: Sizes,
+    /// For what leaves by the link, until the other end has acknowledged it.
+    pub output: Sizes,
+    /// Kept for packets of any port of the switch.
+    pub stash: u32,
+    /// An input with more flits than this marks packets.
+    pub marks_above: u32,
+}
+
+/// What unused port buffers are used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StashUse {
+    /// The first switch keeps a copy of every data packet until its endpoint has acknowledged it.
+    Reliability {
+        /// A copy is sent again if nothing has come back after so many ticks; never if `None`.
+        timeout: Option<u64>,
+    },
+    /// Packets for an endpoint of the switch that cannot advance are put aside by congested inputs.
+    Congestion,
+}
+
+/// Explicit congestion notification by switches. An input is congested above
+/// [`PortBuffers::marks_above`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Marking;
+
+/// Errors, drawn for every packet at every switch it crosses.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Faults {
+    /// The seed of the draws.
+    pub seed: u64,
+    /// Chance that a switch corrupts a packet.
+    pub corrupt: f64,
+    /// Chance that a switch loses a packet.
+    pub lose: f64,
+    /// Chance that a packet is damaged on the link behind a switch; the link sends it again.
+    pub link: f64,
+}
+
+impl Faults {
+    /// Whether nothing goes wrong.
+    pub fn are_off(&self) -> bool {
+        self.corrupt == 0.0 && self.lose == 0.0 && self.link == 0.0
+    }
+}
+
+/// What endpoints do beyond sending and receiving.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Endpoints {
+    /// Flits of the acknowledgement of every data packet; none is sent if `None`.
+    pub acknowledgement: Option<u16>,
+    /// How much may be under way to one destination; no limit if `None`.
+    pub window: Option<Window>,
+}
+
+/// The window of flits under way to one destination: cut by marks, growing by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// At the start, and at most, in flits.
+    pub most: u32,
+    /// Never less than this.
+    pub least: u32,
+    /// A marked acknowledgement leaves this share of it: (numerator, denominator).
+    pub cut: (u32, u32),
+    /// It grows by one flit every so many ticks.
+    pub step: u64,
+}
