@@ -13,6 +13,7 @@ pub(crate) mod lanes;
 pub(crate) mod nic;
 pub(crate) mod pfc;
 pub(crate) mod queues;
+pub(crate) mod tiled;
 pub(crate) mod time;
 pub(crate) mod traffic;
 pub(crate) mod transfer_unit;

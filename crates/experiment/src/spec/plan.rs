@@ -28,7 +28,7 @@ use super::measure::{MeasureSpec, Warmup};
 use super::reading::{Places, forget, resolve_default};
 use super::remake::{Remake, Workloads};
 use super::routing::RoutingSpec;
-use super::switch::SwitchSpec;
+use super::switch::{ArchitectureSpec, SwitchSpec};
 use super::topology::TopologySpec;
 use super::traffic::ClassSpec;
 use super::{Cost, Request, Sections, connections, cost};
@@ -173,7 +173,7 @@ pub(crate) fn build(
         }
         _ => None,
     };
-    let machine = match (&switch, &link, nic, &timing, &lanes) {
+    let machine = match (&switch, &link, &nic, &timing, &lanes) {
         (Some(switch), Some(link), Some(nic), Some(timing), Some(lanes)) => {
             let policy = qos.as_ref().and_then(|qos| qos.arbiter.as_deref());
             let around = Around {
@@ -472,7 +472,12 @@ fn timing(
     let names = topology.link_classes();
     let is_good = knows_link_classes(link, topology, desk);
     let flit = link.segmentation.flit;
-    let clock = switch.clock.unwrap_or(link.rate.time_for(flit));
+    let usual = link.rate.time_for(flit);
+    let usual = match switch.architecture {
+        ArchitectureSpec::Tiled(_) => super::tiled::core_clock(usual),
+        _ => usual,
+    };
+    let clock = switch.clock.unwrap_or(usual);
     resolve_default(resolved, &["switch"], 1, "clock", clock.write());
     if !is_good {
         return None;

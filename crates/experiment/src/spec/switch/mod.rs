@@ -1,7 +1,7 @@
 //! `[switch]`: the kinds of switch, and their parts that come in kinds.
 //!
 //! ```text
-//!  crossbar.rs (cioq, iq)   hierarchical.rs
+//!  crossbar.rs (cioq, iq)   hierarchical.rs   tiled.rs (stash.rs)
 //!     │  queues.rs   allocators.rs   pipeline.rs   buffer.rs   speedup.rs
 //!     └──────► SwitchSpec ──► machine.rs ──► netloom_fabric::SwitchPlan
 //! ```
@@ -13,6 +13,8 @@ mod hierarchical;
 mod pipeline;
 mod queues;
 mod speedup;
+mod stash;
+mod tiled;
 
 use netloom_catalog::{Kind, kind};
 use netloom_fabric::{Allocation, Pipeline, QueueScheme};
@@ -26,6 +28,8 @@ pub use crossbar::{Cioq, InputQueued};
 pub use hierarchical::{Hierarchical, HierarchySpec};
 pub use pipeline::Stages;
 pub use queues::{QUEUES, Queueing};
+pub use stash::{STASHES, StashKind, StashSpec, Stashing};
+pub use tiled::{Cycles, Errors, TiledSpec, TiledSwitch};
 
 /// What a switch is made of, as the file gives it.
 #[derive(Clone, Debug)]
@@ -57,6 +61,8 @@ pub enum ArchitectureSpec {
     InputQueued,
     /// Groups of ports around a central crossbar.
     Hierarchical(HierarchySpec),
+    /// Rows and columns of small crossbars.
+    Tiled(Box<TiledSpec>),
 }
 
 impl SwitchSpec {
@@ -85,4 +91,5 @@ pub const SWITCHES: &[Kind<dyn SwitchModel>] = &[
     kind!(Cioq, dyn SwitchModel),
     kind!(InputQueued, dyn SwitchModel),
     kind!(Hierarchical, dyn SwitchModel),
+    kind!(TiledSwitch, dyn SwitchModel),
 ];
