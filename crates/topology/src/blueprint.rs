@@ -3,8 +3,8 @@
 use netloom_catalog::{Kind, Section, kind};
 
 use crate::{
-    Dragonfly, FatTree, Graph, Hypercube, Mesh, ParallelFatTree, RandomRegular, SingleSwitch,
-    Topology, Torus,
+    Dragonfly, FatTree, Graph, Hypercube, Megafly, Mesh, ParallelFatTree, RandomRegular,
+    SingleSwitch, Topology, Torus,
 };
 
 /// A description of a fabric, as a file gives it.
@@ -23,6 +23,7 @@ pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(Torus, dyn Blueprint),
     kind!(Hypercube, dyn Blueprint),
     kind!(Dragonfly, dyn Blueprint),
+    kind!(Megafly, dyn Blueprint),
     kind!(SingleSwitch, dyn Blueprint),
     kind!(Graph, dyn Blueprint),
     kind!(RandomRegular, dyn Blueprint),
