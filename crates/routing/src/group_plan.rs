@@ -301,39 +301,37 @@ impl GroupPlan {
             true => self.draw(destination, occasion),
             false => Draw([0; 4]),
         };
-        let straight = self.exit(here, there.group, draw);
+        let straight = || self.exit(here, there.group, draw);
         if !is_source || self.detours == Detours::Never {
-            return self.leave(at, here, straight, rung, draw);
+            return self.leave(at, here, straight(), rung, draw);
         }
         let middle = self.intermediate(here.group, there.group, draw);
-        let exit = match self.detours {
-            Detours::Adaptive(adaptive) if !*detour => {
-                let is_asked =
-                    rung.locals == 0 || (adaptive.asks == Asks::InSourceGroup && rung.locals == 1);
-                if !is_asked {
-                    straight
-                } else {
-                    let aside = self.exit(here, middle, draw);
-                    let minimal = straight.hops + self.local_links(straight.link.to, there.index);
-                    let arrival = Place {
-                        group: middle,
-                        index: aside.link.to,
-                    };
-                    let second = self.exit(arrival, there.group, draw);
-                    let non_minimal =
-                        aside.hops + second.hops + self.local_links(second.link.to, there.index);
-                    let cost = |exit: Exit, hops: u32| {
-                        let port = self.leave(at, here, exit, rung, draw).port;
-                        u64::from(view.queued(port)) * u64::from(hops)
-                    };
-                    *detour = cost(straight, minimal)
-                        > cost(aside, non_minimal) + u64::from(adaptive.threshold);
-                    if *detour { aside } else { straight }
-                }
-            }
-            _ => self.exit(here, middle, draw),
+        let aside = || self.exit(here, middle, draw);
+        let Detours::Adaptive(adaptive) = self.detours else {
+            return self.leave(at, here, aside(), rung, draw);
         };
-        self.leave(at, here, exit, rung, draw)
+        if *detour {
+            return self.leave(at, here, aside(), rung, draw);
+        }
+        let straight = straight();
+        let minimal = self.leave(at, here, straight, rung, draw);
+        let is_asked =
+            rung.locals == 0 || (adaptive.asks == Asks::InSourceGroup && rung.locals == 1);
+        if !is_asked {
+            return minimal;
+        }
+        let aside = aside();
+        let other = self.leave(at, here, aside, rung, draw);
+        let links = straight.hops + self.local_links(straight.link.to, there.index);
+        let arrival = Place {
+            group: middle,
+            index: aside.link.to,
+        };
+        let second = self.exit(arrival, there.group, draw);
+        let other_links = aside.hops + second.hops + self.local_links(second.link.to, there.index);
+        let cost = |hop: Hop, links: u32| u64::from(view.queued(hop.port)) * u64::from(links);
+        *detour = cost(minimal, links) > cost(other, other_links) + u64::from(adaptive.threshold);
+        if *detour { other } else { minimal }
     }
 
     /// Random words for a packet, whatever the switch; for a flow where nothing else may tell packets apart.
@@ -586,4 +584,113 @@ fn own(links: &[GroupLink], switch: u16) -> &[GroupLink] {
     let first = links.partition_point(|link| link.switch < switch);
     let end = first + links[first..].partition_point(|link| link.switch == switch);
     &links[first..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_topology::{Arrangement, Blueprint, Dragonfly, Megafly, Placement};
+
+    use super::*;
+    use crate::{Minimal, Par, Routing, Valiant};
+
+    fn fabrics() -> Vec<Arc<Topology>> {
+        let mut all = vec![];
+        for groups in [None, Some(1), Some(2), Some(4)] {
+            let dragonfly = Dragonfly {
+                hosts: 2,
+                switches: 4,
+                globals: 2,
+                groups,
+                arrangement: Arrangement::Circulant,
+                ports: Some(9),
+                placement: Placement::Random,
+            };
+            let megafly = Megafly {
+                hosts: 2,
+                leaves: 3,
+                spines: 2,
+                globals: 2,
+                groups,
+                arrangement: Arrangement::Random,
+            };
+            all.push(Arc::new(dragonfly.build(3).unwrap()));
+            all.push(Arc::new(megafly.build(3).unwrap()));
+        }
+        all
+    }
+
+    fn plan(forwarding: &Forwarding) -> &GroupPlan {
+        match &forwarding.plan {
+            Plan::Groups(plan) => plan,
+            _ => panic!("a plan over groups"),
+        }
+    }
+
+    /// Fabrics small enough to be enumerated are also proved by their ladder.
+    #[test]
+    fn the_ladder_proves_what_enumeration_proves() {
+        let mut proved = 0;
+        for topology in fabrics() {
+            let routings: [&dyn Routing; 3] = [&Minimal {}, &Valiant {}, &Par { threshold: 24 }];
+            for routing in routings {
+                let Ok(forwarding) = routing.compile(&topology, 1) else {
+                    assert!(matches!(topology.structure(), Structure::Megafly(_)));
+                    continue;
+                };
+                let lanes = forwarding.lanes();
+                let links: usize = topology
+                    .switches()
+                    .map(|s| topology.neighbours(s).count())
+                    .sum();
+                let by_ladder = plan(&forwarding).by_ladder(&topology, lanes);
+                assert_eq!(
+                    by_ladder,
+                    Some(links as u64),
+                    "{}",
+                    topology.structure().words()
+                );
+                let most = if plan(&forwarding).detours == Detours::Never {
+                    lanes
+                } else {
+                    5.min(lanes)
+                };
+                assert_eq!(plan(&forwarding).by_ladder(&topology, most - 1), None);
+                proved += 1;
+            }
+        }
+        assert!(proved > 20);
+    }
+
+    #[test]
+    fn a_plan_that_is_not_wired_so_is_not_proved() {
+        for topology in fabrics().into_iter().take(2) {
+            let forwarding = Valiant {}.compile(&topology, 1).unwrap();
+            let sound = plan(&forwarding);
+            let breakages: [fn(&mut GroupPlan); 4] = [
+                |plan| {
+                    let first = plan
+                        .local_ports
+                        .iter()
+                        .position(|&p| p != NO_CABLE)
+                        .unwrap();
+                    plan.local_ports[first] = plan.host_ports[0];
+                },
+                |plan| {
+                    let local = plan
+                        .entries
+                        .iter()
+                        .position(|&e| e == Entry::Local as u8)
+                        .unwrap();
+                    plan.entries[local] = Entry::Global as u8;
+                },
+                |plan| plan.places.swap(0, 1),
+                |plan| plan.ladder = Ladder::new(Ways::Turning),
+            ];
+            for (i, breakage) in breakages.into_iter().enumerate() {
+                let mut broken = sound.clone();
+                breakage(&mut broken);
+                assert_eq!(broken.by_ladder(&topology, 3), None, "breakage {i}");
+            }
+        }
+    }
 }
