@@ -241,6 +241,10 @@ impl Blueprint for Dragonfly {
         let n_switches = self.n_groups().checked_mul(u64::from(self.switches))?;
         n_switches.checked_mul(u64::from(self.hosts))
     }
+
+    fn is_random(&self) -> bool {
+        self.arrangement == Arrangement::Random || self.placement == Placement::Random
+    }
 }
 
 impl Described for Dragonfly {

@@ -185,6 +185,10 @@ impl Blueprint for Megafly {
         let n_leaves = self.n_groups().checked_mul(u64::from(self.leaves))?;
         n_leaves.checked_mul(u64::from(self.hosts))
     }
+
+    fn is_random(&self) -> bool {
+        self.arrangement == Arrangement::Random
+    }
 }
 
 impl Described for Megafly {

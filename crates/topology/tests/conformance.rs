@@ -107,6 +107,13 @@ fn every_example_builds_and_keeps_the_promises() {
             "{}: the same again",
             kind.name
         );
+        let is_drawn = !blueprint.build(8).unwrap().has_same_wiring(&topology);
+        assert_eq!(
+            blueprint.is_random(),
+            is_drawn,
+            "{}: drawn or not",
+            kind.name
+        );
     }
 }
 

@@ -388,6 +388,7 @@ fn dragonflies_are_arranged_as_the_literature_says() {
     };
     assert_eq!(random(1), random(1));
     assert!(!random(1).has_same_wiring(&random(2)));
+    assert!(!paper_002().is_random());
 }
 
 /// Paper 002 draws which port serves what, switch by switch; a CI size leaves one of eight ports unused.
@@ -430,6 +431,7 @@ fn ports_of_a_dragonfly_are_placed_at_random() {
         );
     }
     assert!(seen.len() > 30, "{} orders of 36", seen.len());
+    assert!(fabric.is_random());
     assert!(!fabric.build(2).unwrap().has_same_wiring(&topology));
 }
 
