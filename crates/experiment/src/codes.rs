@@ -367,7 +367,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
-         n-tree, dimension-order a mesh, torus or hypercube. up-down and shortest take any connected fabric.",
+         n-tree, dimension-order a mesh, torus or hypercube, minimal, valiant and ugal a dragonfly or megafly, par a \
+         dragonfly. up-down and shortest take any connected fabric.",
     ),
     (
         "E0501",
@@ -393,6 +394,16 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "SL2VL exceptions break the bubble rule",
         "The bubble rule guards each lane of a ring by itself. A packet that changes its lane inside a ring enters \
          that lane without the guard.",
+    ),
+    (
+        "E0504",
+        "the routing looks at queues that the switches do not show",
+        "ugal and par send a packet by way of another group where the minimal way looks longer: they compare the flits \
+         that wait at two outputs when the header of the packet is routed. A tiled switch routes headers one after \
+         the other on its clock edges, each seeing what those before it chose. The other switches take in all headers \
+         of an instant at once, so that results do not depend on how a fabric is split, and have no queues to show at \
+         that moment. --force goes on as if nothing ever waited, so that `netloom route` can show the ways of a file: \
+         they are the minimal ones.",
     ),
     (
         "E0601",

@@ -15,7 +15,8 @@
 //! exception: a packet for one has its slot there before it enters the centre.
 //!
 //! Large trees are not enumerated. Their channels are ranked, up by level and then down by level, and it is
-//! verified switch by switch that no packet can go up again after coming down.
+//! verified switch by switch that no packet can go up again after coming down. Large dragonflies and megaflies are
+//! ranked by the links a packet has taken, which its lane tells (`ladder.rs`).
 
 use std::fmt;
 
@@ -143,6 +144,9 @@ impl fmt::Display for Verdict {
 const MAX_PAIRS: u64 = 20_000_000;
 const MAX_STEPS: u64 = 2_000_000_000;
 
+/// Turns at switches, over all destinations, above which groups are proved by their ladder of lanes.
+const MAX_TURNS: u64 = 50_000_000;
+
 /// Proves a forwarding free of deadlock, or shows a short cycle, for switches whose inputs share nothing.
 pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
     check_with(topology, forwarding, None)
@@ -164,6 +168,22 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
             && let Some(verdict) = by_structure(topology, forwarding, tree)
         {
             return verdict;
+        }
+    }
+    if let (Plan::Groups(plan), None) = (&forwarding.plan, centre) {
+        let turns = u64::from(topology.radix()).pow(2) * u64::from(topology.n_switches());
+        if turns * targets.len() as u64 > MAX_TURNS
+            && let Some(channels) = plan.by_ladder(topology, forwarding.lanes())
+        {
+            return Verdict::Free {
+                how: format!(
+                    "groups of {} switches by structure, destinations not enumerated: the lane of every link \
+                     tells how many links came before it, and every link is where the routing has it",
+                    topology.n_switches()
+                ),
+                channels: channels * u64::from(forwarding.lanes()),
+                dependencies: 0,
+            };
         }
     }
     let mut graph = Graph::new(topology, forwarding, centre);

@@ -2,6 +2,7 @@
 //!
 //! Each check names all values involved with their places, says the numbers, and says how to go on.
 
+pub(crate) mod adaptive;
 pub(crate) mod buffers;
 pub(crate) mod channels;
 pub(crate) mod connections;

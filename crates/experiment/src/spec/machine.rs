@@ -108,6 +108,9 @@ pub(crate) fn machine(
             })
         }
     };
+    if let (Some(architecture), Some(way)) = (&architecture, around.way) {
+        is_good &= check::adaptive::fits(architecture, way, desk);
+    }
     let speedup = match switch.is_input_queued() {
         true => check::input_queued::pace(timing, desk),
         false => Some(switch.speedup),

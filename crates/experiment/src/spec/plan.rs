@@ -223,7 +223,7 @@ pub(crate) fn build(
                 seed,
             };
             let repeat = measure.as_ref().map_or(1, |measure| measure.repeat);
-            check::connections::repeats(spec, blueprint.is_random(), repeat, desk);
+            check::connections::repeats(spec, blueprint.blueprint.is_random(), repeat, desk);
             connections::admit(spec, requests, &around, desk)
         }
         _ => None,
@@ -338,7 +338,7 @@ pub(crate) fn build(
         topology,
     };
     let remake = Remake {
-        is_random_wiring: blueprint.is_random(),
+        is_random_wiring: blueprint.blueprint.is_random(),
         blueprint: blueprint.blueprint,
         routing: routing.routing,
         workloads: classes.workloads,

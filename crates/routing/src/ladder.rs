@@ -1,0 +1,149 @@
+//! Lanes that tell how far a packet has come through groups of switches.
+
+/// Lanes of a link that a ladder tells apart, a power of two.
+const LANES: usize = 8;
+
+/// What a packet comes in by: a host, local or global link (their classes), or a local link down to a leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Entry {
+    Host = 0,
+    Local = 1,
+    Global = 2,
+    Down = 3,
+}
+
+/// How far a packet has come, and its lanes from here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Rung {
+    /// Global links taken.
+    pub(crate) globals: u8,
+    /// Local links taken in this group.
+    pub(crate) locals: u8,
+    /// Lane of the next local link.
+    pub(crate) local: u8,
+    /// Lane of the next global link.
+    pub(crate) global: u8,
+}
+
+/// How many local links a packet may take in a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ways {
+    /// One: to the switch with the global link, or to the destination.
+    Direct,
+    /// One, or two in the first group: to a switch where it turns, and from there.
+    Turning,
+    /// Between leaves and spines: up, or up and down, in the first group, down and up in the middle one, down
+    /// in the last. Links up and down are different channels, so they may share a lane.
+    TwoLevel,
+}
+
+/// The rungs by what a packet comes in by, and on which lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    ways: Ways,
+    rungs: [[Rung; LANES]; 4],
+}
+
+impl Ladder {
+    pub(crate) fn new(ways: Ways) -> Self {
+        let lanes_of_group = if ways == Ways::Turning { 2 } else { 1 };
+        let rung = |globals: u8, locals: u8| Rung {
+            globals,
+            locals,
+            local: globals * lanes_of_group + locals.min(lanes_of_group - 1),
+            global: globals,
+        };
+        let at = |entry: Entry, lane: u8| match (entry, ways) {
+            (Entry::Host, _) => rung(0, 0),
+            (Entry::Global, _) => rung(lane + 1, 0),
+            // A spine is the second stop of the first group and the third one of the middle group.
+            (Entry::Local, Ways::TwoLevel) => rung(lane, if lane == 0 { 1 } else { 2 }),
+            (Entry::Down, _) => rung(lane, if lane == 0 { 2 } else { 1 }),
+            (Entry::Local, _) => rung(lane / lanes_of_group, lane % lanes_of_group + 1),
+        };
+        let all = [Entry::Host, Entry::Local, Entry::Global, Entry::Down];
+        Ladder {
+            ways,
+            rungs: all.map(|entry| std::array::from_fn(|lane| at(entry, lane as u8))),
+        }
+    }
+
+    /// Where a packet stands that came in by a link of this [`Entry`] on this lane.
+    #[inline]
+    pub(crate) fn rung(&self, entry: u8, lane: u8) -> Rung {
+        self.rungs[usize::from(entry) % 4][usize::from(lane) % LANES]
+    }
+
+    /// Whether, on every way of up to that many global links, each link has a lane from which the next switch
+    /// reads off how many links the packet has really taken. That number rises from link to link, so it
+    /// ranks the channels, and there is no cycle among them.
+    pub(crate) fn rises(&self, most_globals: u8, lanes: u8) -> bool {
+        let mut open = vec![(Entry::Host, self.rung(Entry::Host as u8, 0))];
+        while let Some((entry, here)) = open.pop() {
+            let is_leaf = matches!(entry, Entry::Host | Entry::Down);
+            let goes_on = here.globals < most_globals;
+            let (by_local, by_global) = match self.ways {
+                Ways::Direct => (here.locals == 0, goes_on),
+                Ways::Turning => (
+                    here.locals == 0 || (here.globals, here.locals) == (0, 1),
+                    goes_on,
+                ),
+                Ways::TwoLevel if is_leaf => {
+                    let is_middle = here.globals > 0 && goes_on && here.locals == 1;
+                    ((here.globals, here.locals) == (0, 0) || is_middle, false)
+                }
+                Ways::TwoLevel => (here.locals == 0 || here.globals == 0, goes_on),
+            };
+            if by_local {
+                let next = match self.ways == Ways::TwoLevel && !is_leaf {
+                    true => Entry::Down,
+                    false => Entry::Local,
+                };
+                let there = self.rung(next as u8, here.local);
+                let expected = (here.globals, here.locals + 1);
+                if (there.globals, there.locals) != expected || here.local >= lanes {
+                    return false;
+                }
+                open.push((next, there));
+            }
+            if by_global {
+                let there = self.rung(Entry::Global as u8, here.global);
+                let expected = (here.globals + 1, 0);
+                if (there.globals, there.locals) != expected || here.global >= lanes {
+                    return false;
+                }
+                open.push((Entry::Global, there));
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ladders_rise() {
+        for (ways, globals, lanes) in [
+            (Ways::Direct, 1, 2),
+            (Ways::Direct, 2, 3),
+            (Ways::Turning, 2, 5),
+            (Ways::TwoLevel, 1, 2),
+            (Ways::TwoLevel, 2, 3),
+        ] {
+            let ladder = Ladder::new(ways);
+            assert!(ladder.rises(globals, lanes), "{ways:?}");
+            assert!(!ladder.rises(globals, lanes - 1), "{ways:?}: one lane less");
+        }
+    }
+
+    /// With one lane for both local links of the first group, the second cannot be told from the first.
+    #[test]
+    fn turning_needs_a_lane_of_its_own() {
+        let mut ladder = Ladder::new(Ways::Direct);
+        ladder.ways = Ways::Turning;
+        assert!(!ladder.rises(2, 6));
+    }
+}
