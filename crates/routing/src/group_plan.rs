@@ -2,12 +2,16 @@
 //!
 //! Where a packet stands on its way is read off the port and lane it came in by: lanes are a ladder by place,
 //! so that (link class, lane) tells how many global links it has taken and how many local ones in this group.
-//! The m-th global link has lane m. A local link has lane m as well, where a group is crossed by one local
-//! link or links up and down are told apart anyway; under PAR a packet may take two in its first group, so the k-th local link after m global ones has
-//! lane 2m + k. Ranks (m, k, global last) rise along every way, so there is no cycle of channels. Counting
-//! local links over the whole way instead (as G002-2 words it) would give lane 1 to the local link in the
-//! destination's group after a minimal way l-g-l as well as to the one before the global link of l-l-g: a
-//! cycle, which a test shows.
+//! The m-th global link has lane m, and so has a local link after m global ones, where a group is crossed by one
+//! local link or links up and down are told apart anyway. Under PAR a packet may take two in its first group,
+//! and the lane is the place on the longest way, l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5. Lanes rise along
+//! every way, so there is no cycle, even where packets of one lane for different outputs share a buffer inside a
+//! switch. Two other ladders do have one. Counting local and global links over the whole way (as G002-2 words it)
+//! gives lane 1 to the local link in the destination's group after a minimal way l-g-l as well as to the second one of
+//! l-l-g: a test shows the cycle of channels. Numbering by place but local and global links apart (0, 1 | 0 | 2 | 1 | 4)
+//! has none between channels, and one in a tiled switch, whose row buffers are shared by the outputs of a
+//! tile: packets for local lane 1 keep those for global lane 1 out, that is the middle of a way waits for its
+//! beginning.
 //!
 //! A packet's intermediate group is a function of the packet, so all switches of its source group agree. The
 //! packet itself only carries whether it takes it.
@@ -188,7 +192,6 @@ impl GroupPlan {
             lanes: match detours {
                 Detours::Never if groups < 2 => 1,
                 Detours::Never => 2,
-                // Six, of which a packet through a group uses at most five.
                 Detours::Adaptive(_) if is_turning => 6,
                 Detours::Always | Detours::Adaptive(_) => 3,
             },

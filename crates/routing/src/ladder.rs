@@ -47,20 +47,30 @@ pub(crate) struct Ladder {
 
 impl Ladder {
     pub(crate) fn new(ways: Ways) -> Self {
-        let lanes_of_group = if ways == Ways::Turning { 2 } else { 1 };
+        // Under `Turning` the lane is the place on the longest way, l-l-g-l-g-l.
         let rung = |globals: u8, locals: u8| Rung {
             globals,
             locals,
-            local: globals * lanes_of_group + locals.min(lanes_of_group - 1),
-            global: globals,
+            local: match ways {
+                Ways::Turning if globals == 0 => locals.min(1),
+                Ways::Turning => 2 * globals + 1,
+                _ => globals,
+            },
+            global: match ways {
+                Ways::Turning => 2 * globals + 2,
+                _ => globals,
+            },
         };
         let at = |entry: Entry, lane: u8| match (entry, ways) {
             (Entry::Host, _) => rung(0, 0),
+            (Entry::Global, Ways::Turning) => rung(lane / 2, 0),
             (Entry::Global, _) => rung(lane + 1, 0),
             // A spine is the second stop of the first group and the third one of the middle group.
             (Entry::Local, Ways::TwoLevel) => rung(lane, if lane == 0 { 1 } else { 2 }),
             (Entry::Down, _) => rung(lane, if lane == 0 { 2 } else { 1 }),
-            (Entry::Local, _) => rung(lane / lanes_of_group, lane % lanes_of_group + 1),
+            (Entry::Local, Ways::Turning) if lane < 2 => rung(0, lane + 1),
+            (Entry::Local, Ways::Turning) => rung(lane / 2, 1),
+            (Entry::Local, Ways::Direct) => rung(lane, 1),
         };
         let all = [Entry::Host, Entry::Local, Entry::Global, Entry::Down];
         Ladder {
@@ -129,7 +139,7 @@ mod tests {
         for (ways, globals, lanes) in [
             (Ways::Direct, 1, 2),
             (Ways::Direct, 2, 3),
-            (Ways::Turning, 2, 5),
+            (Ways::Turning, 2, 6),
             (Ways::TwoLevel, 1, 2),
             (Ways::TwoLevel, 2, 3),
         ] {

@@ -32,8 +32,16 @@ pub(crate) fn per_destination(
 /// Whether a NIC does nothing that only those of tiled switches can.
 pub(crate) fn plain(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
     let asks = [
-        ("nic.acknowledge", nic.acknowledge == Some(true), "acknowledgements"),
-        ("nic.congestion-control", nic.congestion.is_some(), "congestion control"),
+        (
+            "nic.acknowledge",
+            nic.acknowledge == Some(true),
+            "acknowledgements",
+        ),
+        (
+            "nic.congestion-control",
+            nic.congestion.is_some(),
+            "congestion control",
+        ),
     ];
     let mut is_good = true;
     for (path, is_asked, what) in asks {

@@ -26,11 +26,18 @@ pub(crate) fn shape(
     if n_ports < radix {
         let place = desk.places.of("switch.ports");
         desk.notes
-            .error("E0340", place, format!("{n_ports} ports, and the topology uses {radix}"))
+            .error(
+                "E0340",
+                place,
+                format!("{n_ports} ports, and the topology uses {radix}"),
+            )
             .help(format!("write ports = {radix} or more, or leave it out"));
         is_good = false;
     }
-    for (key, count, letter) in [("rows", spec.rows, "R × I"), ("columns", spec.columns, "C × O")] {
+    for (key, count, letter) in [
+        ("rows", spec.rows, "R × I"),
+        ("columns", spec.columns, "C × O"),
+    ] {
         if n_ports.is_multiple_of(count) {
             continue;
         }
@@ -61,7 +68,11 @@ pub(crate) fn shape(
         ("tiles", rows * columns, MOST),
         ("inputs of a tile", inputs, MOST_AT_TILE),
         ("outputs of a tile", outputs, MOST_AT_TILE),
-        ("outputs of a tile times virtual channels", outputs * channels, MOST),
+        (
+            "outputs of a tile times virtual channels",
+            outputs * channels,
+            MOST,
+        ),
         ("rows times virtual channels", rows * channels, MOST),
     ];
     for (what, have, most) in limits {
@@ -71,7 +82,11 @@ pub(crate) fn shape(
                 .error("E0340", place, format!("a switch with {have} {what}"))
                 .help(format!(
                     "at most {most} can be simulated: choose other rows and columns{}",
-                    if what.contains("channels") { " or a routing with fewer lanes" } else { "" }
+                    if what.contains("channels") {
+                        " or a routing with fewer lanes"
+                    } else {
+                        ""
+                    }
                 ));
             is_good = false;
         }
@@ -97,7 +112,11 @@ pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
             place,
             "a tiled switch has no virtual lanes by service level",
         )
-        .label(format!("{} lanes, {} of them for the routing", around.lanes.n_vls, way.lanes().max(1)))
+        .label(format!(
+            "{} lanes, {} of them for the routing",
+            around.lanes.n_vls,
+            way.lanes().max(1)
+        ))
         .help("all service levels share its channels: write vls = 1 in [qos]");
     false
 }
@@ -110,8 +129,14 @@ pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
     }
     let place = desk.places.of("switch.clock");
     desk.notes
-        .error("E0342", place, "the core of the switch is slower than its links")
-        .help("give it at least one cycle per flit of the fastest link, or leave `clock` out for 1.3");
+        .error(
+            "E0342",
+            place,
+            "the core of the switch is slower than its links",
+        )
+        .help(
+            "give it at least one cycle per flit of the fastest link, or leave `clock` out for 1.3",
+        );
     false
 }
 
@@ -122,7 +147,11 @@ pub(crate) fn policies(desk: &mut Desk<'_>) -> bool {
         if let Some(place) = desk.places.written(key) {
             let name = key.rsplit('.').next().unwrap_or(key);
             desk.notes
-                .error("E0341", place, format!("`{name}` has no meaning with tiled switches"))
+                .error(
+                    "E0341",
+                    place,
+                    format!("`{name}` has no meaning with tiled switches"),
+                )
                 .help("channels and flows take turns there: leave it out");
             is_good = false;
         }
@@ -183,9 +212,15 @@ pub(crate) fn window(ecn: Option<&EcnSpec>, largest: u32, desk: &mut Desk<'_>) -
     }
     let place = desk.places.of("nic.congestion-control");
     desk.notes
-        .error("E0344", place, "a window that may be too small for a packet")
+        .error(
+            "E0344",
+            place,
+            "a window that may be too small for a packet",
+        )
         .label(format!("{least} to {} flits", ecn.most))
-        .help(format!("the largest packet has {largest} flits: give `least` and `window` at least that"));
+        .help(format!(
+            "the largest packet has {largest} flits: give `least` and `window` at least that"
+        ));
     false
 }
 
@@ -222,7 +257,9 @@ pub(crate) fn stash(
     let place = desk.places.of("switch.stash");
     desk.notes
         .error("E0343", place, "no stash can hold a packet")
-        .help(format!("the largest packet has {largest} flits: give larger shares, or a larger port-buffer"));
+        .help(format!(
+            "the largest packet has {largest} flits: give larger shares, or a larger port-buffer"
+        ));
     false
 }
 
@@ -251,5 +288,8 @@ pub(crate) fn stash_fact(
     let per_host = flits.checked_div(hosts).map_or(String::new(), |flits| {
         format!(", {} kB for each of its hosts", kilobytes(flits))
     });
-    desk.fact("stash", format!("{} kB in the first switch{per_host}", kilobytes(flits)));
+    desk.fact(
+        "stash",
+        format!("{} kB in the first switch{per_host}", kilobytes(flits)),
+    );
 }

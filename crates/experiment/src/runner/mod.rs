@@ -21,9 +21,7 @@ mod warmup;
 
 use std::time::{Duration, Instant};
 
-use netloom_fabric::{
-    Architecture, Counters, FabricPlan, Options, PortUse, Simulation, Waiting,
-};
+use netloom_fabric::{Architecture, Counters, FabricPlan, Options, PortUse, Simulation, Waiting};
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };

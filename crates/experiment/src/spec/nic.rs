@@ -1,8 +1,6 @@
 //! `[nic]`: where messages wait before they are sent.
 
-use netloom_catalog::{
-    Described, Kind, Param, Params, Section, Shape, kind, params, read_kind,
-};
+use netloom_catalog::{Described, Kind, Param, Params, Section, Shape, kind, params, read_kind};
 use netloom_fabric::NicQueues;
 
 use super::congestion::{CONGESTION_CONTROLS, EcnSpec};

@@ -272,7 +272,9 @@ impl TiledFabric {
         out: &mut Outbox<Self, Q>,
     ) {
         let switch = self.ports[port].switch;
-        self.switches[switch].expired.push((port, sequence, attempt));
+        self.switches[switch]
+            .expired
+            .push((port, sequence, attempt));
         self.mark_switch(switch, out);
     }
 
