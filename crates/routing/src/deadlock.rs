@@ -51,6 +51,8 @@ pub struct CentralQueue {
     pub link: u16,
     /// The lane on the link behind the switch.
     pub lane: u8,
+    /// Whether it is the row buffer of a tiled switch: `mport` is then its input and `link` its column.
+    pub is_row_buffer: bool,
 }
 
 /// Which ports share the queues in front of a central crossbar, and how many such queues they have.
@@ -60,9 +62,30 @@ pub struct Centre {
     pub ports_per_mport: u16,
     /// Links of a group to the centre; what goes to output p takes link p modulo this.
     pub links_per_mport: u16,
+    /// In a tiled switch every input is a group of its own, a link leads to the tile of a column, and output p is
+    /// in column p divided by this.
+    pub outputs_of_column: Option<u16>,
 }
 
 impl Centre {
+    /// Groups of ports around a central crossbar.
+    pub fn of_mports(ports_per_mport: u16, links_per_mport: u16) -> Self {
+        Centre {
+            ports_per_mport,
+            links_per_mport,
+            outputs_of_column: None,
+        }
+    }
+
+    /// A tiled switch: what goes from an input to the outputs of one column shares a row buffer.
+    pub fn of_tiles(columns: u16, outputs_of_column: u16) -> Self {
+        Centre {
+            ports_per_mport: 1,
+            links_per_mport: columns,
+            outputs_of_column: Some(outputs_of_column),
+        }
+    }
+
     /// The group of a port.
     #[inline]
     pub fn mport(&self, port: Port) -> u16 {
@@ -83,7 +106,11 @@ impl Centre {
     #[inline]
     pub fn link(&self, input: Port, output: Port) -> Option<u16> {
         let mport = self.mport(input);
-        let link = mport * self.links_per_mport + output.0 % self.links_per_mport;
+        let own = match self.outputs_of_column {
+            None => output.0 % self.links_per_mport,
+            Some(outputs) => output.0 / outputs,
+        };
+        let link = mport * self.links_per_mport + own;
         (mport != self.mport(output)).then_some(link)
     }
 }
@@ -99,6 +126,12 @@ impl fmt::Display for Channel {
         } = self;
         write!(f, "{switch} {port} lane {lane} -> {to}")?;
         match through {
+            Some(CentralQueue {
+                mport,
+                link,
+                is_row_buffer: true,
+                ..
+            }) => write!(f, " (row buffer of input {mport}, column {link})"),
             Some(CentralQueue { mport, link, .. }) => {
                 write!(f, " (MPort {mport}, central link {link})")
             }
@@ -170,9 +203,15 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
             return verdict;
         }
     }
-    if let (Plan::Groups(plan), None) = (&forwarding.plan, centre) {
+    if let Plan::Groups(plan) = &forwarding.plan {
         let turns = u64::from(topology.radix()).pow(2) * u64::from(topology.n_switches());
+        // Where lanes rise from link to link, sharing a buffer within a lane joins nothing.
+        let stays_apart = || {
+            plan.climb(forwarding.lanes())
+                .is_some_and(|climb| climb.lanes_rise)
+        };
         if turns * targets.len() as u64 > MAX_TURNS
+            && (centre.is_none() || stays_apart())
             && let Some(channels) = plan.by_ladder(topology, forwarding.lanes())
         {
             return Verdict::Free {
@@ -490,6 +529,7 @@ impl<'a> Graph<'a> {
             mport: (nth / self.lanes / links) as u16,
             link: (nth / self.lanes % links) as u16,
             lane: (nth % self.lanes) as u8,
+            is_row_buffer: centre.outputs_of_column.is_some(),
         })
     }
 

@@ -24,7 +24,7 @@ use netloom_units::{NicId, Port, SwitchId};
 
 use crate::divisor::Divisor;
 use crate::forwarding::{Facts, Plan};
-use crate::ladder::{Entry, Ladder, Rung, Ways};
+use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
 use crate::{Forwarding, Hop, Occasion, QueueView};
 
 /// Which packets go through a third group.
@@ -523,11 +523,6 @@ impl GroupPlan {
     /// A packet leaves a group by a link of the switch it is at, or goes to a switch that has such a link: so
     /// it takes no more local links than the ladder knows, if every link is where the plan has it.
     pub(crate) fn by_ladder(&self, topology: &Topology, lanes: u8) -> Option<u64> {
-        let most_globals = match self.detours {
-            _ if self.groups < 2 => 0,
-            Detours::Never => 1,
-            _ => 2,
-        };
         let leads = |at: SwitchId, port: Port| match topology.peer(at, port) {
             Peer::Switch(other, _) => Some(self.places[other.index()]),
             _ => None,
@@ -577,7 +572,17 @@ impl GroupPlan {
                 }
             }
         }
-        self.ladder.rises(most_globals, lanes).then_some(channels)
+        self.climb(lanes).map(|_| channels)
+    }
+
+    /// All ways of this routing; see [`Ladder::climb`].
+    pub(crate) fn climb(&self, lanes: u8) -> Option<Climb> {
+        let most_globals = match self.detours {
+            _ if self.groups < 2 => 0,
+            Detours::Never => 1,
+            _ => 2,
+        };
+        self.ladder.climb(most_globals, lanes)
     }
 }
 

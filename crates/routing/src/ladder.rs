@@ -85,12 +85,17 @@ impl Ladder {
         self.rungs[usize::from(entry) % 4][usize::from(lane) % LANES]
     }
 
-    /// Whether, on every way of up to that many global links, each link has a lane from which the next switch
-    /// reads off how many links the packet has really taken. That number rises from link to link, so it
+    /// Climbs every way of up to that many global links; `None` if some link has a lane from which the next switch
+    /// does not read off how many links the packet has really taken. That number rises from link to link, so it
     /// ranks the channels, and there is no cycle among them.
-    pub(crate) fn rises(&self, most_globals: u8, lanes: u8) -> bool {
-        let mut open = vec![(Entry::Host, self.rung(Entry::Host as u8, 0))];
-        while let Some((entry, here)) = open.pop() {
+    pub(crate) fn climb(&self, most_globals: u8, lanes: u8) -> Option<Climb> {
+        let mut climb = Climb {
+            lanes_rise: true,
+            local: 0,
+            global: 0,
+        };
+        let mut open = vec![(Entry::Host, self.rung(Entry::Host as u8, 0), None)];
+        while let Some((entry, here, last)) = open.pop() {
             let is_leaf = matches!(entry, Entry::Host | Entry::Down);
             let goes_on = here.globals < most_globals;
             let (by_local, by_global) = match self.ways {
@@ -105,29 +110,43 @@ impl Ladder {
                 }
                 Ways::TwoLevel => (here.locals == 0 || here.globals == 0, goes_on),
             };
-            if by_local {
-                let next = match self.ways == Ways::TwoLevel && !is_leaf {
-                    true => Entry::Down,
-                    false => Entry::Local,
-                };
-                let there = self.rung(next as u8, here.local);
-                let expected = (here.globals, here.locals + 1);
-                if (there.globals, there.locals) != expected || here.local >= lanes {
-                    return false;
+            let local = match self.ways == Ways::TwoLevel && !is_leaf {
+                true => Entry::Down,
+                false => Entry::Local,
+            };
+            let steps = [
+                (by_local, local, here.local, (here.globals, here.locals + 1)),
+                (by_global, Entry::Global, here.global, (here.globals + 1, 0)),
+            ];
+            for (is_taken, entry, lane, expected) in steps {
+                if !is_taken {
+                    continue;
                 }
-                open.push((next, there));
-            }
-            if by_global {
-                let there = self.rung(Entry::Global as u8, here.global);
-                let expected = (here.globals + 1, 0);
-                if (there.globals, there.locals) != expected || here.global >= lanes {
-                    return false;
+                let there = self.rung(entry as u8, lane);
+                if (there.globals, there.locals) != expected || lane >= lanes {
+                    return None;
                 }
-                open.push((Entry::Global, there));
+                climb.lanes_rise &= last.is_none_or(|last| last < lane);
+                match entry {
+                    Entry::Global => climb.global |= 1 << lane,
+                    _ => climb.local |= 1 << lane,
+                }
+                open.push((entry, there, Some(lane)));
             }
         }
-        true
+        Some(climb)
     }
+}
+
+/// What the ways of a ladder have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Climb {
+    /// Whether the lane of every link is above that of the link before it.
+    pub(crate) lanes_rise: bool,
+    /// Lanes of local links, one bit each.
+    pub(crate) local: u32,
+    /// Lanes of global links.
+    pub(crate) global: u32,
 }
 
 #[cfg(test)]
@@ -144,8 +163,15 @@ mod tests {
             (Ways::TwoLevel, 2, 3),
         ] {
             let ladder = Ladder::new(ways);
-            assert!(ladder.rises(globals, lanes), "{ways:?}");
-            assert!(!ladder.rises(globals, lanes - 1), "{ways:?}: one lane less");
+            let climb = ladder.climb(globals, lanes).expect("a ladder");
+            assert_eq!(climb.lanes_rise, ways == Ways::Turning, "{ways:?}");
+            let lanes_of_ways = (climb.local | climb.global).count_ones();
+            assert_eq!(lanes_of_ways, u32::from(lanes), "{ways:?}");
+            assert_eq!(
+                ladder.climb(globals, lanes - 1),
+                None,
+                "{ways:?}: one lane less"
+            );
         }
     }
 
@@ -154,6 +180,6 @@ mod tests {
     fn turning_needs_a_lane_of_its_own() {
         let mut ladder = Ladder::new(Ways::Direct);
         ladder.ways = Ways::Turning;
-        assert!(!ladder.rises(2, 6));
+        assert_eq!(ladder.climb(2, 6), None);
     }
 }

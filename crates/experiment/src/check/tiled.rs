@@ -99,6 +99,13 @@ pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
     let Some(way) = around.way else {
         return false;
     };
+    if way.bubble() {
+        let place = desk.places.of("routing.kind");
+        desk.notes
+            .error("E0341", place, "tiled switches have no bubble rule")
+            .help("write deadlock = \"dateline\" in [routing]");
+        return false;
+    }
     if around.lanes.n_vls == way.lanes().max(1) {
         return true;
     }

@@ -125,7 +125,8 @@ pub(crate) fn build(
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = fabric(&blueprint, seed, desk)?;
-    let centre = switch.as_ref().and_then(SwitchSpec::centre);
+    let radix = topology.radix();
+    let centre = switch.as_ref().and_then(|switch| switch.centre(radix));
     let way = routing
         .as_ref()
         .and_then(|routing| way(routing, &topology, centre, seed, desk));

@@ -4,7 +4,6 @@ use netloom_fabric::{
     Architecture, Endpoints, FlowControl, LinkTiming, Marking, NicQueues, PortBuffers, Sizes,
     StashUse, SwitchPlan, Tiled, Window,
 };
-use netloom_topology::Structure;
 use netloom_units::{Ratio, Time};
 
 use super::congestion::{EcnSpec, MarkBase};
@@ -45,8 +44,7 @@ pub(crate) fn machine(
     let ports: Vec<PortBuffers> = timing
         .names
         .iter()
-        .enumerate()
-        .map(|(class, name)| {
+        .map(|name| {
             let share = match name.as_str() {
                 "host" => spec.stash.shares[0],
                 "local" => spec.stash.shares[1],
@@ -55,11 +53,12 @@ pub(crate) fn machine(
             let stashed = (share * buffer as f64).round() as u64;
             let normal = (buffer - stashed.min(buffer)) as u32;
             // A packet for each channel that this kind of link carries (G002-15).
-            let n_lanes = lanes_on(class, around);
+            let used = around.way.map_or(0, |way| way.lanes_on(name));
             let reserve: Box<[u32]> = (0..lanes.n_vls)
-                .map(|lane| if lane < n_lanes { largest } else { 0 })
+                .map(|lane| largest * (used >> lane & 1))
                 .collect();
-            is_good &= check::tiled::buffer(name, normal, u32::from(n_lanes) * largest, flit, desk);
+            let need = used.count_ones() * largest;
+            is_good &= check::tiled::buffer(name, normal, need, flit, desk);
             let sizes = Sizes::Pool {
                 capacity: normal.max(reserve.iter().sum()),
                 max: vec![normal; reserve.len()].into(),
@@ -128,18 +127,6 @@ pub(crate) fn machine(
         flow_control: FlowControl::Credits,
         nic_queues: NicQueues::PerChannel,
     })
-}
-
-/// Lanes that packets take on links of a class: one from and to hosts, and on global links of a dragonfly one
-/// for each of them that a path can have.
-fn lanes_on(class: usize, around: &Around<'_>) -> u8 {
-    let all = around.lanes.n_vls;
-    let is_grouped = matches!(around.topology.structure(), Structure::Dragonfly(_));
-    match around.timing.names[class].as_str() {
-        "host" => 1,
-        "global" if is_grouped => all.min(2),
-        _ => all,
-    }
 }
 
 /// The window of the paper in ticks and flits.

@@ -67,9 +67,13 @@ pub enum ArchitectureSpec {
 
 impl SwitchSpec {
     /// What inputs share in the middle of the switch, if there is something.
-    pub(crate) fn centre(&self) -> Option<Centre> {
+    pub(crate) fn centre(&self, radix: u16) -> Option<Centre> {
         match &self.architecture {
             ArchitectureSpec::Hierarchical(hierarchy) => Some(hierarchy.centre),
+            ArchitectureSpec::Tiled(tiled) => {
+                let outputs = tiled.ports.unwrap_or(radix).max(radix) / tiled.columns;
+                Some(Centre::of_tiles(tiled.columns, outputs.max(1)))
+            }
             _ => None,
         }
     }
