@@ -55,7 +55,7 @@ pub use plan::{
 pub use port::PortUse;
 pub use queue_scheme::QueueMap;
 pub use ramp::Pace;
-pub use recorder::{Counters, Row};
+pub use recorder::{Counters, Protocol, Row};
 pub use room::Sizes;
 pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};
 pub use stall::Waiting;

@@ -43,12 +43,12 @@ pub struct Row {
 impl Row {
     /// A packet that is a whole message has arrived.
     #[inline]
-    pub(crate) fn record_single(&mut self, latency: u64) {
+    pub fn record_single(&mut self, latency: u64) {
         self.single_latency.record(latency);
     }
 
     /// Completes the latencies of messages and packets.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.message_latency.merge(&self.single_latency);
         self.packet_latency.merge(&self.single_latency);
         self.single_latency.clear();
@@ -124,5 +124,62 @@ impl Counters {
         self.choices += other.choices;
         self.fused += other.fused;
         self.digest.merge(other.digest);
+    }
+}
+
+/// What endpoints and switches did beyond carrying packets, since the start of the run: acknowledgements,
+/// congestion control, stashes, errors.
+#[derive(Clone, Debug, Default)]
+pub struct Protocol {
+    /// Acknowledgements that reached their endpoint and told it something.
+    pub acknowledgements: u64,
+    /// Packets marked by congested inputs, once for each input.
+    pub marked: u64,
+    /// Marked acknowledgements: so often a window was cut.
+    pub cuts: u64,
+    /// Packets, or copies of packets, sent to a stash.
+    pub stashed: u64,
+    /// Packets that went on from a stash (congestion).
+    pub retrieved: u64,
+    /// Copies that were not needed any more (reliability).
+    pub deleted: u64,
+    /// Acknowledgements that came before the place of the copy was known.
+    pub early_acknowledgements: u64,
+    /// Packets sent again from a stash.
+    pub retransmitted: u64,
+    /// Retransmissions because nothing had come back, and tries of it that had to wait.
+    pub timeouts: u64,
+    /// Packets damaged by a switch, once for each switch.
+    pub corrupted: u64,
+    /// Packets lost by a switch.
+    pub lost: u64,
+    /// Transmissions that a link had to repeat.
+    pub link_repeats: u64,
+    /// Packets that their receiver threw away: damaged, there already, or void.
+    pub discarded: u64,
+    /// Those of them that were there already.
+    pub duplicates: u64,
+    /// How long copies were kept, in ticks, from the bus grant of the packet to its acknowledgement.
+    pub copy_time: Histogram,
+}
+
+impl Protocol {
+    /// Adds what another partition counted.
+    pub fn merge(&mut self, other: &Protocol) {
+        self.acknowledgements += other.acknowledgements;
+        self.marked += other.marked;
+        self.cuts += other.cuts;
+        self.stashed += other.stashed;
+        self.retrieved += other.retrieved;
+        self.deleted += other.deleted;
+        self.early_acknowledgements += other.early_acknowledgements;
+        self.retransmitted += other.retransmitted;
+        self.timeouts += other.timeouts;
+        self.corrupted += other.corrupted;
+        self.lost += other.lost;
+        self.link_repeats += other.link_repeats;
+        self.discarded += other.discarded;
+        self.duplicates += other.duplicates;
+        self.copy_time.merge(&other.copy_time);
     }
 }

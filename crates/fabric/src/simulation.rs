@@ -15,7 +15,7 @@ use crate::fabric::Fabric;
 use crate::flow::Flow;
 use crate::plan::{Architecture, FabricPlan, FlowControl};
 use crate::port::{Port as PortRecord, PortUse};
-use crate::recorder::{Counters, Row};
+use crate::recorder::{Counters, Protocol, Row};
 use crate::shape::{Cioq, CioqPause, CioqQueues, Hierarchical, Iq, IqPause, Shape};
 use crate::stall::Waiting;
 use crate::switch::n_records;
@@ -78,6 +78,14 @@ pub trait Simulation {
     fn check_laws(&mut self);
     /// Whether all room is free again, as it must be in a drained fabric.
     fn is_idle(&mut self) -> bool;
+    /// What endpoints and switches did beyond carrying packets; `None` where they do nothing of the kind.
+    fn protocol(&mut self) -> Option<Protocol> {
+        None
+    }
+    /// Flits that the stashes of each switch hold now, in order of switch; empty without stashes.
+    fn stash_flits(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// Builds a plan and hands every NIC its first messages.

@@ -31,7 +31,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// A number for the search of cycles.
-    pub(crate) fn key(self) -> u64 {
+    pub fn key(self) -> u64 {
         u64::from(self.switch.0) << 34
             | u64::from(self.port.0 & 0x1FFF) << 21
             | u64::from(self.is_output) << 20
@@ -40,7 +40,7 @@ impl Waiting {
     }
 
     /// The inverse of [`Waiting::key`].
-    pub(crate) fn from_key(key: u64) -> Self {
+    pub fn from_key(key: u64) -> Self {
         Waiting {
             switch: SwitchId((key >> 34) as u32),
             port: Port((key >> 21) as u16 & 0x1FFF),

@@ -4,6 +4,7 @@ use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::grid::GridPlan;
+use crate::group_plan::GroupPlan;
 use crate::table::TablePlan;
 use crate::tree::TreePlan;
 
@@ -57,6 +58,7 @@ pub(crate) enum Plan {
     Tree(TreePlan),
     Grid(GridPlan),
     Table(TablePlan),
+    Groups(GroupPlan),
 }
 
 /// What holds for all packets.
@@ -67,6 +69,7 @@ pub(crate) struct Facts {
     pub(crate) lanes: u8,
     pub(crate) bubble: bool,
     pub(crate) claims_no_deadlock: bool,
+    pub(crate) adaptive: bool,
 }
 
 impl Forwarding {
@@ -75,7 +78,7 @@ impl Forwarding {
     }
 
     /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on
-    /// (0 at injection).
+    /// (0 at injection). A routing that looks at queues sees empty ones.
     #[inline]
     pub fn route(
         &self,
@@ -89,6 +92,10 @@ impl Forwarding {
             Plan::Tree(plan) => plan.route(at, from, destination, occasion),
             Plan::Grid(plan) => plan.route(at, from, lane, destination, occasion),
             Plan::Table(plan) => plan.route(at, from, destination),
+            Plan::Groups(plan) => {
+                let view = &EmptyQueues;
+                plan.route_seeing(at, from, lane, destination, occasion, &mut false, view)
+            }
         }
     }
 
@@ -103,13 +110,18 @@ impl Forwarding {
         lane: u8,
         destination: NicId,
         occasion: Occasion,
-        _detour: &mut bool,
-        _view: &impl QueueView,
+        detour: &mut bool,
+        view: &impl QueueView,
     ) -> Hop {
-        self.route(at, from, lane, destination, occasion)
+        match &self.plan {
+            Plan::Groups(plan) => {
+                plan.route_seeing(at, from, lane, destination, occasion, detour, view)
+            }
+            _ => self.route(at, from, lane, destination, occasion),
+        }
     }
 
-    /// Adds every hop that [`Forwarding::route`] may answer for some occasion.
+    /// Adds every hop that [`Forwarding::route_seeing`] may answer for some occasion and view.
     pub fn choices(
         &self,
         at: SwitchId,
@@ -122,6 +134,7 @@ impl Forwarding {
             Plan::Tree(plan) => plan.choices(at, from, destination, hops),
             Plan::Grid(plan) => plan.choices(at, from, lane, destination, hops),
             Plan::Table(plan) => hops.push(plan.route(at, from, destination)),
+            Plan::Groups(plan) => plan.choices(at, from, lane, destination, hops),
         }
     }
 
@@ -129,7 +142,7 @@ impl Forwarding {
     pub fn representatives(&self, topology: &Topology) -> Vec<NicId> {
         match &self.plan {
             Plan::Tree(plan) => plan.representatives(),
-            Plan::Grid(_) | Plan::Table(_) => {
+            Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => {
                 let mut seen = vec![false; topology.n_switches() as usize];
                 let is_first = |nic: &NicId| {
                     let switch = topology.attachment(*nic).0;
@@ -150,7 +163,13 @@ impl Forwarding {
         self.facts.needs_occasion
     }
 
-    /// Number of lanes packets use (2 for datelines, otherwise 1).
+    /// Whether a switch chooses by what waits at its outputs, so that [`Forwarding::route_seeing`] may answer
+    /// something else than [`Forwarding::route`].
+    pub fn is_adaptive(&self) -> bool {
+        self.facts.adaptive
+    }
+
+    /// Number of lanes packets use (2 for datelines, 2 to 6 on dragonflies, otherwise 1).
     pub fn lanes(&self) -> u8 {
         self.facts.lanes
     }

@@ -157,6 +157,7 @@ impl Routing for DimensionOrder {
             },
             bubble,
             claims_no_deadlock: !has_rings || self.deadlock != Deadlock::Nothing,
+            adaptive: false,
         };
         let plan = GridPlan::new(self, grid, Stream::new(seed, Purpose::Routing), bubble);
         Ok(Forwarding::new(Plan::Grid(plan), facts))

@@ -22,8 +22,10 @@
 
 pub mod deadlock;
 mod divisor;
+mod dragonfly;
 mod forwarding;
 mod grid;
+mod group_plan;
 pub mod paths;
 mod registry;
 mod shortest;
@@ -31,6 +33,7 @@ mod table;
 mod tree;
 mod up_down;
 
+pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
 pub use forwarding::{EmptyQueues, Forwarding, Hop, Occasion, QueueView};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use registry::{KINDS, Routing};

@@ -4,7 +4,7 @@ use netloom_random::{Purpose, Stream};
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::{Forwarding, Occasion};
+use crate::{Forwarding, Occasion, QueueView};
 
 /// A packet's way through one switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,11 +27,31 @@ pub fn path(
     to: NicId,
     sequence: u32,
 ) -> Result<Vec<Step>, String> {
+    path_seeing(topology, forwarding, from, to, sequence, |_, _| 0)
+}
+
+/// The way of one packet where so many flits wait at the outputs of each switch.
+pub fn path_seeing(
+    topology: &Topology,
+    forwarding: &Forwarding,
+    from: NicId,
+    to: NicId,
+    sequence: u32,
+    queued: impl Fn(SwitchId, Port) -> u32,
+) -> Result<Vec<Step>, String> {
     let mut steps = vec![];
-    follow(topology, forwarding, from, to, sequence, |step| {
-        steps.push(step);
-    })?;
+    let visit = |step| steps.push(step);
+    follow(topology, forwarding, from, to, sequence, queued, visit)?;
     Ok(steps)
+}
+
+/// What waits in one switch.
+struct At<F>(SwitchId, F);
+
+impl<F: Fn(SwitchId, Port) -> u32> QueueView for At<&F> {
+    fn queued(&self, output: Port) -> u32 {
+        (self.1)(self.0, output)
+    }
 }
 
 fn follow(
@@ -40,19 +60,21 @@ fn follow(
     from: NicId,
     to: NicId,
     sequence: u32,
+    queued: impl Fn(SwitchId, Port) -> u32,
     mut visit: impl FnMut(Step),
 ) -> Result<u32, String> {
     // Twice round every switch is more than any sound path takes.
     let limit = 2 * topology.n_switches() + 2;
     let (mut switch, mut input) = topology.attachment(from);
-    let mut lane = 0;
+    let (mut lane, mut detour) = (0, false);
     for hop in 0..limit {
         let occasion = Occasion {
             source: from,
             sequence,
             hop: hop as u8,
         };
-        let next = forwarding.route(switch, input, lane, to, occasion);
+        let view = At(switch, &queued);
+        let next = forwarding.route_seeing(switch, input, lane, to, occasion, &mut detour, &view);
         if next.port.0 >= topology.n_ports(switch) {
             let port = next.port;
             return Err(format!("{from} to {to}: {switch} has no {port}"));
@@ -100,7 +122,10 @@ pub fn mean_switches(topology: &Topology, forwarding: &Forwarding) -> Result<Mea
     if all == 0 {
         return Err("there are no two NICs".into());
     }
-    let count = |from, to| follow(topology, forwarding, NicId(from), NicId(to), 0, |_| {});
+    let count = |from, to| {
+        let (from, to) = (NicId(from), NicId(to));
+        follow(topology, forwarding, from, to, 0, |_, _| 0, |_| {})
+    };
     let mut sum = 0u64;
     if all <= PAIRS {
         for from in 0..n {

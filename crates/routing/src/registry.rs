@@ -5,7 +5,9 @@ use std::sync::Arc;
 use netloom_catalog::{Kind, kind};
 use netloom_topology::Topology;
 
-use crate::{DModK, Det, DimensionOrder, Forwarding, RandomUp, Shortest, UpDown};
+use crate::{
+    DModK, Det, DimensionOrder, Forwarding, Minimal, Par, RandomUp, Shortest, Ugal, UpDown, Valiant,
+};
 
 /// A description of a routing, as a file gives it.
 pub trait Routing: Send + Sync {
@@ -19,6 +21,10 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(DModK, dyn Routing),
     kind!(RandomUp, dyn Routing),
     kind!(DimensionOrder, dyn Routing),
+    kind!(Minimal, dyn Routing),
+    kind!(Valiant, dyn Routing),
+    kind!(Ugal, dyn Routing),
+    kind!(Par, dyn Routing),
     kind!(UpDown, dyn Routing),
     kind!(Shortest, dyn Routing),
 ];

@@ -137,6 +137,7 @@ impl TableBuilder {
                 lanes: 1,
                 bubble: false,
                 claims_no_deadlock,
+                adaptive: false,
             },
         )
     }

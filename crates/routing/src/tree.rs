@@ -209,6 +209,7 @@ impl TreePlan {
                 lanes: 1,
                 bubble: false,
                 claims_no_deadlock: true,
+                adaptive: false,
             },
         )
     }

@@ -3,7 +3,8 @@
 use netloom_catalog::{Kind, Section, kind};
 
 use crate::{
-    FatTree, Graph, Hypercube, Mesh, ParallelFatTree, RandomRegular, SingleSwitch, Topology, Torus,
+    Dragonfly, FatTree, Graph, Hypercube, Mesh, ParallelFatTree, RandomRegular, SingleSwitch,
+    Topology, Torus,
 };
 
 /// A description of a fabric, as a file gives it.
@@ -21,6 +22,7 @@ pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(Mesh, dyn Blueprint),
     kind!(Torus, dyn Blueprint),
     kind!(Hypercube, dyn Blueprint),
+    kind!(Dragonfly, dyn Blueprint),
     kind!(SingleSwitch, dyn Blueprint),
     kind!(Graph, dyn Blueprint),
     kind!(RandomRegular, dyn Blueprint),

@@ -15,9 +15,11 @@
 //! ```
 
 mod blueprint;
+mod dragonfly;
 mod egress;
 pub mod graph;
 mod grid;
+mod group_links;
 mod hypercube;
 mod measures;
 mod partitions;
@@ -29,6 +31,7 @@ mod topology;
 mod tree;
 
 pub use blueprint::{Blueprint, KINDS};
+pub use dragonfly::{Dragonfly, Placement};
 pub use egress::Egress;
 pub use graph::Graph;
 pub use grid::{Mesh, Torus};
@@ -40,5 +43,7 @@ pub use structure::Structure;
 pub use topology::{Builder, Peer, Topology};
 pub use tree::{FatTree, ParallelFatTree};
 
+pub use dragonfly::DragonflyShape;
 pub use grid::Grid;
+pub use group_links::{Arrangement, GroupLink, GroupLinks};
 pub use pgft::Pgft;

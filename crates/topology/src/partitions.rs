@@ -16,6 +16,9 @@ pub(crate) fn partitions(topology: &Topology, n: usize) -> Vec<u16> {
     match topology.structure() {
         Structure::Tree(tree) => split_tree(tree, n, &weights, &mut parts),
         Structure::Grid(grid) => blocks(&slabs(grid), n, &weights, &mut parts),
+        Structure::Dragonfly(dragonfly) => {
+            split_groups(dragonfly.groups, n, &weights, &mut parts);
+        }
         Structure::Plain => blocks(&breadth_first(topology), n, &weights, &mut parts),
     }
     parts
@@ -96,6 +99,20 @@ fn split_tree(tree: &Pgft, n: usize, weights: &[u64], parts: &mut [u16]) {
             .expect("at least one part");
         parts[root as usize] = lightest as u16;
         load[lightest] += weights[root as usize];
+    }
+}
+
+/// Whole groups, which are as heavy as each other and numbered one after the other; cuts through groups only
+/// if there are more parts than groups.
+fn split_groups(groups: u32, n: usize, weights: &[u64], parts: &mut [u16]) {
+    let (groups, n_switches) = (groups as usize, parts.len());
+    if n > groups {
+        let order: Vec<u32> = (0..n_switches as u32).collect();
+        return blocks(&order, n, weights, parts);
+    }
+    let switches_of_group = n_switches / groups;
+    for (switch, part) in parts.iter_mut().enumerate() {
+        *part = (switch / switches_of_group * n / groups) as u16;
     }
 }
 

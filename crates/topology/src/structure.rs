@@ -1,6 +1,6 @@
 //! What is regular about a fabric.
 
-use crate::{Grid, Pgft};
+use crate::{DragonflyShape, Grid, Pgft};
 
 /// What arithmetic routings need to know about a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,6 +9,8 @@ pub enum Structure {
     Tree(Pgft),
     /// A mesh, torus or hypercube, numbered as [`Grid`] says.
     Grid(Grid),
+    /// A dragonfly, numbered as [`DragonflyShape`] says.
+    Dragonfly(DragonflyShape),
     /// Nothing regular is known.
     Plain,
 }
@@ -19,6 +21,7 @@ impl Structure {
         match self {
             Structure::Tree(tree) => tree.to_string(),
             Structure::Grid(grid) => grid.to_string(),
+            Structure::Dragonfly(dragonfly) => dragonfly.to_string(),
             Structure::Plain => "no regular structure".to_owned(),
         }
     }

@@ -1,0 +1,278 @@
+//! The row bus of an input: one packet at a time to the tiles of its row, to several of them at once if need be.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_fabric::StashUse;
+use netloom_units::Tick;
+
+use crate::event::Event;
+use crate::model::TiledFabric;
+use crate::record::{Flags, Parcel, Record};
+use crate::switch::{Peer, first_from, members};
+
+/// How the first packet of a queue may advance.
+#[derive(Clone, Copy)]
+enum Way {
+    /// On its own channel.
+    Own,
+    /// On its own channel, with a copy for a stash behind this column.
+    Copied(u32),
+    /// Put aside, by way of this column.
+    Aside(u32),
+}
+
+impl TiledFabric {
+    /// A bus that was busy, or an input with something new.
+    #[inline]
+    pub(crate) fn bus_wakes<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+        let input = &mut self.ports[port];
+        input.bus_watched = false;
+        let (switch, number) = (input.switch, input.number);
+        self.make_due(switch, out, |due| due.buses |= 1 << number);
+    }
+
+    /// Gives the bus to the next packet that may advance, round robin over virtual channels and the stash.
+    #[inline]
+    pub(super) fn decide_bus<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &mut self.ports[port];
+        if input.ready == 0 {
+            return;
+        }
+        if input.bus_until > now {
+            self.watch_bus(port, out);
+            return;
+        }
+        input.bus_blocked = false;
+        let lanes = self.geometry.lanes;
+        let mut asking = u64::from(input.ready);
+        let pointer = input.next_channel;
+        while asking != 0 {
+            let index = first_from(asking, pointer);
+            asking &= !(1 << index);
+            let flits = if index == lanes {
+                self.retrieve(now, port, out)
+            } else {
+                self.advance(now, port, index, out)
+            };
+            let input = &mut self.ports[port];
+            if let Some(flits) = flits {
+                input.next_channel = if index == lanes { 0 } else { index as u8 + 1 };
+                input.bus_until = now + self.clock.period * u64::from(flits);
+                if input.ready != 0 {
+                    self.watch_bus(port, out);
+                }
+                return;
+            }
+            input.bus_blocked = true;
+        }
+    }
+
+    /// A busy bus is looked at when it falls free.
+    #[inline]
+    fn watch_bus<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+        let input = &mut self.ports[port];
+        if !input.bus_watched {
+            input.bus_watched = true;
+            out.at(input.bus_until, Event::Bus { port });
+        }
+    }
+
+    /// Whether a row buffer has room.
+    #[inline]
+    fn row_has_room(&self, tile_input: u32, channel: u32, flits: u16) -> bool {
+        self.row_used[tile_input * self.geometry.channels + channel] + flits <= self.row_buffer
+    }
+
+    /// The column whose way to stashes has the most room, if a packet fits there (join the shortest queue).
+    fn stash_column(&self, port: u32, flits: u16) -> Option<u32> {
+        let input = &self.ports[port];
+        let columns = self.switches[input.switch].stash_columns;
+        let used = |column: u32| {
+            let tile_input = self.geometry.tile_input(port, column);
+            self.row_used[tile_input * self.geometry.channels + self.geometry.store()]
+        };
+        let least = members(columns).map(used).min()?;
+        if least + flits > self.row_buffer {
+            return None;
+        }
+        let equal = members(columns).filter(|&column| used(column) == least);
+        let equal = equal.fold(0, |set, column| set | 1u64 << column);
+        Some(first_from(equal, input.next_stash_column))
+    }
+
+    /// How the first packet of an input queue may advance, if it may.
+    #[inline]
+    fn way(&self, port: u32, record: &Record) -> Option<Way> {
+        let (output, flits) = (u32::from(record.output), record.packet.flits);
+        let tile_input = self.geometry.tile_input(port, self.geometry.column(output));
+        let has_room = self.row_has_room(tile_input, u32::from(record.vc), flits);
+        let Some(usage) = self.stash_use else {
+            return has_room.then_some(Way::Own);
+        };
+        let input = &self.ports[port];
+        match usage {
+            StashUse::Reliability { .. } if record.is_data() && input.is_end() => {
+                if !has_room {
+                    return None;
+                }
+                self.stash_column(port, flits).map(Way::Copied)
+            }
+            StashUse::Congestion if !has_room && record.is_data() => {
+                let base = input.switch * self.geometry.ports;
+                let is_for_endpoint = self.ports[base + output].is_end();
+                if !is_for_endpoint || !input.is_congested() {
+                    return None;
+                }
+                self.stash_column(port, flits).map(Way::Aside)
+            }
+            _ => has_room.then_some(Way::Own),
+        }
+    }
+
+    /// The first packet of an input queue takes the bus, if it may advance; its length.
+    #[inline]
+    fn advance<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vc: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<u16> {
+        let at = port * self.geometry.lanes + vc;
+        let id = self.input_queues[at].head;
+        let record = &self.packets[id];
+        let way = self.way(port, record)?;
+        let (output, own, flits) = (u32::from(record.output), record.vc, record.packet.flits);
+        let is_data = record.is_data();
+
+        let queue = &mut self.input_queues[at];
+        queue.pop(&self.packets);
+        let is_empty = queue.is_empty();
+        let input = &mut self.ports[port];
+        if is_empty {
+            input.ready &= !(1 << vc);
+        }
+        let is_congested = input.is_congested();
+        input.occupancy -= u32::from(flits);
+        if self.marks && is_data && is_congested {
+            self.packets[id].flags.set(Flags::MARKED, true);
+            self.protocol.marked += 1;
+        }
+        let arrival = self.packets[id].packet.arrival;
+        input.input_residence += u64::from(flits) * (now - arrival);
+        self.return_credit(now, port, vc as u8, flits, out);
+
+        let column = self.geometry.column(output);
+        match way {
+            Way::Own => self.drop_off(now, port, id, column, u32::from(own), flits, out),
+            Way::Copied(aside) => {
+                let copy = self.copy_for_stash(now, port, id, out);
+                self.drop_off(now, port, id, column, u32::from(own), flits, out);
+                self.send_aside(now, port, copy, aside, flits, out);
+            }
+            Way::Aside(aside) => {
+                self.protocol.stashed += 1;
+                self.send_aside(now, port, id, aside, flits, out);
+            }
+        }
+        Some(flits)
+    }
+
+    /// The first packet that goes on from a stash takes the bus of its port, if there is room; its length.
+    fn retrieve<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<u16> {
+        let id = self.retrievals[port].head;
+        let record = &self.packets[id];
+        let (output, flits) = (u32::from(record.output), record.packet.flits);
+        let column = self.geometry.column(output);
+        let channel = self.geometry.retrieve();
+        if !self.row_has_room(self.geometry.tile_input(port, column), channel, flits) {
+            return None;
+        }
+        self.retrievals[port].pop(&self.packets);
+        if self.retrievals[port].is_empty() {
+            self.ports[port].ready &= !(1 << self.geometry.lanes);
+        }
+        if self.stash_use == Some(StashUse::Congestion) {
+            self.protocol.retrieved += 1;
+            self.free_stash(port, flits);
+        }
+        self.drop_off(now, port, id, column, channel, flits, out);
+        Some(flits)
+    }
+
+    /// A packet is on its way to a row buffer.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    fn drop_off<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        packet: u32,
+        column: u32,
+        channel: u32,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let tile_input = self.geometry.tile_input(port, column);
+        self.row_used[tile_input * self.geometry.channels + channel] += flits;
+        let when = now + self.cycles(self.stages.row_bus);
+        out.at(
+            when,
+            Event::Row {
+                channel: channel as u8,
+                column: column as u8,
+                port,
+                packet,
+            },
+        );
+    }
+
+    fn send_aside<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        packet: u32,
+        column: u32,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.ports[port].next_stash_column = ((column + 1) % self.geometry.columns) as u8;
+        let channel = self.geometry.store();
+        self.drop_off(now, port, packet, column, channel, flits, out);
+    }
+
+    /// The sender behind an input learns that there is room again.
+    #[inline]
+    pub(super) fn return_credit<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vc: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.ports[port];
+        let wire = &self.wires[u32::from(input.wire)];
+        match input.peer {
+            Peer::Port(port) => out.at(now + wire.credit, Event::Credit { vc, flits, port }),
+            Peer::Remote(partition, port) => {
+                let event = Event::Credit { vc, flits, port };
+                out.send(partition, now + wire.credit, event, Parcel::default());
+            }
+            Peer::Nic(nic) => {
+                let when = now + (self.clock.period + wire.delay);
+                out.at(when, Event::NicCredit { flits, nic });
+            }
+            Peer::Nobody => unreachable!("a packet came by a link"),
+        }
+    }
+}

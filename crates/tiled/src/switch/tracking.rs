@@ -1,0 +1,288 @@
+//! End-to-end reliability in the first switch: a copy of every data packet stays in a stash until the packet has
+//! been acknowledged (section IV-A of the paper, and the retransmission that it leaves out).
+//!
+//! An end port tracks the packets that came in by it. Where their copies are it learns by the side band; what
+//! became of them it learns from acknowledgements on their way to its endpoint. Either may come first.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_fabric::StashUse;
+use netloom_units::Tick;
+
+use crate::event::Event;
+use crate::model::TiledFabric;
+use crate::record::{Flags, NIL, Record};
+
+/// What is known of a packet under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Its copy, once its place is known; [`NIL`] before.
+    copy: u32,
+    /// When that was: what else happens in that tick does not know it yet.
+    located: Tick,
+    verdict: Verdict,
+    /// When its copy was made.
+    since: Tick,
+    /// How often it has been sent again, modulo 256.
+    attempt: u8,
+}
+
+/// What an acknowledgement said that came before the place of the copy was known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    None,
+    Arrived,
+    Damaged,
+}
+
+impl TiledFabric {
+    /// The copy of a packet that begins to leave the input of an end port; from now on the packet is tracked.
+    pub(super) fn copy_for_stash<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> u32 {
+        let original = self.packets[id];
+        let entry = Entry {
+            copy: NIL,
+            located: Tick::ZERO,
+            verdict: Verdict::None,
+            since: now,
+            attempt: original.attempt,
+        };
+        let sequence = original.packet.sequence;
+        self.tracked.insert((port, sequence), entry);
+        self.await_answer(now, port, sequence, original.attempt, out);
+        self.protocol.stashed += 1;
+        let flags = original.flags.with(Flags::DETOUR, false);
+        let copy = Record {
+            vc: self.ports[port].number,
+            flags: flags
+                .with(Flags::MARKED, false)
+                .with(Flags::CORRUPT, false)
+                .with(Flags::COPY, true),
+            ..original
+        };
+        self.packets.insert(copy)
+    }
+
+    /// Nothing may come back; then the packet is sent again.
+    fn await_answer<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        attempt: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(StashUse::Reliability {
+            timeout: Some(timeout),
+        }) = self.stash_use
+        {
+            let when = self.clock.edge_at_or_after(now + timeout);
+            let event = Event::Timeout {
+                attempt,
+                port,
+                sequence,
+            };
+            out.at(when, event);
+        }
+    }
+
+    /// Side band: where a copy is.
+    pub(crate) fn copy_located<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        copy: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let sequence = self.packets[copy].packet.sequence;
+        let entry = self.tracked.get_mut(&(port, sequence));
+        let entry = entry.expect("a packet is tracked until its copy is deleted");
+        (entry.copy, entry.located) = (copy, now);
+        match std::mem::replace(&mut entry.verdict, Verdict::None) {
+            Verdict::None => {}
+            Verdict::Arrived => self.delete_copy(now, port, sequence, out),
+            Verdict::Damaged => self.retransmit(now, port, sequence, out),
+        }
+    }
+
+    /// An acknowledgement begins its last link, to the endpoint whose packet it is about.
+    pub(super) fn acknowledgement_passes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Some(StashUse::Reliability { .. }) = self.stash_use else {
+            return;
+        };
+        let flags = self.packets[id].flags;
+        if flags.has(Flags::CORRUPT) {
+            return;
+        }
+        let sequence = self.packets[id].packet.message;
+        let is_negative = flags.has(Flags::NEGATIVE);
+        let Some(entry) = self.tracked.get_mut(&(port, sequence)) else {
+            self.packets[id].flags.set(Flags::VOID, true);
+            return;
+        };
+        let has_arrived = entry.verdict == Verdict::Arrived;
+        if is_negative || has_arrived {
+            self.packets[id].flags.set(Flags::VOID, true);
+        }
+        if entry.copy == NIL {
+            if !has_arrived {
+                entry.verdict = match is_negative {
+                    true => Verdict::Damaged,
+                    false => Verdict::Arrived,
+                };
+            }
+            self.protocol.early_acknowledgements += 1;
+        } else if is_negative {
+            self.retransmit(now, port, sequence, out);
+        } else {
+            self.delete_copy(now, port, sequence, out);
+        }
+    }
+
+    /// The copy of a packet that has arrived is not needed any more.
+    fn delete_copy<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let entry = self.tracked.remove(&(port, sequence));
+        let Entry { copy, since, .. } = entry.expect("a copy is deleted once");
+        self.protocol.copy_time.record(now - since);
+        let at = self.stash_port(port, copy);
+        let when = now + self.cycles(self.stages.side_band);
+        let event = Event::Delete {
+            port: at,
+            packet: copy,
+        };
+        out.at(when, event);
+    }
+
+    /// The port whose stash holds a copy of a packet that came in by a port of the same switch.
+    fn stash_port(&self, port: u32, copy: u32) -> u32 {
+        port - u32::from(self.ports[port].number) + u32::from(self.packets[copy].output)
+    }
+
+    /// Side band: a copy is to be deleted. One that is sent again in the same tick is read before.
+    pub(crate) fn copy_deleted<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        copy: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let switch = self.ports[port].switch;
+        self.switches[switch].leaving.push((port, copy));
+        self.mark_switch(switch, out);
+    }
+
+    /// Copies leave their stashes for good.
+    pub(super) fn delete_copies(&mut self, switch: u32) {
+        let mut leaving = std::mem::take(&mut self.switches[switch].leaving);
+        for (port, copy) in leaving.drain(..) {
+            let record = self.packets.remove(copy);
+            debug_assert!(record.flags.has(Flags::COPY), "a stash holds copies");
+            self.protocol.deleted += 1;
+            self.free_stash(port, record.packet.flits);
+        }
+        self.switches[switch].leaving = leaving;
+    }
+
+    /// A packet is sent again, by the side band to the port that has its copy.
+    fn retransmit<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let entry = self.tracked.get_mut(&(port, sequence));
+        let entry = entry.expect("a packet is tracked until its copy is deleted");
+        entry.attempt = entry.attempt.wrapping_add(1);
+        let (attempt, copy) = (entry.attempt, entry.copy);
+        self.packets[copy].attempt = attempt;
+        self.await_answer(now, port, sequence, attempt, out);
+        let at = self.stash_port(port, copy);
+        let when = now + self.cycles(self.stages.side_band);
+        let event = Event::Retransmit {
+            port: at,
+            packet: copy,
+        };
+        out.at(when, event);
+    }
+
+    /// Side band: a copy is to be sent again. Several may be in one tick, so they are put in order first.
+    pub(crate) fn copy_sent_again<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        copy: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let switch = self.ports[port].switch;
+        self.switches[switch].returning.push((port, copy));
+        self.mark_switch(switch, out);
+    }
+
+    /// Copies of copies join the packets that go on from their stashes; the set of buses to be looked at.
+    #[cold]
+    pub(super) fn take_in_retransmissions(&mut self, switch: u32) -> u64 {
+        let mut returning = std::mem::take(&mut self.switches[switch].returning);
+        returning.sort_unstable_by_key(|&(port, copy)| {
+            let packet = &self.packets[copy].packet;
+            (port, packet.source, packet.sequence)
+        });
+        let mut buses = 0;
+        for (port, copy) in returning.drain(..) {
+            let flags = self.packets[copy].flags.with(Flags::COPY, false);
+            let again = Record {
+                flags,
+                ..self.packets[copy]
+            };
+            let id = self.packets.insert(again);
+            self.protocol.retransmitted += 1;
+            // As at injection: no hop behind it, on the channel of endpoints.
+            self.packets[id].packet.hops = 0;
+            self.route(port, id, 0);
+            if self.retrievals[port].push(id, &mut self.packets) {
+                let state = &mut self.ports[port];
+                state.ready |= 1 << self.geometry.lanes;
+                buses |= 1 << state.number;
+            }
+        }
+        self.switches[switch].returning = returning;
+        buses
+    }
+
+    /// Nothing has come back for long.
+    pub(crate) fn timeout<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        attempt: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Some(entry) = self.tracked.get(&(port, sequence)) else {
+            return;
+        };
+        if entry.attempt != attempt || entry.verdict != Verdict::None {
+            return;
+        }
+        self.protocol.timeouts += 1;
+        if entry.copy == NIL || entry.located == now {
+            self.await_answer(now, port, sequence, attempt, out);
+        } else {
+            self.retransmit(now, port, sequence, out);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Dragonflies: groups of switches, each switch cabled to all of its group, each group to all others.
+
+use std::fmt;
+
+use netloom_catalog::{Described, choice, params};
+use netloom_random::{Purpose, Stream, permutation};
+use netloom_units::{Port, SwitchId};
+
+use crate::blueprint::{Problems, note, refuse, too_large};
+use crate::group_links::Ends;
+use crate::{Arrangement, Blueprint, Builder, GroupLinks, Structure, Topology};
+
+choice! {
+    /// Which ports of a switch serve what.
+    pub enum Placement {
+        /// NICs first, then the switches of the group, then other groups.
+        InOrder = "in-order",
+        /// In an order drawn for each switch, as paper 002 does.
+        Random = "random",
+    }
+}
+
+params! {
+    /// A dragonfly: every switch of a group is cabled to every other one of it, every group to every other group.
+    #[derive(Clone, Debug)]
+    pub struct Dragonfly {
+        /// NICs of each switch (p in the literature).
+        pub hosts: u16,
+        /// Switches of each group (a).
+        pub switches: u16,
+        /// Cables of each switch to other groups (h).
+        pub globals: u16,
+        /// Groups; without it as many as can be joined, switches * globals + 1. With fewer, groups are joined by
+        /// several cables as far as they go round.
+        pub groups: Option<u32> = None,
+        /// In which order the global ports of a group lead to the other groups.
+        pub arrangement: Arrangement = Arrangement::PalmTree,
+        /// Ports of each switch; without it as many as are needed, hosts + switches - 1 + globals. More stay
+        /// unused.
+        pub ports: Option<u16> = None,
+        /// Which ports of a switch serve what.
+        pub placement: Placement = Placement::InOrder,
+    }
+    check |it, section| { note(it.problems(), section); }
+}
+
+/// The arithmetic of a dragonfly.
+///
+/// Numbering. Switch s of group G is G * switches + s; NIC k of switch x is x * hosts + k.
+///
+/// Ports. In order: the NICs, the other switches of the group by number, the cables to other groups. Where
+/// they are placed at random, that order is shuffled for each switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DragonflyShape {
+    /// NICs of each switch.
+    pub hosts: u16,
+    /// Switches of each group.
+    pub switches: u16,
+    /// Global ports of each switch.
+    pub globals: u16,
+    /// Number of groups.
+    pub groups: u32,
+    /// Ports of each switch.
+    pub ports: u16,
+    /// Cables between groups.
+    pub links: GroupLinks,
+    /// Port by role, `ports` of them for each switch; empty if they are in order.
+    placed: Placed,
+}
+
+/// Where the roles of a switch are among its ports.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Placed {
+    ports: u16,
+    /// Port of each role, switch by switch; empty if they are in order.
+    by_role: Vec<u16>,
+}
+
+impl Placed {
+    pub(crate) fn new(placement: Placement, stream: &Stream, n_switches: u32, ports: u16) -> Self {
+        let by_role = match placement {
+            Placement::InOrder => vec![],
+            Placement::Random => (0..n_switches)
+                .flat_map(|switch| permutation(stream, switch, u32::from(ports)))
+                .map(|port| port as u16)
+                .collect(),
+        };
+        Placed { ports, by_role }
+    }
+
+    /// The port of a role.
+    pub(crate) fn port(&self, switch: SwitchId, role: u16) -> Port {
+        match self.by_role.is_empty() {
+            true => Port(role),
+            false => {
+                Port(self.by_role[switch.index() * usize::from(self.ports) + usize::from(role)])
+            }
+        }
+    }
+}
+
+impl DragonflyShape {
+    /// The group of a switch.
+    pub fn group(&self, switch: SwitchId) -> u32 {
+        switch.0 / u32::from(self.switches)
+    }
+
+    /// A switch's number in its group.
+    pub fn index(&self, switch: SwitchId) -> u16 {
+        (switch.0 % u32::from(self.switches)) as u16
+    }
+
+    /// A switch of a group.
+    pub fn switch(&self, group: u32, index: u16) -> SwitchId {
+        SwitchId(group * u32::from(self.switches) + u32::from(index))
+    }
+
+    /// The port of a switch to one of its NICs.
+    pub fn host_port(&self, switch: SwitchId, host: u16) -> Port {
+        self.placed.port(switch, host)
+    }
+
+    /// The port of a switch to another one of its group.
+    pub fn local_port(&self, switch: SwitchId, other: u16) -> Port {
+        let here = self.index(switch);
+        debug_assert!(here != other, "{switch} has no cable to itself");
+        let nth = other - u16::from(other > here);
+        self.placed.port(switch, self.hosts + nth)
+    }
+
+    fn build(self) -> Topology {
+        let classes = ["host", "local", "global"].map(str::to_owned).to_vec();
+        let mut builder = Builder::new(classes);
+        let n_switches = self.groups * u32::from(self.switches);
+        builder.switches(n_switches, self.ports);
+        for switch in (0..n_switches).map(SwitchId) {
+            for host in 0..self.hosts {
+                builder.nic((switch, self.host_port(switch, host)), 0);
+            }
+        }
+        for switch in (0..n_switches).map(SwitchId) {
+            let here = self.index(switch);
+            for there in here + 1..self.switches {
+                let other = self.switch(self.group(switch), there);
+                let ends = (self.local_port(switch, there), self.local_port(other, here));
+                builder.connect((switch, ends.0), (other, ends.1), 1);
+            }
+        }
+        connect_groups(&mut builder, &self.links, |group, index| {
+            self.switch(group, index)
+        });
+        builder.finish(Structure::Dragonfly(self))
+    }
+}
+
+/// Lays the cables between groups.
+pub(crate) fn connect_groups(
+    builder: &mut Builder,
+    links: &GroupLinks,
+    switch: impl Fn(u32, u16) -> SwitchId,
+) {
+    for group in 0..links.groups() {
+        for other in group + 1..links.groups() {
+            let (there, back) = (links.between(group, other), links.between(other, group));
+            for (a, b) in there.iter().zip(back) {
+                let ends = (switch(group, a.switch), switch(other, b.switch));
+                builder.connect((ends.0, a.port), (ends.1, b.port), 2);
+            }
+        }
+    }
+}
+
+impl fmt::Display for DragonflyShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "dragonfly of {} groups of {} switches",
+            self.groups, self.switches
+        )
+    }
+}
+
+/// What is wrong with a number of groups that are joined by so many ports each.
+pub(crate) fn group_problems(groups: Option<u32>, ports_of_group: u64, ports: &str) -> Problems {
+    match groups.map(u64::from) {
+        Some(0) => vec![("groups", "at least one".into())],
+        Some(n) if n > ports_of_group + 1 => {
+            let message = format!(
+                "{n}, but a group has {ports_of_group} global ports ({ports}), so at most {} can be joined",
+                ports_of_group + 1
+            );
+            vec![("groups", message)]
+        }
+        _ => vec![],
+    }
+}
+
+impl Dragonfly {
+    fn n_groups(&self) -> u64 {
+        let most = u64::from(self.switches) * u64::from(self.globals) + 1;
+        self.groups.map_or(most, u64::from)
+    }
+
+    fn used_ports(&self) -> u64 {
+        u64::from(self.hosts) + u64::from(self.switches) - 1 + u64::from(self.globals)
+    }
+
+    fn problems(&self) -> Problems {
+        let mut problems = Problems::new();
+        if self.hosts == 0 {
+            problems.push(("hosts", "every switch has at least one NIC".into()));
+        }
+        if self.switches == 0 {
+            problems.push(("switches", "a group has at least one switch".into()));
+            return problems;
+        }
+        let ports_of_group = u64::from(self.switches) * u64::from(self.globals);
+        problems.extend(group_problems(
+            self.groups,
+            ports_of_group,
+            "switches * globals",
+        ));
+        let used = self.used_ports();
+        if let Some(ports) = self.ports
+            && u64::from(ports) < used
+        {
+            let message = format!(
+                "{ports}, but hosts + switches - 1 + globals = {used} are needed; write at least {used} or nothing"
+            );
+            problems.push(("ports", message));
+        }
+        if problems.is_empty() {
+            let n_ports = self.ports.map_or(used, u64::from);
+            let n_switches = self.n_groups() * u64::from(self.switches);
+            problems = too_large("switches", Some(n_switches), n_ports);
+        }
+        problems
+    }
+}
+
+impl Blueprint for Dragonfly {
+    fn build(&self, seed: u64) -> Result<Topology, String> {
+        refuse(self.problems())?;
+        let stream = Stream::new(seed, Purpose::Topology);
+        let groups = self.n_groups() as u32;
+        let ports = self.ports.unwrap_or(self.used_ports() as u16);
+        let n_switches = groups * u32::from(self.switches);
+        let placed = Placed::new(self.placement, &stream, n_switches, ports);
+        let ends = Ends {
+            groups,
+            switches: self.switches,
+            globals: self.globals,
+        };
+        let first_global = self.hosts + self.switches - 1;
+        let port = |group: u32, index: u16, nth: u16| {
+            let switch = SwitchId(group * u32::from(self.switches) + u32::from(index));
+            placed.port(switch, first_global + nth)
+        };
+        let links = GroupLinks::new(ends, self.arrangement, (&stream, n_switches), port);
+        let shape = DragonflyShape {
+            hosts: self.hosts,
+            switches: self.switches,
+            globals: self.globals,
+            groups,
+            ports,
+            links,
+            placed,
+        };
+        Ok(shape.build())
+    }
+
+    fn n_nics(&self) -> Option<u64> {
+        let n_switches = self.n_groups().checked_mul(u64::from(self.switches))?;
+        n_switches.checked_mul(u64::from(self.hosts))
+    }
+}
+
+impl Described for Dragonfly {
+    const NAME: &'static str = "dragonfly";
+    const SUMMARY: &'static str =
+        "Groups of switches that are all cabled to each other, and groups that are all joined.";
+    const PAPER: Option<&'static str> = Some(
+        "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly topology\", \
+         ISCA 2008",
+    );
+    const EXAMPLE: &'static str = "hosts = 2\nswitches = 4\nglobals = 2";
+}
