@@ -116,7 +116,10 @@ pub(crate) fn partition(
     );
     let clock = Clock::new(plan.switch.period);
     let before_bus = tiled.stages.before_bus;
-    let wires = plan.links.iter().map(|&link| Wire::new(link, clock, before_bus));
+    let wires = plan
+        .links
+        .iter()
+        .map(|&link| Wire::new(link, clock, before_bus));
     let wires: Rows<Wire> = wires.collect::<Vec<_>>().into();
     let shares = |of: fn(&netloom_fabric::PortBuffers) -> &netloom_fabric::Sizes| -> Rows<Shares> {
         let all = tiled.ports.iter().map(|port| Shares::new(of(port)));
@@ -234,8 +237,9 @@ pub(crate) fn partition(
     let n_tiles = (geometry.rows * geometry.columns) as usize * switches.len();
     let n_tile_inputs = n_ports * geometry.columns as usize;
     let n_tile_outputs = n_ports * geometry.rows as usize;
-    let store_columns =
-        (0..geometry.rows).fold(0, |set, row| set | 1 << (row * geometry.channels + geometry.store()));
+    let store_columns = (0..geometry.rows).fold(0, |set, row| {
+        set | 1 << (row * geometry.channels + geometry.store())
+    });
     let fifos = |n: usize| -> Rows<Fifo> { vec![Fifo::default(); n].into() };
     let tile = Tile {
         waiting: 0,

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use netloom_engine::{EventQueue, Model, Outbox};
-use netloom_fabric::{ClassPlan, Counters, Protocol, Row, Stage, StashUse, Step, TileStages, Watch, Window};
-use netloom_packet::{Cursor, Packet, Rows, Slab, SlSegmentation};
+use netloom_fabric::{
+    ClassPlan, Counters, Protocol, Row, Stage, StashUse, Step, TileStages, Watch, Window,
+};
+use netloom_packet::{Cursor, Packet, Rows, SlSegmentation, Slab};
 use netloom_random::Stream;
 use netloom_routing::Forwarding;
 use netloom_units::{Clock, NicId, Sl, Tick};

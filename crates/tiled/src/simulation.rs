@@ -124,7 +124,10 @@ impl<Q: EventQueue<Event>> Simulation for Running<Q> {
 
     fn in_flight(&mut self) -> u64 {
         let counters = self.counters();
-        let stored = self.engine.models().map(|fabric| fabric.packets_under_way());
+        let stored = self
+            .engine
+            .models()
+            .map(|fabric| fabric.packets_under_way());
         stored.sum::<u64>() + (counters.emigrated - counters.immigrated)
     }
 

@@ -119,9 +119,7 @@ mod tests {
             window().acknowledged(&mut flow, true, Tick(5));
             (flow.size + FLIT / 2) / FLIT
         });
-        let expected = [
-            3277, 2621, 2097, 1678, 1342, 1074, 859, 687, 550, 440, 352,
-        ];
+        let expected = [3277, 2621, 2097, 1678, 1342, 1074, 859, 687, 550, 440, 352];
         assert_eq!(after.collect::<Vec<u64>>(), expected);
     }
 
@@ -148,7 +146,10 @@ mod tests {
         assert_eq!(window().admits(&flow, 2, 24, Tick(100)), Err(Tick(780)));
         assert_eq!(window().admits(&flow, 2, 24, Tick(779)), Err(Tick(780)));
         assert_eq!(window().admits(&flow, 2, 24, Tick(780)), Ok(()));
-        assert_eq!(window().admits(&flow, 4096, 24, Tick(780)), Err(Tick::NEVER));
+        assert_eq!(
+            window().admits(&flow, 4096, 24, Tick(780)),
+            Err(Tick::NEVER)
+        );
     }
 
     /// V002-13: a window that is whole does not hold back a flow at full rate, whose round trip is 1600 flits.

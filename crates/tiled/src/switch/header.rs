@@ -37,7 +37,10 @@ impl TiledFabric {
         out: &mut Outbox<Self, Q>,
     ) {
         let input = &mut self.ports[port];
-        debug_assert!(input.arriving == NIL, "an input takes in one header per edge");
+        debug_assert!(
+            input.arriving == NIL,
+            "an input takes in one header per edge"
+        );
         input.arriving = id;
         let (switch, number) = (input.switch, input.number);
         self.make_due(switch, out, |due| due.headers |= 1 << number);
@@ -118,7 +121,10 @@ impl TiledFabric {
             &view,
         );
         let output = base + u32::from(hop.port.0);
-        debug_assert!(self.ports[output].peer != Peer::Nobody, "a route over a cable");
+        debug_assert!(
+            self.ports[output].peer != Peer::Nobody,
+            "a route over a cable"
+        );
         let record = &mut self.packets[id];
         record.flags.set(Flags::DETOUR, detour);
         record.packet.hops = record.packet.hops.wrapping_add(1);

@@ -263,9 +263,8 @@ impl Twin<'_> {
         let is_copy = way.voq.is_some() && way.store.is_some();
         let stored = if is_copy { self.copy(id) } else { id };
         if is_marking && self.packets[id].is_data() {
-            let packet = &mut self.packets[id];
-            self.counts.marks += u64::from(!packet.is_marked);
-            packet.is_marked = true;
+            self.packets[id].is_marked = true;
+            self.counts.marks += 1;
         }
         let switch = &mut self.switches[s];
         if let Some((q, w)) = way.voq {
@@ -274,6 +273,7 @@ impl Twin<'_> {
         if let Some(column) = way.store {
             switch.rows[shape.at_row(p, column)].used[shape.store()] += n;
             switch.inputs[p].next_stash_column = (column + 1) % shape.columns;
+            self.counts.stashed += 1;
         }
         let input = &mut switch.inputs[p];
         input.occupancy -= n;
@@ -310,7 +310,10 @@ impl Twin<'_> {
             store: None,
         });
         match self.tiled.stash {
-            Some(StashUse::Congestion) => switch.stashes[p].freed += n.next_multiple_of(2),
+            Some(StashUse::Congestion) => {
+                switch.stashes[p].freed += n.next_multiple_of(2);
+                self.counts.retrieved += 1;
+            }
             _ => self.attempt_begins(s, id),
         }
     }

@@ -50,8 +50,11 @@ pub(crate) struct Counts {
     /// Grants of links.
     pub(crate) links: u64,
     pub(crate) retransmissions: u64,
-    /// Packets marked, once each.
+    /// Packets marked, once for each congested input.
     pub(crate) marks: u64,
+    /// Packets or copies sent to a stash, and packets that went on from one (congestion).
+    pub(crate) stashed: u64,
+    pub(crate) retrieved: u64,
     /// Copies deleted.
     pub(crate) deletions: u64,
     /// Acknowledgements seen before the location of their copy.
