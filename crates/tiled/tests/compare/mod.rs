@@ -2,7 +2,6 @@
 #![allow(dead_code)] // Each test file uses its part.
 
 use netloom_fabric::{FabricPlan, Options, Simulation};
-use netloom_metrics::Digest;
 use netloom_tiled::build;
 use netloom_units::Tick;
 
@@ -10,64 +9,58 @@ use crate::support::Case;
 use crate::twin::Twin;
 
 /// What both must say at the end of any tick.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Account {
-    injected: u64,
-    hops: u64,
-    delivered: u64,
-    digest: Digest,
-    marks: u64,
-    cuts: u64,
-    stashed: u64,
-    retrieved: u64,
-    deleted: u64,
-    early: u64,
-    retransmitted: u64,
-    lost: u64,
-    duplicates: u64,
-    /// Flits in the stashes of every switch.
-    stashes: Vec<u32>,
-}
+type Account = Vec<(&'static str, u64)>;
 
 fn of_twin(slow: &Twin<'_>) -> Account {
     let counts = &slow.counts;
-    Account {
-        injected: counts.injected(),
-        hops: counts.hops,
-        delivered: counts.delivered + counts.acknowledgements,
-        digest: slow.digest,
-        marks: counts.marks,
-        cuts: counts.cuts,
-        stashed: counts.stashed,
-        retrieved: counts.retrieved,
-        deleted: counts.deletions,
-        early: counts.early_verdicts,
-        retransmitted: counts.retransmissions,
-        lost: counts.lost,
-        duplicates: counts.duplicates,
-        stashes: slow.stashed().iter().map(|s| s.iter().sum()).collect(),
-    }
+    let mut account = vec![
+        ("injected", counts.injected()),
+        ("hops", counts.links),
+        ("delivered", counts.delivered + counts.acknowledgements),
+        ("digest", slow.digest.value()),
+        ("marks", counts.marks),
+        ("cuts", counts.cuts),
+        ("stashed", counts.stashed),
+        ("retrieved", counts.retrieved),
+        ("deleted", counts.deletions),
+        ("early", counts.early_verdicts),
+        ("retransmitted", counts.retransmissions),
+        ("lost", counts.lost),
+        ("duplicates", counts.duplicates),
+    ];
+    let stashes = slow.stashed().into_iter();
+    account.extend(stashes.map(|ports| ("in a stash", ports.into_iter().map(u64::from).sum())));
+    account
 }
 
 fn of_model(fast: &mut dyn Simulation) -> Account {
     let counters = fast.counters();
     let protocol = fast.protocol().unwrap_or_default();
-    Account {
-        injected: counters.injected,
-        hops: counters.packet_hops,
-        delivered: counters.delivered,
-        digest: counters.digest,
-        marks: protocol.marked,
-        cuts: protocol.cuts,
-        stashed: protocol.stashed,
-        retrieved: protocol.retrieved,
-        deleted: protocol.deleted,
-        early: protocol.early_acknowledgements,
-        retransmitted: protocol.retransmitted,
-        lost: protocol.lost,
-        duplicates: protocol.duplicates,
-        stashes: fast.stash_flits(),
-    }
+    let mut account = vec![
+        ("injected", counters.injected),
+        ("hops", counters.packet_hops),
+        ("delivered", counters.delivered),
+        ("digest", counters.digest.value()),
+        ("marks", protocol.marked),
+        ("cuts", protocol.cuts),
+        ("stashed", protocol.stashed),
+        ("retrieved", protocol.retrieved),
+        ("deleted", protocol.deleted),
+        ("early", protocol.early_acknowledgements),
+        ("retransmitted", protocol.retransmitted),
+        ("lost", protocol.lost),
+        ("duplicates", protocol.duplicates),
+    ];
+    let stashes = fast.stash_flits().into_iter();
+    account.extend(stashes.map(|flits| ("in a stash", u64::from(flits))));
+    account
+}
+
+/// The numbers in which two accounts differ: what, model, twin.
+fn unequal(model: &Account, twin: &Account) -> Vec<(&'static str, u64, u64)> {
+    assert_eq!(model.len(), twin.len(), "as many stashes");
+    let pairs = model.iter().zip(twin).filter(|(m, t)| m != t);
+    pairs.map(|(m, t)| (m.0, m.1, t.1)).collect()
 }
 
 /// Where model and twin part: the first tick, and what the twin delivered at it.
@@ -78,12 +71,13 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
         slow.run_until(end);
         fast.run_until(Tick(end));
         let (model, twin) = (of_model(fast.as_mut()), of_twin(&slow));
-        if model != twin {
+        let unequal = unequal(&model, &twin);
+        if !unequal.is_empty() {
             let last = slow.deliveries.iter().filter(|(d, _)| d.tail + 1 == end);
             let last: Vec<_> = last.collect();
             let tick = end - 1;
             return format!(
-                "at tick {tick}:\n  model {model:?}\n  twin  {twin:?}\n  delivered by the twin then: {last:?}"
+                "at tick {tick} (what, model, twin): {unequal:?}; delivered by the twin then: {last:?}"
             );
         }
     }
