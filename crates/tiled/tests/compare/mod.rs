@@ -15,7 +15,7 @@ fn of_twin(slow: &Twin<'_>) -> Account {
     let counts = &slow.counts;
     let mut account = vec![
         ("injected", counts.injected()),
-        ("hops", counts.links),
+        ("hops", counts.hops),
         ("delivered", counts.delivered + counts.acknowledgements),
         ("digest", slow.digest.value()),
         ("marks", counts.marks),

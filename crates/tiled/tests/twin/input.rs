@@ -93,36 +93,40 @@ impl Twin<'_> {
             }
             input.headers.pop_front();
             let n = self.packets[id].flits;
-            if self.route(s, p, vc as u8, id) {
-                let input = &mut self.switches[s].inputs[p];
-                input.heads[vc].push_back(id);
-                input.occupancy += n;
-            } else {
+            if self.spoil(s, p, id) {
                 let dropped = (vc, Reading::new(id, n));
                 self.switches[s].inputs[p].dropping.push(dropped);
                 self.return_credit(s, p, vc, n);
+                continue;
             }
+            self.route(s, p, vc as u8, id);
+            let input = &mut self.switches[s].inputs[p];
+            input.heads[vc].push_back(id);
+            input.occupancy += n;
         }
     }
 
-    /// Draws what goes wrong, finds the output and its channel; `false` if the packet is lost here.
-    pub(crate) fn route(&mut self, s: usize, from: usize, lane: u8, id: usize) -> bool {
+    /// Draws what goes wrong with a header; whether the packet is lost. An end port loses nothing: it has not kept
+    /// its copy yet.
+    fn spoil(&mut self, s: usize, p: usize, id: usize) -> bool {
         let faults = self.tiled.faults;
-        let hop = self.packets[id].hops;
-        if !faults.are_off() {
-            if self.fails(id, hop, 0, faults.corrupt) {
-                self.packets[id].is_corrupt = true;
-            }
-            if self.fails(id, hop, 1, faults.lose) {
-                self.lose(id);
-                return false;
-            }
+        if faults.are_off() {
+            return false;
         }
+        let hop = self.packets[id].hops;
+        let is_lost = !self.switches[s].is_end(p) && self.fails(id, hop, 1, faults.lose);
+        self.counts.lost += u64::from(is_lost);
+        self.packets[id].is_corrupt |= self.fails(id, hop, 0, faults.corrupt);
+        is_lost
+    }
+
+    /// Finds the output and its channel.
+    pub(crate) fn route(&mut self, s: usize, from: usize, lane: u8, id: usize) {
         let packet = &mut self.packets[id];
         let occasion = Occasion {
             source: NicId(packet.source),
             sequence: packet.sequence,
-            hop,
+            hop: packet.hops,
         };
         let hop = self.plan.forwarding.route_seeing(
             SwitchId(s as u32),
@@ -145,8 +149,6 @@ impl Twin<'_> {
             Peer::Unused => panic!("a packet routed to an unused port"),
         };
         self.switches[s].outputs[packet.output].committed += packet.flits;
-        self.counts.hops += 1;
-        true
     }
 
     /// The room of a packet whose header leaves the input now is known to the sender one cycle and one
@@ -255,7 +257,7 @@ impl Twin<'_> {
 
     fn grant_bus(&mut self, s: usize, p: usize, vc: usize, way: Way) {
         let is_marking = self.is_congested(s, p);
-        let (shape, now) = (self.shape, self.now);
+        let (shape, deadline) = (self.shape, self.deadline());
         let switch = &mut self.switches[s];
         let id = switch.inputs[p].heads[vc].pop_front().expect("a head");
         let n = self.packets[id].flits;
@@ -288,7 +290,7 @@ impl Twin<'_> {
                 location: None,
                 verdict: None,
                 attempt: 0,
-                deadline: self.timeout.map(|timeout| now + timeout),
+                deadline,
             };
             let old = input.tracked.insert(self.packets[id].sequence, entry);
             assert!(old.is_none(), "a packet is tracked once");

@@ -43,12 +43,10 @@ pub(crate) struct Counts {
     pub(crate) injected_acknowledgements: u64,
     /// Data packets delivered for the first time.
     pub(crate) delivered: u64,
-    /// Acknowledgements that arrived uncorrupted.
+    /// Acknowledgements that arrived uncorrupted and told their NIC something.
     pub(crate) acknowledgements: u64,
-    /// Routings of packets at switches.
+    /// Switches left by packets: grants of their links.
     pub(crate) hops: u64,
-    /// Grants of links.
-    pub(crate) links: u64,
     pub(crate) retransmissions: u64,
     /// Packets marked, once for each congested input.
     pub(crate) marks: u64,
@@ -61,12 +59,10 @@ pub(crate) struct Counts {
     pub(crate) early_verdicts: u64,
     pub(crate) timeouts: u64,
     pub(crate) lost: u64,
-    /// Data packets lost at their first switch before it had a copy.
-    pub(crate) lost_without_copy: u64,
     /// Corrupt data packets that arrived.
     pub(crate) rejected: u64,
     pub(crate) duplicates: u64,
-    /// Corrupt acknowledgements.
+    /// Corrupt or void acknowledgements.
     pub(crate) discarded: u64,
     /// Windows cut.
     pub(crate) cuts: u64,
@@ -203,14 +199,6 @@ impl<'a> Twin<'a> {
         self.move_through_tiles(s);
         self.move_through_multiplexers(s);
         self.move_into_stashes(s);
-    }
-
-    /// A packet is dropped where it was to be routed.
-    fn lose(&mut self, id: usize) {
-        let packet = &self.packets[id];
-        self.counts.lost += 1;
-        let has_copy = packet.hops > 0 || packet.attempt > 0;
-        self.counts.lost_without_copy += u64::from(packet.is_data() && !has_copy);
     }
 
     /// Room in use in every stash, by switch and port.

@@ -186,13 +186,13 @@ impl Twin<'_> {
         assert_eq!(packet.destination as usize, nic, "it reaches its NIC");
         match packet.kind {
             Kind::Data => self.data_arrived(nic, packet),
-            Kind::Acknowledgement { .. } if packet.is_corrupt => self.counts.discarded += 1,
+            Kind::Acknowledgement { .. } if packet.is_corrupt || packet.is_void => {
+                self.counts.discarded += 1;
+            }
             Kind::Acknowledgement { .. } => {
                 self.counts.acknowledgements += 1;
                 self.deliver(packet);
-                if !packet.is_void {
-                    self.acknowledged(nic, packet);
-                }
+                self.acknowledged(nic, packet);
             }
         }
     }

@@ -152,7 +152,7 @@ impl Twin<'_> {
             vc,
             start,
         });
-        self.counts.links += 1;
+        self.counts.hops += 1;
         self.look_at_acknowledgement(s, q, id);
     }
 

@@ -152,8 +152,13 @@ impl Twin<'_> {
         }
     }
 
-    /// Messages of the side band that arrive now, then entries that have waited too long.
+    /// Entries that have waited too long, then messages of the side band that arrive now. Copies are sent again in
+    /// the order of ports and packets, and before any is deleted.
     pub(crate) fn side_band(&mut self, s: usize) {
+        if self.timeout.is_some() {
+            self.time_out(s);
+        }
+        let (mut again, mut deleted) = (vec![], vec![]);
         while let Some(message) = due(&mut self.switches[s].side_band, self.now) {
             match message {
                 Message::Location {
@@ -161,25 +166,31 @@ impl Twin<'_> {
                     sequence,
                     port,
                 } => self.located(s, origin, sequence, port),
-                Message::Delete { port, key } => {
-                    let stash = &mut self.switches[s].stashes[port];
-                    let copy = stash.copies.remove(&key).expect("a copy is deleted once");
-                    let n = self.packets[copy.packet].flits;
-                    assert_eq!(copy.present, n, "a copy is deleted when it is whole");
-                    stash.used -= n.next_multiple_of(2);
-                    self.counts.deletions += 1;
-                }
+                Message::Delete { port, key } => deleted.push((port, key)),
                 Message::Retransmit {
                     port,
                     key,
                     origin,
                     attempt,
-                } => self.retransmit(s, port, key, origin, attempt),
+                } => again.push((port, key, origin, attempt)),
             }
         }
-        if self.timeout.is_some() {
-            self.time_out(s);
+        again.sort_unstable();
+        for (port, key, origin, attempt) in again {
+            self.retransmit(s, port, key, origin, attempt);
         }
+        for (port, key) in deleted {
+            self.delete(s, port, key);
+        }
+    }
+
+    fn delete(&mut self, s: usize, port: usize, key: (u32, u32)) {
+        let stash = &mut self.switches[s].stashes[port];
+        let copy = stash.copies.remove(&key).expect("a copy is deleted once");
+        let n = self.packets[copy.packet].flits;
+        assert_eq!(copy.present, n, "a copy is deleted when it is whole");
+        stash.used -= n.next_multiple_of(2);
+        self.counts.deletions += 1;
     }
 
     fn located(&mut self, s: usize, origin: usize, sequence: u32, port: usize) {
@@ -227,18 +238,15 @@ impl Twin<'_> {
         let id = self.copy(kept.packet);
         self.packets[id].attempt = attempt;
         self.counts.retransmissions += 1;
-        if self.route(s, origin, 0, id) {
-            self.switches[s].stashes[port].retrieval.push_back(id);
-        } else {
-            self.attempt_begins(s, id);
-        }
+        self.route(s, origin, 0, id);
+        self.switches[s].stashes[port].retrieval.push_back(id);
     }
 
-    /// An attempt is granted the bus of its stash port (or lost there): its timeout runs.
+    /// An attempt is granted the bus of its stash port: its timeout runs.
     pub(crate) fn attempt_begins(&mut self, s: usize, id: usize) {
         let packet = self.packets[id];
         let (_, origin) = self.origin_of(packet.source);
-        let deadline = self.timeout.map(|timeout| self.now + timeout);
+        let deadline = self.deadline();
         let tracked = &mut self.switches[s].inputs[origin].tracked;
         if let Some(entry) = tracked.get_mut(&packet.sequence)
             && entry.attempt == packet.attempt
@@ -247,14 +255,21 @@ impl Twin<'_> {
         }
     }
 
+    /// The edge at which an attempt that begins now has waited too long.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        let timeout = self.timeout?;
+        Some((self.now + timeout).next_multiple_of(self.period()))
+    }
+
+    /// Entries that have waited too long are sent again, or wait once more while their copy is not located.
     fn time_out(&mut self, s: usize) {
-        let (now, timeout) = (self.now, self.timeout.expect("a timeout"));
+        let (now, again) = (self.now, self.deadline());
         for p in 0..self.shape.ports() {
             let tracked = &mut self.switches[s].inputs[p].tracked;
             let mut late = vec![];
             for (&sequence, entry) in tracked {
                 if entry.deadline == Some(now) {
-                    entry.deadline = Some(now + timeout);
+                    entry.deadline = again;
                     if entry.location.is_some() {
                         late.push(sequence);
                     }
