@@ -1,0 +1,427 @@
+//! Named configurations: each drains by itself, and is compared between the model and its twin.
+
+use std::sync::Arc;
+
+use netloom_fabric::{LinkTiming, TileStages, Window};
+use netloom_routing::{Minimal, Par, Routing, Ugal, Valiant};
+use netloom_topology::{Arrangement, Dragonfly, Placement};
+
+use super::{Case, STAGES, scripted};
+
+const fn link(flit: u64, delay: u64) -> LinkTiming {
+    LinkTiming { flit, delay }
+}
+
+/// The window of paper 002, small enough to be felt here.
+pub(crate) const WINDOW: Window = Window {
+    most: 96,
+    least: 24,
+    cut: (4, 5),
+    step: 300,
+};
+
+impl Case {
+    /// A dragonfly of so many hosts and global cables per switch, and switches per group.
+    pub(crate) fn dragonfly(
+        (hosts, switches, globals): (u16, u16, u16),
+        routing: Arc<dyn Routing + Send + Sync>,
+    ) -> Case {
+        let ports = (hosts + switches - 1 + globals).next_multiple_of(4);
+        let tiles = (2, 2, ports / 2, ports / 2);
+        Case {
+            topology: Arc::new(Dragonfly {
+                hosts,
+                switches,
+                globals,
+                groups: None,
+                arrangement: Arrangement::PalmTree,
+                ports: Some(ports),
+                placement: Placement::Random,
+            }),
+            routing,
+            tiles,
+            links: vec![link(13, 65), link(13, 130), link(13, 650)],
+            input: vec![60, 60, 120],
+            output: vec![60, 60, 120],
+            flits: vec![vec![4, 12, 24]],
+            until: 12_000,
+            ..Case::single(2)
+        }
+    }
+
+    fn small_dragonfly(routing: Arc<dyn Routing + Send + Sync>) -> Case {
+        Case {
+            until: 40_000,
+            ..Case::dragonfly((1, 2, 1), routing)
+        }
+    }
+
+    fn clocks(self, period: u64, flit: u64) -> Case {
+        let links = self.links.iter();
+        Case {
+            period,
+            links: links.map(|l| link(flit, l.delay)).collect(),
+            ..self
+        }
+    }
+
+    fn tiles(self, rows: u16, columns: u16, inputs: u16, outputs: u16) -> Case {
+        Case {
+            tiles: (rows, columns, inputs, outputs),
+            ..self
+        }
+    }
+
+    fn at(self, load: f64) -> Case {
+        Case { load, ..self }
+    }
+
+    fn sized(self, flits: &[u64]) -> Case {
+        Case {
+            flits: vec![flits.to_vec()],
+            ..self
+        }
+    }
+
+    fn buffers(self, row: u32, column: u32, input: u32, output: u32) -> Case {
+        Case {
+            row_buffer: row,
+            column_buffer: column,
+            input: vec![input],
+            output: vec![output],
+            ..self
+        }
+    }
+}
+
+const MIXED: [u64; 4] = [1, 7, 24, 60];
+
+/// Switches of other shapes, sizes and clocks, without endpoints that acknowledge.
+fn switches() -> Vec<(&'static str, Case)> {
+    let shortest = TileStages {
+        before_bus: 0,
+        row_bus: 1,
+        tile: 1,
+        multiplexer: 1,
+        output: 0,
+        side_band: 1,
+    };
+    let longest = TileStages {
+        before_bus: 5,
+        row_bus: 4,
+        tile: 6,
+        multiplexer: 3,
+        output: 7,
+        side_band: 9,
+    };
+    let single = || Case::single(8).sized(&MIXED);
+    vec![
+        ("baseline", Case::single(8)),
+        ("full load", single().at(1.0)),
+        ("light load", single().at(0.2)),
+        (
+            "two rows of three tiles",
+            Case::single(12).tiles(2, 3, 6, 4).sized(&MIXED).at(0.9),
+        ),
+        (
+            "three rows of two tiles",
+            Case::single(12).tiles(3, 2, 4, 6).sized(&MIXED).at(0.9),
+        ),
+        ("one column", single().tiles(4, 1, 2, 8).at(0.9)),
+        ("one row", single().tiles(1, 4, 8, 2).at(0.9)),
+        ("a tile for each pair", single().tiles(8, 8, 1, 1).at(0.9)),
+        ("unused ports", Case::single(5).sized(&MIXED).at(0.9)),
+        (
+            "buffers of one packet",
+            single().buffers(1, 1, 0, 0).at(1.0),
+        ),
+        ("a short row buffer", single().buffers(1, 4, 60, 60).at(1.0)),
+        (
+            "a short column buffer",
+            single().buffers(4, 1, 60, 60).at(1.0),
+        ),
+        ("clocks of 1 and 1", single().clocks(1, 1).at(0.9)),
+        ("clocks of 7 and 11", single().clocks(7, 11).at(0.9)),
+        ("clocks of 3 and 10", single().clocks(3, 10).at(0.9)),
+        (
+            "single flits",
+            Case {
+                until: 8_000,
+                ..Case::single(8).sized(&[1]).at(1.0)
+            },
+        ),
+        (
+            "short stages",
+            Case {
+                stages: shortest,
+                ..single().at(0.9)
+            },
+        ),
+        (
+            "long stages",
+            Case {
+                stages: longest,
+                ..single().at(0.9)
+            },
+        ),
+        (
+            "links without delay",
+            Case {
+                links: vec![link(13, 0)],
+                ..single().at(0.9)
+            },
+        ),
+        ("a hot spot", single().hot(3).at(0.9)),
+    ]
+}
+
+/// Several switches.
+fn fabrics() -> Vec<(&'static str, Case)> {
+    vec![
+        ("a tree", Case::tree(4, 2).at(0.3)),
+        ("a loaded tree", Case::tree(4, 2).sized(&MIXED).at(1.0)),
+        ("three levels", Case::tree(2, 3).sized(&MIXED).at(0.8)),
+        (
+            "a tree of tight buffers",
+            Case::tree(4, 2).sized(&MIXED).buffers(1, 1, 0, 0).at(1.0),
+        ),
+        ("two lanes", Case::torus(&[4, 3], 2).sized(&MIXED).at(0.9)),
+        (
+            "two lanes and tight buffers",
+            Case::torus(&[4, 3], 2)
+                .sized(&MIXED)
+                .buffers(1, 1, 8, 8)
+                .at(1.0),
+        ),
+        (
+            "minimal on a small dragonfly",
+            Case::small_dragonfly(Arc::new(Minimal {})).at(0.8),
+        ),
+        (
+            "minimal on a dragonfly",
+            Case::dragonfly((2, 4, 2), Arc::new(Minimal {})).at(0.6),
+        ),
+        (
+            "Valiant on a dragonfly",
+            Case::dragonfly((2, 4, 2), Arc::new(Valiant {})).at(0.4),
+        ),
+        (
+            "UGAL on a small dragonfly",
+            Case::small_dragonfly(ugal()).at(1.0),
+        ),
+        (
+            "UGAL on a dragonfly",
+            Case::dragonfly((2, 4, 2), ugal()).at(0.7),
+        ),
+        (
+            "PAR on a dragonfly",
+            Case::dragonfly((2, 4, 2), par()).at(0.7),
+        ),
+        (
+            "PAR and a hot spot",
+            Case::dragonfly((2, 4, 2), par()).hot(17).at(0.5),
+        ),
+    ]
+}
+
+fn par() -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(Par { threshold: 24 })
+}
+
+fn ugal() -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(Ugal {
+        threshold: 24,
+        knowledge: netloom_routing::Knowledge::Local,
+    })
+}
+
+/// Acknowledgements, windows, marks and packets put aside.
+fn endpoints() -> Vec<(&'static str, Case)> {
+    let tree = || Case::tree(4, 2).sized(&MIXED);
+    let single = || Case::single(8).sized(&MIXED);
+    let narrow = Window {
+        most: 30,
+        step: 97,
+        ..WINDOW
+    };
+    vec![
+        ("acknowledgements", tree().acknowledging().at(0.9)),
+        (
+            "acknowledgements of two flits",
+            Case {
+                acknowledgement: Some(2),
+                flits: vec![MIXED.to_vec(), vec![3]],
+                ..tree().at(0.9)
+            },
+        ),
+        (
+            "windows",
+            Case {
+                marks_above: vec![30],
+                ..tree().marking(&[30], WINDOW).hot(3).at(0.9)
+            },
+        ),
+        ("narrow windows", tree().marking(&[24], narrow).at(1.0)),
+        (
+            "windows on one switch",
+            single().marking(&[24], WINDOW).hot(3).at(1.0),
+        ),
+        (
+            "windows on a dragonfly",
+            Case::dragonfly((2, 4, 2), par())
+                .marking(&[30, 60, 90], WINDOW)
+                .hot(9)
+                .at(0.7),
+        ),
+        (
+            "set aside on one switch",
+            Case {
+                row_buffer: 1,
+                ..single()
+                    .marking(&[24], WINDOW)
+                    .setting_aside(&[120])
+                    .hot(3)
+                    .at(1.0)
+            },
+        ),
+        (
+            "set aside without windows",
+            Case {
+                window: None,
+                row_buffer: 1,
+                ..single()
+                    .marking(&[24], WINDOW)
+                    .setting_aside(&[90])
+                    .hot(3)
+                    .at(1.0)
+            },
+        ),
+        (
+            "set aside in a tree",
+            Case {
+                row_buffer: 1,
+                ..tree()
+                    .marking(&[24], WINDOW)
+                    .setting_aside(&[100, 0])
+                    .hot(3)
+                    .at(1.0)
+            },
+        ),
+        (
+            "set aside on a dragonfly",
+            Case {
+                row_buffer: 1,
+                ..Case::dragonfly((2, 4, 2), par())
+                    .marking(&[24], WINDOW)
+                    .setting_aside(&[100, 60, 0])
+                    .hot(9)
+                    .at(0.8)
+            },
+        ),
+    ]
+}
+
+/// Copies for reliability, and faults.
+fn copies() -> Vec<(&'static str, Case)> {
+    let tree = || Case::tree(4, 2).sized(&MIXED);
+    let single = || Case::single(8).sized(&MIXED);
+    let slow = TileStages {
+        side_band: 400,
+        ..STAGES
+    };
+    let small = || Case::small_dragonfly(par());
+    let faulty = || tree().reliable(&[600], Some(6_000)).at(0.4);
+    vec![
+        ("ample stashes", tree().reliable(&[600], None).at(0.8)),
+        ("scarce stashes", tree().reliable(&[48], None).at(0.9)),
+        (
+            "scarce stashes at some ports",
+            tree().reliable(&[0, 60], None).at(0.9),
+        ),
+        (
+            "scarce stashes on one switch",
+            single().reliable(&[24], None).at(1.0),
+        ),
+        (
+            "odd packets in stashes",
+            Case::single(8)
+                .sized(&[1, 3, 5])
+                .reliable(&[24], None)
+                .at(0.8),
+        ),
+        (
+            "acknowledged before located",
+            Case {
+                stages: slow,
+                ..single().reliable(&[600], None).at(0.6)
+            },
+        ),
+        (
+            "short rows with copies",
+            single().reliable(&[200], None).buffers(1, 1, 0, 0).at(1.0),
+        ),
+        (
+            "copies and windows",
+            tree()
+                .marking(&[24], WINDOW)
+                .reliable(&[300], None)
+                .hot(5)
+                .at(0.9),
+        ),
+        (
+            "copies on a dragonfly",
+            Case::dragonfly((2, 4, 2), par())
+                .reliable(&[200, 120, 0], None)
+                .at(0.7),
+        ),
+        ("corruption", faulty().faulty(0.05, 0.0, 0.0)),
+        ("losses", faulty().faulty(0.0, 0.05, 0.0)),
+        ("damage on links", faulty().faulty(0.0, 0.0, 0.2)),
+        ("all faults", faulty().faulty(0.05, 0.05, 0.1)),
+        (
+            "timeouts too short",
+            tree()
+                .reliable(&[600], Some(3_333))
+                .faulty(0.02, 0.02, 0.02)
+                .at(0.3),
+        ),
+        (
+            "faults and a slow side band",
+            Case {
+                stages: slow,
+                ..single()
+                    .reliable(&[600], Some(5_000))
+                    .faulty(0.1, 0.05, 0.05)
+                    .at(0.3)
+            },
+        ),
+        (
+            "faults on a small dragonfly",
+            small()
+                .reliable(&[400], Some(9_001))
+                .faulty(0.05, 0.02, 0.05)
+                .at(0.4),
+        ),
+        (
+            "faults, windows and marks",
+            tree()
+                .marking(&[24], WINDOW)
+                .reliable(&[300], Some(9_000))
+                .faulty(0.05, 0.0, 0.02)
+                .hot(5)
+                .at(0.5),
+        ),
+    ]
+}
+
+pub(crate) fn cases() -> Vec<(&'static str, Case)> {
+    [switches(), fabrics(), endpoints(), copies()].concat()
+}
+
+/// One message through one switch of short links.
+pub(crate) fn one_packet(flits: u64) -> Case {
+    Case {
+        flits: vec![vec![flits]],
+        ..Case::single(8).scripted(&[scripted(0, 0, 5, flits)])
+    }
+}

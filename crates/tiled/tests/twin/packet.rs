@@ -1,0 +1,87 @@
+//! Packets and their flits.
+
+/// A packet. What it decides about itself at a switch (`output`, `output_vc`) is only good until its header
+/// reaches the next one; what moves its tail keeps its own notes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) source: u32,
+    pub(crate) sequence: u32,
+    pub(crate) destination: u32,
+    pub(crate) generation: u64,
+    pub(crate) sl: u8,
+    pub(crate) flits: u32,
+    pub(crate) kind: Kind,
+    /// Switches it has been routed at.
+    pub(crate) hops: u8,
+    pub(crate) detour: bool,
+    pub(crate) is_marked: bool,
+    pub(crate) is_corrupt: bool,
+    /// How often its first switch has sent it again.
+    pub(crate) attempt: u32,
+    /// Where it leaves the present switch, and on which virtual channel.
+    pub(crate) output: usize,
+    pub(crate) output_vc: usize,
+    /// An acknowledgement that the end port of its NIC could not use.
+    pub(crate) is_void: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Data,
+    Acknowledgement {
+        /// The acknowledged packet, and its flits.
+        of: u32,
+        flits: u32,
+        is_positive: bool,
+        /// The mark of the packet, echoed.
+        is_marked: bool,
+    },
+}
+
+impl Packet {
+    pub(crate) fn is_data(&self) -> bool {
+        self.kind == Kind::Data
+    }
+}
+
+/// One flit: of which packet, and which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Flit {
+    pub(crate) packet: usize,
+    pub(crate) k: u32,
+}
+
+impl Flit {
+    pub(crate) fn is_header(self) -> bool {
+        self.k == 0
+    }
+}
+
+/// A packet that is read flit by flit, one per cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) packet: usize,
+    pub(crate) flits: u32,
+    /// The next flit to be read.
+    pub(crate) k: u32,
+}
+
+impl Reading {
+    pub(crate) fn new(packet: usize, flits: u32) -> Self {
+        Reading {
+            packet,
+            flits,
+            k: 0,
+        }
+    }
+
+    /// The flit of this cycle, and whether it is the last.
+    pub(crate) fn next(&mut self) -> (Flit, bool) {
+        let flit = Flit {
+            packet: self.packet,
+            k: self.k,
+        };
+        self.k += 1;
+        (flit, self.k == self.flits)
+    }
+}

@@ -1,0 +1,76 @@
+//! Room in a buffer that virtual channels share, counted in whole packets.
+
+use netloom_fabric::Sizes;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    sizes: Sizes,
+    used: Vec<u32>,
+}
+
+impl Pool {
+    pub(crate) fn new(sizes: &Sizes, n_vls: usize) -> Self {
+        Pool {
+            sizes: sizes.clone(),
+            used: vec![0; n_vls],
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> u32 {
+        self.sizes.total()
+    }
+
+    pub(crate) fn used(&self, vc: usize) -> u32 {
+        self.used[vc]
+    }
+
+    pub(crate) fn in_use(&self) -> u32 {
+        self.used.iter().sum()
+    }
+
+    /// What would be spoken for if a channel used so much: the reserves of all others stay free.
+    fn kept_with(&self, vc: usize, used: u32) -> u32 {
+        let Sizes::Pool { min, .. } = &self.sizes else {
+            unreachable!("a pool");
+        };
+        let of = |v: usize| if v == vc { used } else { self.used[v] };
+        (0..self.used.len()).map(|v| of(v).max(min[v])).sum()
+    }
+
+    pub(crate) fn fits(&self, vc: usize, flits: u32) -> bool {
+        let used = self.used[vc] + flits;
+        match &self.sizes {
+            Sizes::Static(sizes) => used <= sizes[vc],
+            Sizes::Pool { capacity, .. } => self.kept_with(vc, used) <= *capacity,
+        }
+    }
+
+    pub(crate) fn take(&mut self, vc: usize, flits: u32) {
+        assert!(self.fits(vc, flits), "room is there before it is taken");
+        self.used[vc] += flits;
+        self.check();
+    }
+
+    pub(crate) fn give(&mut self, vc: usize, flits: u32) {
+        let left = self.used[vc].checked_sub(flits);
+        self.used[vc] = left.expect("room is given back once");
+    }
+
+    /// Every channel has its reserve, whatever the others do.
+    pub(crate) fn check(&self) {
+        if let Sizes::Pool { capacity, min, .. } = &self.sizes {
+            let kept: u32 = self.used.iter().zip(min).map(|(&u, &m)| u.max(m)).sum();
+            assert!(kept <= *capacity, "every virtual channel keeps its reserve");
+            for (vc, &reserve) in min.iter().enumerate() {
+                let free = reserve.saturating_sub(self.used[vc]);
+                assert!(free == 0 || self.fits(vc, free), "the reserve of VC {vc}");
+            }
+        }
+    }
+}
+
+/// The first candidate from a pointer on, going round: the smallest that is not below it, else the smallest.
+pub(crate) fn first_from(pointer: usize, candidates: &[usize]) -> Option<usize> {
+    let later = candidates.iter().copied().filter(|&c| c >= pointer).min();
+    later.or_else(|| candidates.iter().copied().min())
+}
