@@ -106,7 +106,7 @@ impl HotSpot {
                 }
             }
             HotSources::These(set) => {
-                for member in set.members(context.n_nics)? {
+                for member in set.members(context.n_nics, context.groups)? {
                     if member == destination {
                         return Err(format!("the hot source {member} is the hot destination"));
                     }
