@@ -133,6 +133,19 @@ impl Class {
         matches!(&self.workload, Workload::Generated(script) if script.generator.is_program())
     }
 
+    /// All sets of NICs that it names, those of its pattern or workload included.
+    pub fn sets(&self) -> Vec<NicSet> {
+        match &self.workload {
+            Workload::Drawn(law) => {
+                let mut sets = law.pattern.sets();
+                sets.extend([law.sources.clone(), law.destinations.clone()]);
+                sets
+            }
+            Workload::Generated(script) => script.generator.sets(),
+            Workload::Listed(_) => vec![],
+        }
+    }
+
     /// Bytes of the largest message; `None` where a file lists them.
     pub fn largest_message(&self) -> Option<u32> {
         match &self.workload {

@@ -45,7 +45,7 @@ impl FromToml for Members {
             ["next", _] => Members::Next,
             _ => {
                 let set = NicSet::read(value, notes)?;
-                if let Some(other) = set.group() {
+                if let Some(other) = set.groups().next() {
                     let message = format!("\"{other}\" is no set of NICs");
                     let help = "write \"random 48\" (drawn), \"next 48\" (the first that are left), \"rest\", or a \
                                 set of NICs like \"0-63\"; a group is not made of others, they have nothing in common";
@@ -177,6 +177,12 @@ impl Groups {
     pub fn are_random(&self) -> bool {
         let is_random = |(_, members): &(String, Members)| matches!(members, Members::Random(_));
         self.0.iter().any(is_random)
+    }
+
+    /// Whether another seed can give a group other members: it draws, or has what draws have left.
+    pub fn is_drawn(&self, name: &str) -> bool {
+        let group = self.0.iter().find(|(known, _)| known == name);
+        self.are_random() && group.is_some_and(|(_, members)| !matches!(members, Members::Set(_)))
     }
 
     /// The members of every group for a seed, or everything that is wrong with them.

@@ -163,15 +163,26 @@ impl NicSet {
         }
     }
 
-    /// The first group that it names.
-    pub fn group(&self) -> Option<&str> {
-        let NicSet::Terms(terms) = self else {
-            return None;
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        let terms = match self {
+            NicSet::Terms(terms) => &terms[..],
+            _ => &[],
         };
-        terms.iter().find_map(|term| match &term.of {
+        terms.iter().map(|term| &term.of)
+    }
+
+    /// The groups that it names.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.parts().filter_map(|part| match part {
             Part::Group(name) => Some(name.as_str()),
             _ => None,
         })
+    }
+
+    /// Whether it names NICs by their numbers.
+    pub fn has_numbers(&self) -> bool {
+        let is_number = |part: &Part| matches!(part, Part::Range(..) | Part::Residue { .. });
+        matches!(self, NicSet::Range(..) | NicSet::List(_)) || self.parts().any(is_number)
     }
 
     /// Whether the file leaves the choice open.

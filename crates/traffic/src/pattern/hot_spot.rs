@@ -160,6 +160,14 @@ impl Pattern for HotSpot {
             uniform: Uniform {}.prepare(context)?,
         }))
     }
+
+    fn sets(&self) -> Vec<NicSet> {
+        let mut sets = vec![NicSet::List(vec![NicId(self.destination)])];
+        if let HotSources::These(set) = &self.sources {
+            sets.push(set.clone());
+        }
+        sets
+    }
 }
 
 struct Hot {

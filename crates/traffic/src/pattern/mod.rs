@@ -28,12 +28,17 @@ use netloom_catalog::{Kind, kind};
 use netloom_random::Draw;
 use netloom_units::NicId;
 
-use crate::{Context, Window};
+use crate::{Context, NicSet, Window};
 
 /// A law of destinations.
 pub trait Pattern: Send + Sync {
     /// Prepares for a run (draws its permutation, for example), or says why it cannot be.
     fn prepare(&self, context: &Context<'_>) -> Result<Box<dyn Destinations>, String>;
+
+    /// The sets of NICs that it names itself.
+    fn sets(&self) -> Vec<NicSet> {
+        vec![]
+    }
 }
 
 /// The destinations of one class, ready for the run.

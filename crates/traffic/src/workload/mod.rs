@@ -14,7 +14,7 @@ use netloom_catalog::{Kind, kind};
 use netloom_packet::Arrival;
 use netloom_units::NicId;
 
-use crate::Setting;
+use crate::{NicSet, Setting};
 use programs::Placed;
 
 /// A workload that says everything about its messages.
@@ -24,6 +24,9 @@ pub trait Generator: Send + Sync {
 
     /// Its messages, or why there are none. They depend on the setting alone.
     fn generate(&self, setting: &Setting<'_>) -> Result<Generated, String>;
+
+    /// The sets of NICs that it names.
+    fn sets(&self) -> Vec<NicSet>;
 
     /// Whether it gives programs.
     fn is_program(&self) -> bool {

@@ -170,6 +170,10 @@ impl Generator for San {
         data.unwrap_or(0).max(self.request.0) as u32
     }
 
+    fn sets(&self) -> Vec<NicSet> {
+        vec![self.hosts.clone(), self.disks.clone()]
+    }
+
     fn generate(&self, setting: &Setting<'_>) -> Result<Generated, String> {
         let members = |set: &NicSet, key: &str| {
             let members = set.members(setting.n_nics, setting.groups);

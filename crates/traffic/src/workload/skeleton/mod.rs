@@ -72,6 +72,10 @@ impl<S: Skeleton> Generator for S {
         Ok(Generated::Programs(programs.place(&nics, setting.n_nics)))
     }
 
+    fn sets(&self) -> Vec<NicSet> {
+        vec![self.nics().clone()]
+    }
+
     fn is_program(&self) -> bool {
         true
     }
