@@ -363,11 +363,11 @@ fn what_does_not_fit_is_told() {
     };
     assert_eq!(
         problem("bigfft", ""),
-        "1024 ranks for 64 NICs: each rank needs one of its own"
+        "1024 ranks for 64 NICs: make the job smaller or give it more `nics`"
     );
     assert_eq!(
         problem("amr", "ranks = 9\nnics = \"0-7\""),
-        "9 ranks for 8 NICs: each rank needs one of its own"
+        "9 ranks for 8 NICs: make the job smaller or give it more `nics`"
     );
     assert_eq!(
         problem("minife", "nics = \"job\""),

@@ -60,7 +60,7 @@ impl<S: Skeleton> Generator for S {
         let n_ranks = self.n_ranks();
         if n_ranks as usize > nics.len() {
             return Err(format!(
-                "{n_ranks} ranks for {} NICs: each rank needs one of its own",
+                "{n_ranks} ranks for {} NICs: make the job smaller or give it more `nics`",
                 nics.len()
             ));
         }
