@@ -11,7 +11,8 @@ use netloom_units::{Bytes, Sl, Time};
 use crate::composed::{Composed, Silent, Windows};
 use crate::context::NEVER;
 use crate::{
-    ArrivalProcess, Context, Drawn, FlowList, Generated, Generator, Mistake, NicSet, Pattern, Sizes,
+    ArrivalProcess, Context, FlowList, Generated, Generator, GroupMembers, Mistake, NicSet,
+    Pattern, Sizes,
 };
 
 /// The largest service level that any fabric of ours has (Omni-Path: 32 of them).
@@ -87,7 +88,7 @@ pub struct Setting<'a> {
     /// NICs of the fabric.
     pub n_nics: u32,
     /// The groups that sets of NICs may name; [`NO_GROUPS`](crate::NO_GROUPS) if there are none.
-    pub groups: &'a Drawn,
+    pub groups: &'a GroupMembers,
     /// Seed of the run.
     pub seed: u64,
     /// Index of the class in the experiment.

@@ -2,7 +2,7 @@
 
 use netloom_units::{NicId, Time};
 
-use crate::Drawn;
+use crate::GroupMembers;
 
 /// Later than every cycle of a run.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -47,7 +47,7 @@ pub struct Context<'a> {
     /// NICs of the fabric.
     pub n_nics: u32,
     /// The groups that sets of NICs may name.
-    pub groups: &'a Drawn,
+    pub groups: &'a GroupMembers,
     /// Seed of the run.
     pub seed: u64,
     /// Index of the class in the experiment.

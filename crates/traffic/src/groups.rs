@@ -82,14 +82,14 @@ pub struct Groups(pub Vec<(String, Members)>);
 
 /// The members of every group in one run, in ascending order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Drawn {
+pub struct GroupMembers {
     groups: Vec<(String, Vec<NicId>)>,
 }
 
 /// A run without groups.
-pub static NO_GROUPS: Drawn = Drawn { groups: vec![] };
+pub static NO_GROUPS: GroupMembers = GroupMembers { groups: vec![] };
 
-impl Drawn {
+impl GroupMembers {
     /// The members of a group, or what is wrong with its name.
     pub fn members(&self, name: &str) -> Result<&[NicId], String> {
         let found = self.groups.iter().find(|(known, _)| known == name);
@@ -190,7 +190,7 @@ impl Groups {
     /// Sets come first; then every group takes from what is left, in the order written; "rest" is last. Random ones
     /// take from one random order of all NICs, so a further group changes none of those before it. How many members
     /// a group has does not depend on the seed.
-    pub fn draw(&self, n_nics: u32, seed: u64) -> Result<Drawn, Vec<BadGroup>> {
+    pub fn draw(&self, n_nics: u32, seed: u64) -> Result<GroupMembers, Vec<BadGroup>> {
         let mut owners: Vec<Option<usize>> = vec![None; n_nics as usize];
         let mut bad = vec![];
         let mut wrong = |at: usize, other: Option<usize>, problem: String| {
@@ -261,7 +261,7 @@ impl Groups {
                 groups[owner].1.push(nic);
             }
         }
-        Ok(Drawn { groups })
+        Ok(GroupMembers { groups })
     }
 
     fn positions(&self, of: &Members) -> impl Iterator<Item = usize> {

@@ -44,7 +44,7 @@ pub use class::{Class, Law, Script, Setting, Workload};
 pub use connections::{Connections, Flow, FlowSetting, MOST_FLOWS};
 pub use context::{Context, Window};
 pub use flow_list::{FlowList, Mistake};
-pub use groups::{BadGroup, Drawn, Groups, Members, NO_GROUPS};
+pub use groups::{BadGroup, GroupMembers, Groups, Members, NO_GROUPS};
 pub use nic_set::{NicSet, Part, Term};
 pub use pattern::{
     BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Incast, Neighbour,

@@ -7,7 +7,7 @@ use std::fmt;
 use netloom_catalog::{FromToml, Notes, Shape, Value, ValueShape};
 use netloom_units::NicId;
 
-use crate::Drawn;
+use crate::GroupMembers;
 
 /// Some NICs of a fabric whose size is not known yet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,7 +59,7 @@ impl Part {
         }
     }
 
-    fn members(&self, n_nics: u32, groups: &Drawn) -> Result<Vec<NicId>, String> {
+    fn members(&self, n_nics: u32, groups: &GroupMembers) -> Result<Vec<NicId>, String> {
         let (first, end, step) = match self {
             Part::All => (0, n_nics, 1),
             Part::Range(first, last) => (first.0, n_nics.min(last.0.saturating_add(1)), 1),
@@ -119,7 +119,7 @@ impl fmt::Display for Term {
 impl NicSet {
     /// The members in ascending order, each once, or what is wrong with them in a fabric of `n_nics` with these
     /// groups.
-    pub fn members(&self, n_nics: u32, groups: &Drawn) -> Result<Vec<NicId>, String> {
+    pub fn members(&self, n_nics: u32, groups: &GroupMembers) -> Result<Vec<NicId>, String> {
         let mut members: Vec<NicId> = match self {
             NicSet::All => (0..n_nics).map(NicId).collect(),
             // Beyond the fabric one wrong member is enough to be told of.

@@ -6,12 +6,12 @@ use netloom_catalog::{Document, Notes, Section};
 use netloom_packet::{Op, Program, Segmentation};
 use netloom_traffic::programs::{Placed, Programs, Rank, Step, play};
 use netloom_traffic::{
-    Class, Drawn, Generated, Generator, Groups, Members, NO_GROUPS, Setting, WORKLOADS,
+    Class, Generated, Generator, GroupMembers, Groups, Members, NO_GROUPS, Setting, WORKLOADS,
 };
 use netloom_units::{Bytes, NicId, Time};
 use proptest::prelude::*;
 
-fn setting(n_nics: u32, groups: &Drawn, seed: u64) -> Setting<'_> {
+fn setting(n_nics: u32, groups: &GroupMembers, seed: u64) -> Setting<'_> {
     Setting {
         segmentation: Segmentation {
             flit: Bytes(10),
@@ -76,6 +76,25 @@ const SKELETONS: [&str; 6] = [
     "amr",
     "minife",
 ];
+
+#[test]
+fn every_skeleton_is_tested_and_its_example_is_small() {
+    let are_programs = WORKLOADS.iter().filter(|kind| {
+        let read = read(kind.name, kind.example);
+        read.unwrap_or_else(|problems| panic!("{problems:?}"))
+            .is_program()
+    });
+    let kinds: Vec<_> = are_programs.collect();
+    assert!(kinds.iter().map(|kind| kind.name).eq(SKELETONS));
+    for kind in kinds {
+        let programs = programs(kind.name, kind.example);
+        assert!((10..30).contains(&programs.n_ranks()), "{}", kind.name);
+        let packets = programs.sum(|bytes| u64::from(bytes).div_ceil(240));
+        let per_rank = packets / u64::from(programs.n_ranks());
+        assert!((10..1000).contains(&per_rank), "{}: {per_rank}", kind.name);
+        assert!(play(&programs, |_| 1).is_ok());
+    }
+}
 
 /// Ranks, rounds, messages in all and their bytes, and how many messages follow each other at most.
 struct Expected {

@@ -3,7 +3,7 @@
 use netloom_fabric::{FlowControl, NicQueues, QueueMap};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
-use netloom_traffic::{Class, Drawn, Workload};
+use netloom_traffic::{Class, GroupMembers, Workload};
 use netloom_units::NicId;
 
 use super::lanes::LaneMap;
@@ -77,7 +77,7 @@ pub(crate) fn partitions(state: u64, threads: usize) -> usize {
 }
 
 /// The load of a class as a mean over all NICs.
-pub(crate) fn load_over_all(class: &Class, n_nics: u32, groups: &Drawn) -> Option<f64> {
+pub(crate) fn load_over_all(class: &Class, n_nics: u32, groups: &GroupMembers) -> Option<f64> {
     let Workload::Drawn(law) = &class.workload else {
         return None;
     };
@@ -98,7 +98,7 @@ pub(crate) struct Offered {
 }
 
 /// What the classes of `[[traffic]]` ask for.
-pub(crate) fn offered(workloads: &Workloads, groups: &Drawn) -> Offered {
+pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
     let mut offered = Offered {
         n_classes: workloads.classes.len(),
         ..Offered::default()

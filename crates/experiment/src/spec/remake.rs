@@ -7,7 +7,7 @@ use netloom_catalog::Notes;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Routing;
 use netloom_topology::Blueprint;
-use netloom_traffic::{Class, Drawn, Groups, Setting, Workload};
+use netloom_traffic::{Class, GroupMembers, Groups, Setting, Workload};
 use netloom_units::{Time, Timebase};
 
 use super::admitted::Admission;
@@ -46,7 +46,7 @@ impl Workloads {
     ///
     /// # Panics
     /// If they cannot be drawn, which does not depend on the seed and is checked before (`check::groups`).
-    pub(crate) fn drawn(&self, seed: u64) -> Drawn {
+    pub(crate) fn drawn(&self, seed: u64) -> GroupMembers {
         let drawn = self.groups.draw(self.n_nics, seed);
         drawn.expect("groups fit the fabric for every seed")
     }
