@@ -3,7 +3,7 @@
 use netloom_fabric::{FlowControl, NicQueues, QueueMap};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
-use netloom_traffic::{Class, Workload};
+use netloom_traffic::{Class, GroupMembers, Workload};
 use netloom_units::NicId;
 
 use super::lanes::LaneMap;
@@ -77,11 +77,11 @@ pub(crate) fn partitions(state: u64, threads: usize) -> usize {
 }
 
 /// The load of a class as a mean over all NICs.
-pub(crate) fn load_over_all(class: &Class, n_nics: u32) -> Option<f64> {
+pub(crate) fn load_over_all(class: &Class, n_nics: u32, groups: &GroupMembers) -> Option<f64> {
     let Workload::Drawn(law) = &class.workload else {
         return None;
     };
-    let sources = law.sources.members(n_nics).ok()?;
+    let sources = law.sources.members(n_nics, groups).ok()?;
     Some(law.load * sources.len() as f64 / f64::from(n_nics))
 }
 
@@ -93,10 +93,12 @@ pub(crate) struct Offered {
     pub(crate) load: f64,
     /// Packets per cycle of a NIC, in all.
     pub(crate) packets: f64,
+    /// Packets of programs, however long they take.
+    pub(crate) packets_at_all: u64,
 }
 
 /// What the classes of `[[traffic]]` ask for.
-pub(crate) fn offered(workloads: &Workloads) -> Offered {
+pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
     let mut offered = Offered {
         n_classes: workloads.classes.len(),
         ..Offered::default()
@@ -105,7 +107,7 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
         let Workload::Drawn(law) = &class.workload else {
             continue;
         };
-        let own = load_over_all(class, workloads.n_nics).unwrap_or(0.0);
+        let own = load_over_all(class, workloads.n_nics, groups).unwrap_or(0.0);
         let flits = own * f64::from(workloads.n_nics);
         let largest = law.size.largest();
         let segmentation = workloads.segmentation.of(class.sl);
@@ -128,7 +130,8 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
 /// What one run of an experiment will cost, about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted.
+    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted; programs
+    /// are, whole.
     pub packet_hops: f64,
     /// Memory that the fabric takes.
     pub state_bytes: u64,
@@ -161,7 +164,7 @@ pub(crate) fn fact(
     desk: &mut Desk<'_>,
 ) -> Cost {
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
-    let packets = offered.packets * cycles;
+    let packets = offered.packets * cycles + offered.packets_at_all as f64;
     let load = offered.load;
     let hops = packets * mean_hops(topology, way);
     let runs = match measure.repeat {
