@@ -432,6 +432,10 @@ pub(super) fn way(
 ) -> Option<Forwarding> {
     match spec.routing.compile(topology, seed) {
         Ok(way) => {
+            let way = match centre {
+                Some(_) => way.for_shared_buffers(),
+                None => way,
+            };
             check::deadlock::routing(&spec.kind, topology, &way, centre, desk);
             Some(way)
         }

@@ -109,6 +109,10 @@ impl Remake {
         }
         if self.is_random_wiring || plan.forwarding.needs_occasion() {
             let forwarding = self.routing.compile(&plan.topology, seed).expect(was_built);
+            let forwarding = match plan.switch.architecture.centre() {
+                Some(_) => forwarding.for_shared_buffers(),
+                None => forwarding,
+            };
             plan.forwarding = Arc::new(forwarding);
         }
         if let Architecture::Tiled(tiled) = &mut plan.switch.architecture {
