@@ -52,7 +52,7 @@ impl Described for MultiGrid {
     const SUMMARY: &'static str =
         "A skeleton of MultiGrid: V-cycles of halos with 6 neighbours, smaller on coarser levels.";
     const PAPER: Option<&'static str> = Some(PAPER);
-    const EXAMPLE: &'static str = "grid = [3, 3, 3]\nrounds = 2\nlevels = 3";
+    const EXAMPLE: &'static str = "grid = [3, 3, 3]\nrounds = 2\nlevels = 3\nsize-divisor = 16";
 }
 
 impl Skeleton for MultiGrid {
