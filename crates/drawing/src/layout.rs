@@ -167,8 +167,12 @@ pub fn layout_with(topology: &Topology, hosts: Hosts) -> Layout {
         (Structure::Tree(tree), true) => overview::tree(&mut canvas, tree),
         (Structure::Grid(grid), false) => place::grid(&mut canvas, grid),
         (Structure::Grid(grid), true) => overview::grid(&mut canvas, grid),
-        (Structure::Dragonfly(_) | Structure::Plain, false) => place::plain(&mut canvas),
-        (Structure::Dragonfly(_) | Structure::Plain, true) => overview::plain(&mut canvas),
+        (Structure::Dragonfly(_) | Structure::Megafly(_) | Structure::Plain, false) => {
+            place::plain(&mut canvas)
+        }
+        (Structure::Dragonfly(_) | Structure::Megafly(_) | Structure::Plain, true) => {
+            overview::plain(&mut canvas)
+        }
     }
     canvas.finish(is_large)
 }

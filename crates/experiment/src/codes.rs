@@ -237,6 +237,45 @@ pub const CODES: &[(&str, &str, &str)] = &[
          queue for each lane: give them an amount for each lane, or a pool.",
     ),
     (
+        "E0340",
+        "the tiles of a switch do not add up",
+        "A tiled switch with P ports has R rows of tiles with I inputs each and C columns with O outputs each: P = R × I = C × O. \
+         `rows` and `columns` divide the ports, of which there may be more than the topology uses (`ports`). Sets of ports, of \
+         tiles, and of a tile's outputs or rows by virtual channel have 64 members at most; a tile has up to 16 inputs and \
+         outputs.",
+    ),
+    (
+        "E0341",
+        "a tiled switch has no arbiters and no lanes by service level",
+        "Its virtual channels are those of the routing, all service levels share them, and channels, rows and flows take turns. \
+         So `qos.vls` is 1, and `arbiter`, `nic-arbiter` and NIC queueing have nothing to choose.",
+    ),
+    (
+        "E0342",
+        "the core of a tiled switch is slower than its links",
+        "Inside a tiled switch a packet moves by one flit per cycle of its core clock, without pause. A core that is slower than \
+         the links could not take in what comes.",
+    ),
+    (
+        "E0343",
+        "acknowledgements, stashes, congestion control and faults do not go together",
+        "Copies in a stash are kept until an acknowledgement comes; marks come back by acknowledgements; packets are put aside by \
+         inputs that congestion control calls congested; what faults destroy must be sent again by somebody, which is the \
+         stash with `reliability`. And a stash must be able to hold a packet.",
+    ),
+    (
+        "E0344",
+        "a window that may be too small for a packet",
+        "A flow whose window never has room for its next packet would wait for ever. So the least that marks leave of a window, \
+         and the window itself, hold the largest packet.",
+    ),
+    (
+        "E0345",
+        "endpoints that acknowledge, or are slowed down, without tiled switches",
+        "Acknowledgements and congestion control are part of the model of tiled switches (switch.kind = \"tiled\"). NICs of other \
+         switches send what their queues and credits let them.",
+    ),
+    (
         "E0401",
         "the number of lanes is out of range",
         "InfiniBand has 15 data lanes (VL0 to VL14); VL15 is for management and is not counted.",
@@ -328,7 +367,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
-         n-tree, dimension-order a mesh, torus or hypercube. up-down and shortest take any connected fabric.",
+         n-tree, dimension-order a mesh, torus or hypercube, minimal, valiant and ugal a dragonfly or megafly, par a \
+         dragonfly. up-down and shortest take any connected fabric.",
     ),
     (
         "E0501",
@@ -354,6 +394,16 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "SL2VL exceptions break the bubble rule",
         "The bubble rule guards each lane of a ring by itself. A packet that changes its lane inside a ring enters \
          that lane without the guard.",
+    ),
+    (
+        "E0504",
+        "the routing looks at queues that the switches do not show",
+        "ugal and par send a packet by way of another group where the minimal way looks longer: they compare the flits \
+         that wait at two outputs when the header of the packet is routed. A tiled switch routes headers one after \
+         the other on its clock edges, each seeing what those before it chose. The other switches take in all headers \
+         of an instant at once, so that results do not depend on how a fabric is split, and have no queues to show at \
+         that moment. --force goes on as if nothing ever waited, so that `netloom route` can show the ways of a file: \
+         they are the minimal ones.",
     ),
     (
         "E0601",

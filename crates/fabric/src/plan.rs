@@ -86,6 +86,7 @@ impl Architecture {
     pub fn centre(&self) -> Option<Centre> {
         match self {
             Architecture::Hierarchical(hierarchy) => Some(hierarchy.centre),
+            Architecture::Tiled(tiled) => Some(Centre::of_tiles(tiled.columns, tiled.outputs)),
             _ => None,
         }
     }

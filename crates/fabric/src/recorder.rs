@@ -155,7 +155,7 @@ pub struct Protocol {
     pub lost: u64,
     /// Transmissions that a link had to repeat.
     pub link_repeats: u64,
-    /// Packets that their receiver threw away: damaged, there already, or void.
+    /// Packets that their receiver threw away: damaged, or there already.
     pub discarded: u64,
     /// Those of them that were there already.
     pub duplicates: u64,

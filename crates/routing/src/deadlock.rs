@@ -15,7 +15,8 @@
 //! exception: a packet for one has its slot there before it enters the centre.
 //!
 //! Large trees are not enumerated. Their channels are ranked, up by level and then down by level, and it is
-//! verified switch by switch that no packet can go up again after coming down.
+//! verified switch by switch that no packet can go up again after coming down. Large dragonflies and megaflies are
+//! ranked by the links a packet has taken, which its lane tells (`ladder.rs`).
 
 use std::fmt;
 
@@ -50,6 +51,8 @@ pub struct CentralQueue {
     pub link: u16,
     /// The lane on the link behind the switch.
     pub lane: u8,
+    /// Whether it is the row buffer of a tiled switch: `mport` is then its input and `link` its column.
+    pub is_row_buffer: bool,
 }
 
 /// Which ports share the queues in front of a central crossbar, and how many such queues they have.
@@ -59,9 +62,30 @@ pub struct Centre {
     pub ports_per_mport: u16,
     /// Links of a group to the centre; what goes to output p takes link p modulo this.
     pub links_per_mport: u16,
+    /// In a tiled switch every input is a group of its own, a link leads to the tile of a column, and output p is
+    /// in column p divided by this.
+    pub outputs_of_column: Option<u16>,
 }
 
 impl Centre {
+    /// Groups of ports around a central crossbar.
+    pub fn of_mports(ports_per_mport: u16, links_per_mport: u16) -> Self {
+        Centre {
+            ports_per_mport,
+            links_per_mport,
+            outputs_of_column: None,
+        }
+    }
+
+    /// A tiled switch: what goes from an input to the outputs of one column shares a row buffer.
+    pub fn of_tiles(columns: u16, outputs_of_column: u16) -> Self {
+        Centre {
+            ports_per_mport: 1,
+            links_per_mport: columns,
+            outputs_of_column: Some(outputs_of_column),
+        }
+    }
+
     /// The group of a port.
     #[inline]
     pub fn mport(&self, port: Port) -> u16 {
@@ -82,7 +106,11 @@ impl Centre {
     #[inline]
     pub fn link(&self, input: Port, output: Port) -> Option<u16> {
         let mport = self.mport(input);
-        let link = mport * self.links_per_mport + output.0 % self.links_per_mport;
+        let own = match self.outputs_of_column {
+            None => output.0 % self.links_per_mport,
+            Some(outputs) => output.0 / outputs,
+        };
+        let link = mport * self.links_per_mport + own;
         (mport != self.mport(output)).then_some(link)
     }
 }
@@ -98,6 +126,12 @@ impl fmt::Display for Channel {
         } = self;
         write!(f, "{switch} {port} lane {lane} -> {to}")?;
         match through {
+            Some(CentralQueue {
+                mport,
+                link,
+                is_row_buffer: true,
+                ..
+            }) => write!(f, " (row buffer of input {mport}, column {link})"),
             Some(CentralQueue { mport, link, .. }) => {
                 write!(f, " (MPort {mport}, central link {link})")
             }
@@ -143,6 +177,9 @@ impl fmt::Display for Verdict {
 const MAX_PAIRS: u64 = 20_000_000;
 const MAX_STEPS: u64 = 2_000_000_000;
 
+/// Turns at switches, over all destinations, above which groups are proved by their ladder of lanes.
+const MAX_TURNS: u64 = 50_000_000;
+
 /// Proves a forwarding free of deadlock, or shows a short cycle, for switches whose inputs share nothing.
 pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
     check_with(topology, forwarding, None)
@@ -164,6 +201,28 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
             && let Some(verdict) = by_structure(topology, forwarding, tree)
         {
             return verdict;
+        }
+    }
+    if let Plan::Groups(plan) = &forwarding.plan {
+        let turns = u64::from(topology.radix()).pow(2) * u64::from(topology.n_switches());
+        // Where lanes rise from link to link, sharing a buffer within a lane joins nothing.
+        let stays_apart = || {
+            plan.climb(forwarding.lanes())
+                .is_some_and(|climb| climb.lanes_rise)
+        };
+        if turns * targets.len() as u64 > MAX_TURNS
+            && (centre.is_none() || stays_apart())
+            && let Some(channels) = plan.by_ladder(topology, forwarding.lanes())
+        {
+            return Verdict::Free {
+                how: format!(
+                    "groups of {} switches by structure, destinations not enumerated: the lane of every link \
+                     tells how many links came before it, and every link is where the routing has it",
+                    topology.n_switches()
+                ),
+                channels: channels * u64::from(forwarding.lanes()),
+                dependencies: 0,
+            };
         }
     }
     let mut graph = Graph::new(topology, forwarding, centre);
@@ -470,6 +529,7 @@ impl<'a> Graph<'a> {
             mport: (nth / self.lanes / links) as u16,
             link: (nth / self.lanes % links) as u16,
             lane: (nth % self.lanes) as u8,
+            is_row_buffer: centre.outputs_of_column.is_some(),
         })
     }
 

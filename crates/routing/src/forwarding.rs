@@ -174,6 +174,22 @@ impl Forwarding {
         self.facts.lanes
     }
 
+    /// Lanes that packets take on links of a class by its name, one bit each.
+    pub fn lanes_on(&self, class: &str) -> u32 {
+        let lanes = self.facts.lanes.max(1);
+        let all = (1 << lanes) - 1;
+        let climb = match &self.plan {
+            Plan::Groups(plan) => plan.climb(lanes),
+            _ => None,
+        };
+        match (class, climb) {
+            ("host", _) => 1,
+            ("local", Some(climb)) => climb.local,
+            ("global", Some(climb)) => climb.global,
+            _ => all,
+        }
+    }
+
     /// Whether there are rings that need the bubble rule at every entry.
     pub fn bubble(&self) -> bool {
         self.facts.bubble

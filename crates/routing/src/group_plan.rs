@@ -1,13 +1,17 @@
-//! The compiled form of a routing over groups of switches.
+//! The compiled form of a routing over groups of switches: dragonflies and megaflies.
 //!
 //! Where a packet stands on its way is read off the port and lane it came in by: lanes are a ladder by place,
 //! so that (link class, lane) tells how many global links it has taken and how many local ones in this group.
-//! The m-th global link has lane m. A local link has lane m as well, where a group is crossed by one local
-//! link; under PAR a packet may take two in its first group, so the k-th local link after m global ones has
-//! lane 2m + k. Ranks (m, k, global last) rise along every way, so there is no cycle of channels. Counting
-//! local links over the whole way instead (as G002-2 words it) would give lane 1 to the local link in the
-//! destination's group after a minimal way l-g-l as well as to the one before the global link of l-l-g: a
-//! cycle, which a test shows.
+//! The m-th global link has lane m, and so has a local link after m global ones, where a group is crossed by one
+//! local link or links up and down are told apart anyway. Under PAR a packet may take two in its first group,
+//! and the lane is the place on the longest way, l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5. Lanes rise along
+//! every way, so there is no cycle, even where packets of one lane for different outputs share a buffer inside a
+//! switch. Two other ladders do have one. Counting local and global links over the whole way (as G002-2 words it)
+//! gives lane 1 to the local link in the destination's group after a minimal way l-g-l as well as to the second one of
+//! l-l-g: a test shows the cycle of channels. Numbering by place but local and global links apart (0, 1 | 0 | 2 | 1 | 4)
+//! has none between channels, and one in a tiled switch, whose row buffers are shared by the outputs of a
+//! tile: packets for local lane 1 keep those for global lane 1 out, that is the middle of a way waits for its
+//! beginning.
 //!
 //! A packet's intermediate group is a function of the packet, so all switches of its source group agree. The
 //! packet itself only carries whether it takes it.
@@ -15,11 +19,12 @@
 use std::sync::Arc;
 
 use netloom_random::{Draw, Purpose, Stream};
-use netloom_topology::{GroupLink, GroupLinks, Structure, Topology};
+use netloom_topology::{GroupLink, GroupLinks, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::divisor::Divisor;
 use crate::forwarding::{Facts, Plan};
+use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
 use crate::{Forwarding, Hop, Occasion, QueueView};
 
 /// Which packets go through a third group.
@@ -55,22 +60,7 @@ const DRAW_OF_FLOW: u32 = 5;
 /// Words of a draw.
 const GROUP: usize = 0;
 const LINK: usize = 1;
-
-/// Lanes of a link that the ladder tells apart, a power of two.
-const LANES: usize = 8;
-
-/// Where a packet stands, and its lanes from here.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rung {
-    /// Global links taken.
-    pub(crate) globals: u8,
-    /// Local links taken in this group.
-    pub(crate) locals: u8,
-    /// Lane of the next local link.
-    pub(crate) local: u8,
-    /// Lane of the next global link.
-    pub(crate) global: u8,
-}
+const THROUGH: usize = 2;
 
 /// The place of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,27 +70,62 @@ struct Place {
     index: u16,
 }
 
+/// Stands for a port where two switches of a group are not cabled.
+const NO_CABLE: Port = Port(u16::MAX);
+
+/// A fabric of groups.
+#[derive(Clone, Copy, Debug)]
+struct Fabric<'a> {
+    /// Switches of a group, which are numbered one after the other.
+    switches: u16,
+    /// How many of them, the first ones, are leaves, if there are leaves and spines.
+    leaves: Option<u16>,
+    links: &'a GroupLinks,
+}
+
+impl<'a> Fabric<'a> {
+    fn of(topology: &'a Topology) -> Option<Self> {
+        match topology.structure() {
+            Structure::Dragonfly(shape) => Some(Fabric {
+                switches: shape.switches,
+                leaves: None,
+                links: &shape.links,
+            }),
+            Structure::Megafly(shape) => Some(Fabric {
+                switches: shape.switches(),
+                leaves: Some(shape.leaves),
+                links: &shape.links,
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// A compiled routing over groups.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupPlan {
     detours: Detours,
+    /// Divides by the NICs of a switch that has any.
     by_hosts: Divisor,
+    /// Switches with NICs.
+    targets: Vec<u32>,
     groups: u32,
     places: Vec<Place>,
-    /// Ports of every switch.
-    n_ports: usize,
-    /// Kind of link of each port, switch by switch: its class (host, local, global).
-    roles: Vec<u8>,
+    /// First port of each switch when ports are counted through.
+    first_ports: Vec<u32>,
+    /// What a packet comes in by ([`Entry`]), by port counted through.
+    entries: Vec<u8>,
     /// Port of each NIC.
     host_ports: Vec<Port>,
-    /// Port of a switch to each other one of its group, in a row of `switches` per switch.
+    /// Port of a switch to each of its group, in a row of `switches` per switch; [`NO_CABLE`] if there is none.
     local_ports: Vec<Port>,
     switches: usize,
+    /// Switches of a group below the others, if it has two levels.
+    leaves: Option<u16>,
     links: GroupLinks,
     /// Whether some groups are joined by several cables.
     has_trunks: bool,
-    /// By kind of link and lane a packet came in by.
-    ladder: [[Rung; LANES]; 3],
+    ladder: Ladder,
     stream: Stream,
 }
 
@@ -120,65 +145,54 @@ impl GroupPlan {
         topology: &Arc<Topology>,
         seed: u64,
     ) -> Result<Forwarding, String> {
-        let shape = match topology.structure() {
-            Structure::Dragonfly(shape) => shape,
-            other => {
-                let what = other.words();
-                return Err(format!("routing {name} is for dragonflies, not for {what}"));
-            }
+        let fabric = Fabric::of(topology).ok_or_else(|| {
+            let what = topology.structure().words();
+            format!("routing {name} is for dragonflies and megaflies, not for {what}")
+        })?;
+        let groups = fabric.links.groups();
+        // Between two groups there is no third, and a leaf with one spine sees no two queues.
+        let has_one_spine = fabric.leaves == Some(fabric.switches - 1);
+        let detours = match detours {
+            _ if groups <= 2 => Detours::Never,
+            Detours::Adaptive(_) if has_one_spine => Detours::Never,
+            detours => detours,
         };
-        // Between two groups there is no third.
-        let detours = match shape.groups > 2 {
-            true => detours,
-            false => Detours::Never,
-        };
-        let place = |switch| Place {
-            group: shape.group(switch),
-            index: shape.index(switch),
-        };
-        let ports = topology
-            .switches()
-            .flat_map(|s| topology.ports(s).map(move |p| (s, p)));
-        let roles = ports.map(|(switch, port)| topology.link_class(switch, port));
-        let local_port = |(switch, other): (SwitchId, u16)| match shape.index(switch) == other {
-            true => Port(u16::MAX),
-            false => shape.local_port(switch, other),
-        };
-        let to_others = topology
-            .switches()
-            .flat_map(|s| (0..shape.switches).map(move |o| (s, o)));
-        let pairs = (0..shape.groups).flat_map(|a| (0..shape.groups).map(move |b| (a, b)));
-        let has_trunks = pairs
-            .clone()
-            .any(|(a, b)| shape.links.between(a, b).len() > 1);
-        let is_progressive =
+        let is_turning =
             matches!(detours, Detours::Adaptive(adaptive) if adaptive.asks == Asks::InSourceGroup);
-        let plan = GroupPlan {
-            detours,
-            by_hosts: Divisor::new(u32::from(shape.hosts)),
-            groups: shape.groups,
-            places: topology.switches().map(place).collect(),
-            n_ports: usize::from(topology.radix()),
-            roles: roles.collect(),
-            host_ports: topology
-                .nics()
-                .map(|nic| topology.attachment(nic).1)
-                .collect(),
-            local_ports: to_others.map(local_port).collect(),
-            switches: usize::from(shape.switches),
-            links: shape.links.clone(),
-            has_trunks,
-            ladder: ladder(if is_progressive { 2 } else { 1 }),
-            stream: Stream::new(seed, Purpose::Routing),
+        let ways = match fabric.leaves {
+            Some(_) if is_turning => {
+                let what = topology.structure().words();
+                return Err(format!(
+                    "routing {name} is for dragonflies, not for {what}: a packet cannot turn at a spine; \
+                     ugal decides at the leaf"
+                ));
+            }
+            Some(_) => Ways::TwoLevel,
+            None if is_turning => Ways::Turning,
+            None => Ways::Direct,
         };
+        let has_trunks = (0..groups)
+            .flat_map(|a| (0..groups).map(move |b| (a, b)))
+            .any(|(a, b)| fabric.links.between(a, b).len() > 1);
+        // Between leaves of a group, and between its spines, there is a choice.
+        let draws_within = fabric
+            .leaves
+            .is_some_and(|leaves| leaves > 1 || fabric.switches > leaves + 1);
+        let plan = GroupPlan::new(
+            detours,
+            fabric,
+            Ladder::new(ways),
+            has_trunks,
+            topology,
+            seed,
+        );
         let facts = Facts {
             keeps_order: detours == Detours::Never,
-            needs_occasion: detours != Detours::Never || has_trunks,
+            needs_occasion: detours != Detours::Never || has_trunks || draws_within,
             lanes: match detours {
-                Detours::Never if shape.groups < 2 => 1,
+                Detours::Never if groups < 2 => 1,
                 Detours::Never => 2,
-                // Six, of which a packet through a group uses at most five.
-                Detours::Adaptive(_) if is_progressive => 6,
+                Detours::Adaptive(_) if is_turning => 6,
                 Detours::Always | Detours::Adaptive(_) => 3,
             },
             bubble: false,
@@ -188,10 +202,70 @@ impl GroupPlan {
         Ok(Forwarding::new(Plan::Groups(plan), facts))
     }
 
+    fn new(
+        detours: Detours,
+        fabric: Fabric<'_>,
+        ladder: Ladder,
+        has_trunks: bool,
+        topology: &Topology,
+        seed: u64,
+    ) -> Self {
+        let switches = u32::from(fabric.switches);
+        let place = |switch: SwitchId| Place {
+            group: switch.0 / switches,
+            index: (switch.0 % switches) as u16,
+        };
+        let first = topology
+            .switches()
+            .map(|s| topology.port_index(s, Port(0)) as u32);
+        let is_leaf = |s| fabric.leaves.is_some_and(|leaves| place(s).index < leaves);
+        let entry = |(switch, port)| match topology.link_class(switch, port) {
+            class if class == Entry::Local as u8 && is_leaf(switch) => Entry::Down as u8,
+            class => class,
+        };
+        let ports = topology
+            .switches()
+            .flat_map(|s| topology.ports(s).map(move |p| (s, p)));
+        let mut local_ports = vec![NO_CABLE; topology.n_switches() as usize * switches as usize];
+        for switch in topology.switches() {
+            for (port, other, _) in topology.neighbours(switch) {
+                if place(other).group == place(switch).group {
+                    let row = switch.index() * switches as usize;
+                    local_ports[row + usize::from(place(other).index)] = port;
+                }
+            }
+        }
+        let mut targets: Vec<u32> = topology
+            .nics()
+            .map(|nic| topology.attachment(nic).0.0)
+            .collect();
+        targets.dedup();
+        GroupPlan {
+            detours,
+            by_hosts: Divisor::new(topology.n_nics() / targets.len() as u32),
+            targets,
+            groups: fabric.links.groups(),
+            places: topology.switches().map(place).collect(),
+            first_ports: first.collect(),
+            entries: ports.map(entry).collect(),
+            host_ports: topology
+                .nics()
+                .map(|nic| topology.attachment(nic).1)
+                .collect(),
+            local_ports,
+            switches: usize::from(fabric.switches),
+            leaves: fabric.leaves,
+            links: fabric.links.clone(),
+            has_trunks,
+            ladder,
+            stream: Stream::new(seed, Purpose::Routing),
+        }
+    }
+
     #[inline]
     fn rung(&self, at: SwitchId, from: Port, lane: u8) -> Rung {
-        let role = self.roles[at.index() * self.n_ports + from.index()];
-        self.ladder[usize::from(role)][usize::from(lane) % LANES]
+        let entry = self.entries[self.first_ports[at.index()] as usize + from.index()];
+        self.ladder.rung(entry, lane)
     }
 
     /// Kept out of line, so that [`Forwarding::route`] stays small enough to be inlined.
@@ -207,56 +281,60 @@ impl GroupPlan {
         detour: &mut bool,
         view: &V,
     ) -> Hop {
-        let target = self.by_hosts.of(destination.0) as usize;
-        let (here, there) = (self.places[at.index()], self.places[target]);
+        let target = self.targets[self.by_hosts.of(destination.0) as usize];
+        let (here, there) = (self.places[at.index()], self.places[target as usize]);
         if here.group == there.group {
-            if at.index() == target {
+            if at.0 == target {
                 let port = self.host_ports[destination.index()];
                 return Hop { port, lane: 0 };
             }
             let rung = self.rung(at, from, lane);
-            return self.local(at, there.index, rung);
+            let draw = match self.leaves {
+                Some(leaves) if here.index < leaves => self.draw(destination, occasion),
+                _ => Draw([0; 4]),
+            };
+            return self.local(at, here, there.index, rung, draw);
         }
         let rung = self.rung(at, from, lane);
         let is_source = rung.globals == 0;
-        let needs_draw = self.has_trunks || (is_source && self.detours != Detours::Never);
+        let needs_draw = self.has_trunks
+            || self.leaves.is_some()
+            || (is_source && self.detours != Detours::Never);
         let draw = match needs_draw {
             true => self.draw(destination, occasion),
             false => Draw([0; 4]),
         };
-        let straight = self.exit(here, there.group, draw);
+        let straight = || self.exit(here, there.group, draw);
         if !is_source || self.detours == Detours::Never {
-            return self.leave(at, here, straight, rung);
+            return self.leave(at, here, straight(), rung, draw);
         }
         let middle = self.intermediate(here.group, there.group, draw);
-        let exit = match self.detours {
-            Detours::Adaptive(adaptive) if !*detour => {
-                let is_asked =
-                    rung.locals == 0 || (adaptive.asks == Asks::InSourceGroup && rung.locals == 1);
-                if !is_asked {
-                    straight
-                } else {
-                    let aside = self.exit(here, middle, draw);
-                    let minimal = straight.hops + self.local_links(straight.link.to, there.index);
-                    let arrival = Place {
-                        group: middle,
-                        index: aside.link.to,
-                    };
-                    let second = self.exit(arrival, there.group, draw);
-                    let non_minimal =
-                        aside.hops + second.hops + self.local_links(second.link.to, there.index);
-                    let cost = |exit: Exit, hops: u32| {
-                        let port = self.leave(at, here, exit, rung).port;
-                        u64::from(view.queued(port)) * u64::from(hops)
-                    };
-                    *detour = cost(straight, minimal)
-                        > cost(aside, non_minimal) + u64::from(adaptive.threshold);
-                    if *detour { aside } else { straight }
-                }
-            }
-            _ => self.exit(here, middle, draw),
+        let aside = || self.exit(here, middle, draw);
+        let Detours::Adaptive(adaptive) = self.detours else {
+            return self.leave(at, here, aside(), rung, draw);
         };
-        self.leave(at, here, exit, rung)
+        if *detour {
+            return self.leave(at, here, aside(), rung, draw);
+        }
+        let straight = straight();
+        let minimal = self.leave(at, here, straight, rung, draw);
+        let is_asked =
+            rung.locals == 0 || (adaptive.asks == Asks::InSourceGroup && rung.locals == 1);
+        if !is_asked {
+            return minimal;
+        }
+        let aside = aside();
+        let other = self.leave(at, here, aside, rung, draw);
+        let links = straight.hops + self.local_links(straight.link.to, there.index);
+        let arrival = Place {
+            group: middle,
+            index: aside.link.to,
+        };
+        let second = self.exit(arrival, there.group, draw);
+        let other_links = aside.hops + second.hops + self.local_links(second.link.to, there.index);
+        let cost = |hop: Hop, links: u32| u64::from(view.queued(hop.port)) * u64::from(links);
+        *detour = cost(minimal, links) > cost(other, other_links) + u64::from(adaptive.threshold);
+        if *detour { other } else { minimal }
     }
 
     /// Random words for a packet, whatever the switch; for a flow where nothing else may tell packets apart.
@@ -305,27 +383,50 @@ impl GroupPlan {
     /// Links between two switches of a group.
     #[inline]
     fn local_links(&self, a: u16, b: u16) -> u32 {
-        u32::from(a != b)
+        match self.leaves {
+            _ if a == b => 0,
+            Some(leaves) if (a < leaves) == (b < leaves) => 2,
+            _ => 1,
+        }
     }
 
-    /// The hop towards another switch of the group.
+    /// The hop towards another switch of the group: straight, or from leaf to leaf through a spine and from
+    /// spine to spine through a leaf.
     #[inline]
-    fn local(&self, at: SwitchId, other: u16, rung: Rung) -> Hop {
+    fn local(&self, at: SwitchId, here: Place, other: u16, rung: Rung, draw: Draw) -> Hop {
+        let row = &self.local_ports[at.index() * self.switches..][..self.switches];
+        let port = match row[usize::from(other)] {
+            NO_CABLE => {
+                let (first, end) = self.other_level(here);
+                row[first + draw.below(THROUGH, (end - first) as u32) as usize]
+            }
+            port => port,
+        };
         Hop {
-            port: self.local_ports[at.index() * self.switches + usize::from(other)],
+            port,
             lane: rung.local,
+        }
+    }
+
+    /// The switches of the group on the other level, first and one past the last.
+    #[inline]
+    fn other_level(&self, here: Place) -> (usize, usize) {
+        let leaves = self.leaves.map_or(self.switches, usize::from);
+        match usize::from(here.index) < leaves {
+            true => (leaves, self.switches),
+            false => (0, leaves),
         }
     }
 
     /// The hop towards the link by which a packet leaves its group.
     #[inline]
-    fn leave(&self, at: SwitchId, here: Place, exit: Exit, rung: Rung) -> Hop {
+    fn leave(&self, at: SwitchId, here: Place, exit: Exit, rung: Rung, draw: Draw) -> Hop {
         match exit.link.switch == here.index {
             true => Hop {
                 port: exit.link.port,
                 lane: rung.global,
             },
-            false => self.local(at, exit.link.switch, rung),
+            false => self.local(at, here, exit.link.switch, rung, draw),
         }
     }
 
@@ -337,18 +438,15 @@ impl GroupPlan {
         destination: NicId,
         hops: &mut Vec<Hop>,
     ) {
-        let target = self.by_hosts.of(destination.0) as usize;
-        let (here, there) = (self.places[at.index()], self.places[target]);
+        let target = self.targets[self.by_hosts.of(destination.0) as usize];
+        let (here, there) = (self.places[at.index()], self.places[target as usize]);
         let rung = self.rung(at, from, lane);
         if here.group == there.group {
-            hops.push(match at.index() == target {
-                true => Hop {
-                    port: self.host_ports[destination.index()],
-                    lane: 0,
-                },
-                false => self.local(at, there.index, rung),
-            });
-            return;
+            if at.0 == target {
+                let port = self.host_ports[destination.index()];
+                return hops.push(Hop { port, lane: 0 });
+            }
+            return self.locals(at, here, there.index, rung, hops);
         }
         if rung.globals > 0 || self.detours == Detours::Never {
             return self.exits(at, here, there.group, rung, true, hops);
@@ -396,12 +494,95 @@ impl GroupPlan {
             true if may_turn => links,
             _ => own,
         };
-        let exit = |&link| Exit { link, hops: 0 };
-        hops.extend(
-            usable
-                .iter()
-                .map(|link| self.leave(at, here, exit(link), rung)),
-        );
+        for link in usable {
+            match link.switch == here.index {
+                true => hops.push(Hop {
+                    port: link.port,
+                    lane: rung.global,
+                }),
+                false => self.locals(at, here, link.switch, rung, hops),
+            }
+        }
+    }
+
+    /// All hops by which a packet may go to another switch of the group.
+    fn locals(&self, at: SwitchId, here: Place, other: u16, rung: Rung, hops: &mut Vec<Hop>) {
+        let row = &self.local_ports[at.index() * self.switches..][..self.switches];
+        let lane = rung.local;
+        match row[usize::from(other)] {
+            NO_CABLE => {
+                let (first, end) = self.other_level(here);
+                hops.extend(row[first..end].iter().map(|&port| Hop { port, lane }));
+            }
+            port => hops.push(Hop { port, lane }),
+        }
+    }
+
+    /// The proof by the ladder; `None` if the fabric is not wired as the plan believes.
+    ///
+    /// A packet leaves a group by a link of the switch it is at, or goes to a switch that has such a link: so
+    /// it takes no more local links than the ladder knows, if every link is where the plan has it.
+    pub(crate) fn by_ladder(&self, topology: &Topology, lanes: u8) -> Option<u64> {
+        let leads = |at: SwitchId, port: Port| match topology.peer(at, port) {
+            Peer::Switch(other, _) => Some(self.places[other.index()]),
+            _ => None,
+        };
+        let mut channels = 0;
+        for at in topology.switches() {
+            let here = self.places[at.index()];
+            for (port, _, _) in topology.neighbours(at) {
+                channels += 1;
+                let is_global = leads(at, port).is_some_and(|there| there.group != here.group);
+                let entry = self.entries[self.first_ports[at.index()] as usize + port.index()];
+                let is_leaf = self.leaves.is_some_and(|leaves| here.index < leaves);
+                let expected = match (is_global, is_leaf) {
+                    (true, _) => Entry::Global,
+                    (false, true) => Entry::Down,
+                    (false, false) => Entry::Local,
+                };
+                if entry != expected as u8 {
+                    return None;
+                }
+            }
+            let row = &self.local_ports[at.index() * self.switches..][..self.switches];
+            for (index, &port) in row.iter().enumerate() {
+                let index = index as u16;
+                let is_cabled = self.local_links(here.index, index) == 1;
+                let there = (port != NO_CABLE).then(|| leads(at, port)).flatten();
+                let expected = is_cabled.then_some(Place { index, ..here });
+                if there != expected {
+                    return None;
+                }
+            }
+        }
+        let first_of_group = |group: u32| group * self.switches as u32;
+        for from in 0..self.groups {
+            for to in (0..self.groups).filter(|&to| to != from) {
+                let links = self.links.between(from, to);
+                let is_sound = |link: &GroupLink| {
+                    let at = SwitchId(first_of_group(from) + u32::from(link.switch));
+                    let expected = Place {
+                        group: to,
+                        index: link.to,
+                    };
+                    leads(at, link.port) == Some(expected)
+                };
+                if links.is_empty() || !links.iter().all(is_sound) {
+                    return None;
+                }
+            }
+        }
+        self.climb(lanes).map(|_| channels)
+    }
+
+    /// All ways of this routing; see [`Ladder::climb`].
+    pub(crate) fn climb(&self, lanes: u8) -> Option<Climb> {
+        let most_globals = match self.detours {
+            _ if self.groups < 2 => 0,
+            Detours::Never => 1,
+            _ => 2,
+        };
+        self.ladder.climb(most_globals, lanes)
     }
 }
 
@@ -413,18 +594,111 @@ fn own(links: &[GroupLink], switch: u16) -> &[GroupLink] {
     &links[first..end]
 }
 
-/// The lanes of a routing with so many local links in a group at most.
-pub(crate) fn ladder(locals_in_group: u8) -> [[Rung; LANES]; 3] {
-    let rung = |globals: u8, locals: u8| Rung {
-        globals,
-        locals,
-        local: globals * locals_in_group + locals.min(locals_in_group - 1),
-        global: globals,
-    };
-    let lanes = |rung: &dyn Fn(u8) -> Rung| std::array::from_fn(|lane| rung(lane as u8));
-    [
-        lanes(&|_| rung(0, 0)),
-        lanes(&|lane| rung(lane / locals_in_group, lane % locals_in_group + 1)),
-        lanes(&|lane| rung(lane + 1, 0)),
-    ]
+#[cfg(test)]
+mod tests {
+    use netloom_topology::{Arrangement, Blueprint, Dragonfly, Megafly, Placement};
+
+    use super::*;
+    use crate::{Minimal, Par, Routing, Valiant};
+
+    fn fabrics() -> Vec<Arc<Topology>> {
+        let mut all = vec![];
+        for groups in [None, Some(1), Some(2), Some(4)] {
+            let dragonfly = Dragonfly {
+                hosts: 2,
+                switches: 4,
+                globals: 2,
+                groups,
+                arrangement: Arrangement::Circulant,
+                ports: Some(9),
+                placement: Placement::Random,
+            };
+            let megafly = Megafly {
+                hosts: 2,
+                leaves: 3,
+                spines: 2,
+                globals: 2,
+                groups,
+                arrangement: Arrangement::Random,
+            };
+            all.push(Arc::new(dragonfly.build(3).unwrap()));
+            all.push(Arc::new(megafly.build(3).unwrap()));
+        }
+        all
+    }
+
+    fn plan(forwarding: &Forwarding) -> &GroupPlan {
+        match &forwarding.plan {
+            Plan::Groups(plan) => plan,
+            _ => panic!("a plan over groups"),
+        }
+    }
+
+    /// Fabrics small enough to be enumerated are also proved by their ladder.
+    #[test]
+    fn the_ladder_proves_what_enumeration_proves() {
+        let mut proved = 0;
+        for topology in fabrics() {
+            let routings: [&dyn Routing; 3] = [&Minimal {}, &Valiant {}, &Par { threshold: 24 }];
+            for routing in routings {
+                let Ok(forwarding) = routing.compile(&topology, 1) else {
+                    assert!(matches!(topology.structure(), Structure::Megafly(_)));
+                    continue;
+                };
+                let lanes = forwarding.lanes();
+                let links: usize = topology
+                    .switches()
+                    .map(|s| topology.neighbours(s).count())
+                    .sum();
+                let by_ladder = plan(&forwarding).by_ladder(&topology, lanes);
+                assert_eq!(
+                    by_ladder,
+                    Some(links as u64),
+                    "{}",
+                    topology.structure().words()
+                );
+                let most = if plan(&forwarding).detours == Detours::Never {
+                    lanes
+                } else {
+                    5.min(lanes)
+                };
+                assert_eq!(plan(&forwarding).by_ladder(&topology, most - 1), None);
+                proved += 1;
+            }
+        }
+        assert!(proved > 20);
+    }
+
+    #[test]
+    fn a_plan_that_is_not_wired_so_is_not_proved() {
+        for topology in fabrics().into_iter().take(2) {
+            let forwarding = Valiant {}.compile(&topology, 1).unwrap();
+            let sound = plan(&forwarding);
+            let breakages: [fn(&mut GroupPlan); 4] = [
+                |plan| {
+                    let first = plan
+                        .local_ports
+                        .iter()
+                        .position(|&p| p != NO_CABLE)
+                        .unwrap();
+                    plan.local_ports[first] = plan.host_ports[0];
+                },
+                |plan| {
+                    let local = plan
+                        .entries
+                        .iter()
+                        .position(|&e| e == Entry::Local as u8)
+                        .unwrap();
+                    plan.entries[local] = Entry::Global as u8;
+                },
+                |plan| plan.places.swap(0, 1),
+                |plan| plan.ladder = Ladder::new(Ways::Turning),
+            ];
+            for (i, breakage) in breakages.into_iter().enumerate() {
+                let mut broken = sound.clone();
+                breakage(&mut broken);
+                assert_eq!(broken.by_ladder(&topology, 3), None, "breakage {i}");
+            }
+        }
+    }
 }

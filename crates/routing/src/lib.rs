@@ -26,6 +26,7 @@ mod dragonfly;
 mod forwarding;
 mod grid;
 mod group_plan;
+mod ladder;
 pub mod paths;
 mod registry;
 mod shortest;

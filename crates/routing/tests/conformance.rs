@@ -10,8 +10,8 @@ use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{path, path_seeing};
 use netloom_routing::{Forwarding, KINDS};
 use netloom_topology::{
-    Arrangement, Dragonfly, FatTree, Graph, Hypercube, Mesh, ParallelFatTree, Peer, Placement,
-    RandomRegular, SingleSwitch, Structure, Topology, Torus,
+    Arrangement, Dragonfly, FatTree, Graph, Hypercube, Megafly, Mesh, ParallelFatTree, Peer,
+    Placement, RandomRegular, SingleSwitch, Structure, Topology, Torus,
 };
 use netloom_units::{Port, SwitchId};
 
@@ -46,6 +46,16 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
             arrangement: Arrangement::PalmTree,
             ports: Some(12),
             placement: Placement::Random,
+        })
+    };
+    let megafly = |[hosts, leaves, spines, globals]: [u16; 4], groups| {
+        build(&Megafly {
+            hosts,
+            leaves,
+            spines,
+            globals,
+            groups,
+            arrangement: Arrangement::Consecutive,
         })
     };
     let text = "link a b\nlink b c\nlink c d\nlink d a\nlink d e\nlink d e\n\
@@ -100,6 +110,11 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
         ("dragonfly with trunks", dragonfly([2, 4, 2], Some(4))),
         ("dragonfly of one group", dragonfly([2, 4, 0], None)),
         ("dragonfly of single switches", dragonfly([2, 1, 4], None)),
+        ("megafly", megafly([2, 2, 2, 2], None)),
+        ("megafly of two groups", megafly([1, 3, 2, 1], Some(2))),
+        ("megafly with trunks", megafly([1, 2, 3, 2], Some(4))),
+        ("megafly of one group", megafly([1, 3, 2, 0], None)),
+        ("megafly of single switches", megafly([2, 1, 1, 3], None)),
         ("paper 002, small", dragonfly([2, 4, 2], None)),
     ]
 }
@@ -132,6 +147,7 @@ fn is_suitable(kind: &str, topology: &Topology) -> bool {
         ("det", Structure::Tree(tree)) => tree.is_k_ary_n_tree(),
         ("d-mod-k" | "random-up", Structure::Tree(_)) => true,
         ("dimension-order", Structure::Grid(_)) => true,
+        ("minimal" | "valiant" | "ugal", Structure::Megafly(_)) => true,
         ("minimal" | "valiant" | "ugal" | "par", Structure::Dragonfly(_)) => true,
         ("shortest" | "up-down", _) => true,
         _ => false,

@@ -180,12 +180,7 @@ fn large_trees_are_proved_by_structure_and_small_ones_by_enumeration() {
 #[test]
 fn shared_central_queues_are_part_of_the_proof() {
     let topology = build(&torus(&[4, 4], 1));
-    let centre = |ports_per_mport| {
-        Some(Centre {
-            ports_per_mport,
-            links_per_mport: 2,
-        })
-    };
+    let centre = |ports_per_mport| Some(Centre::of_mports(ports_per_mport, 2));
     let dateline = compile(&order(Deadlock::Dateline), &topology);
     assert!(matches!(
         check_with(&topology, &dateline, centre(5)),

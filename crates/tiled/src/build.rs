@@ -134,12 +134,14 @@ pub(crate) fn partition(
     for (index, &id) in switch_ids.iter().enumerate() {
         let mut switch = Switch {
             id,
+            n_ports: topology.n_ports(id),
             is_marked: false,
             is_awaited: false,
             due: Due::default(),
             stash_columns: 0,
             returning: Vec::new(),
             leaving: Vec::new(),
+            expired: Vec::new(),
         };
         for at in 0..geometry.ports {
             let port = PortNumber(at as u16);

@@ -155,7 +155,7 @@ impl Model for TiledFabric {
                 attempt,
                 port,
                 sequence,
-            } => self.timeout(now, port, sequence, attempt, out),
+            } => self.timeout(port, sequence, attempt, out),
             Event::Arrival {
                 class,
                 sl,

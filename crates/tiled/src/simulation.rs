@@ -10,7 +10,6 @@ use netloom_units::{NicId, Port, SwitchId, Tick};
 use crate::build::{self, Atlas};
 use crate::event::Event;
 use crate::model::TiledFabric;
-use crate::switch::Peer;
 
 /// Builds a plan and hands every NIC its first messages.
 ///
@@ -91,7 +90,7 @@ impl<Q: EventQueue<Event>> Simulation for Running<Q> {
         let mut all = Vec::new();
         for fabric in self.engine.models() {
             for port in &fabric.ports {
-                if port.peer == Peer::Nobody {
+                if u16::from(port.number) >= fabric.switches[port.switch].n_ports {
                     continue;
                 }
                 let usage = PortUse {

@@ -3,8 +3,8 @@
 use netloom_catalog::{Kind, Section, kind};
 
 use crate::{
-    Dragonfly, FatTree, Graph, Hypercube, Mesh, ParallelFatTree, RandomRegular, SingleSwitch,
-    Topology, Torus,
+    Dragonfly, FatTree, Graph, Hypercube, Megafly, Mesh, ParallelFatTree, RandomRegular,
+    SingleSwitch, Topology, Torus,
 };
 
 /// A description of a fabric, as a file gives it.
@@ -13,6 +13,10 @@ pub trait Blueprint: Send + Sync {
     fn build(&self, seed: u64) -> Result<Topology, String>;
     /// Number of NICs without building, if the description is sound.
     fn n_nics(&self) -> Option<u64>;
+    /// Whether cables or their ports are drawn from the seed.
+    fn is_random(&self) -> bool {
+        false
+    }
 }
 
 /// All kinds of topology.
@@ -23,6 +27,7 @@ pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(Torus, dyn Blueprint),
     kind!(Hypercube, dyn Blueprint),
     kind!(Dragonfly, dyn Blueprint),
+    kind!(Megafly, dyn Blueprint),
     kind!(SingleSwitch, dyn Blueprint),
     kind!(Graph, dyn Blueprint),
     kind!(RandomRegular, dyn Blueprint),

@@ -7,7 +7,7 @@ use netloom_random::{Purpose, Stream, permutation};
 use netloom_units::{Port, SwitchId};
 
 use crate::blueprint::{Problems, note, refuse, too_large};
-use crate::group_links::Ends;
+use crate::group_links::{Ends, connect_groups, group_problems};
 use crate::{Arrangement, Blueprint, Builder, GroupLinks, Structure, Topology};
 
 choice! {
@@ -64,7 +64,6 @@ pub struct DragonflyShape {
     pub ports: u16,
     /// Cables between groups.
     pub links: GroupLinks,
-    /// Port by role, `ports` of them for each switch; empty if they are in order.
     placed: Placed,
 }
 
@@ -153,23 +152,6 @@ impl DragonflyShape {
     }
 }
 
-/// Lays the cables between groups.
-pub(crate) fn connect_groups(
-    builder: &mut Builder,
-    links: &GroupLinks,
-    switch: impl Fn(u32, u16) -> SwitchId,
-) {
-    for group in 0..links.groups() {
-        for other in group + 1..links.groups() {
-            let (there, back) = (links.between(group, other), links.between(other, group));
-            for (a, b) in there.iter().zip(back) {
-                let ends = (switch(group, a.switch), switch(other, b.switch));
-                builder.connect((ends.0, a.port), (ends.1, b.port), 2);
-            }
-        }
-    }
-}
-
 impl fmt::Display for DragonflyShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -177,21 +159,6 @@ impl fmt::Display for DragonflyShape {
             "dragonfly of {} groups of {} switches",
             self.groups, self.switches
         )
-    }
-}
-
-/// What is wrong with a number of groups that are joined by so many ports each.
-pub(crate) fn group_problems(groups: Option<u32>, ports_of_group: u64, ports: &str) -> Problems {
-    match groups.map(u64::from) {
-        Some(0) => vec![("groups", "at least one".into())],
-        Some(n) if n > ports_of_group + 1 => {
-            let message = format!(
-                "{n}, but a group has {ports_of_group} global ports ({ports}), so at most {} can be joined",
-                ports_of_group + 1
-            );
-            vec![("groups", message)]
-        }
-        _ => vec![],
     }
 }
 
@@ -248,6 +215,7 @@ impl Blueprint for Dragonfly {
         let placed = Placed::new(self.placement, &stream, n_switches, ports);
         let ends = Ends {
             groups,
+            first: 0,
             switches: self.switches,
             globals: self.globals,
         };
@@ -272,6 +240,10 @@ impl Blueprint for Dragonfly {
     fn n_nics(&self) -> Option<u64> {
         let n_switches = self.n_groups().checked_mul(u64::from(self.switches))?;
         n_switches.checked_mul(u64::from(self.hosts))
+    }
+
+    fn is_random(&self) -> bool {
+        self.arrangement == Arrangement::Random || self.placement == Placement::Random
     }
 }
 

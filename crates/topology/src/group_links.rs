@@ -10,7 +10,10 @@
 
 use netloom_catalog::choice;
 use netloom_random::{Stream, permutation};
-use netloom_units::Port;
+use netloom_units::{Port, SwitchId};
+
+use crate::Builder;
+use crate::blueprint::Problems;
 
 choice! {
     /// In which order the global ports of a group lead to the other groups.
@@ -29,7 +32,7 @@ choice! {
 /// A cable between two groups as one of them sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupLink {
-    /// The switch here that has it, counted in its group from the first with global ports.
+    /// The switch here that has it, counted in its group.
     pub switch: u16,
     /// Its port.
     pub port: Port,
@@ -50,6 +53,8 @@ pub struct GroupLinks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) groups: u32,
+    /// The first switch of a group with global ports, counted in the group.
+    pub(crate) first: u16,
     /// Switches of a group with global ports.
     pub(crate) switches: u16,
     /// Global ports of each.
@@ -96,11 +101,12 @@ impl GroupLinks {
                     "as many cables from group {group} to {other} as back"
                 );
                 links.extend(here.zip(there).map(|(a, b)| {
-                    let (nth, switch) = (at[a as usize], (at[a as usize] / globals) as u16);
+                    let switch = |nth: u32| ends.first + (nth / globals) as u16;
+                    let (here, there) = (at[a as usize], at[b as usize]);
                     GroupLink {
-                        switch,
-                        port: port(group, switch, (nth % globals) as u16),
-                        to: (at[b as usize] / globals) as u16,
+                        switch: switch(here),
+                        port: port(group, switch(here), (here % globals) as u16),
+                        to: switch(there),
                     }
                 }));
             }
@@ -155,4 +161,36 @@ fn order(ends: Ends, arrangement: Arrangement, group: u32) -> Vec<u32> {
     let (full, last) = (round(full), round(last));
     let rounds = std::iter::repeat_n(full, (n_ports / others) as usize);
     rounds.flatten().chain(last).collect()
+}
+
+/// Lays the cables between groups.
+pub(crate) fn connect_groups(
+    builder: &mut Builder,
+    links: &GroupLinks,
+    switch: impl Fn(u32, u16) -> SwitchId,
+) {
+    for group in 0..links.groups() {
+        for other in group + 1..links.groups() {
+            let (there, back) = (links.between(group, other), links.between(other, group));
+            for (a, b) in there.iter().zip(back) {
+                let ends = (switch(group, a.switch), switch(other, b.switch));
+                builder.connect((ends.0, a.port), (ends.1, b.port), 2);
+            }
+        }
+    }
+}
+
+/// What is wrong with a number of groups that are joined by so many ports each.
+pub(crate) fn group_problems(groups: Option<u32>, ports_of_group: u64, ports: &str) -> Problems {
+    match groups.map(u64::from) {
+        Some(0) => vec![("groups", "at least one".into())],
+        Some(n) if n > ports_of_group + 1 => {
+            let message = format!(
+                "{n}, but a group has {ports_of_group} global ports ({ports}), so at most {} can be joined",
+                ports_of_group + 1
+            );
+            vec![("groups", message)]
+        }
+        _ => vec![],
+    }
 }

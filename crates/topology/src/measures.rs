@@ -92,7 +92,7 @@ fn diameter(topology: &Topology) -> (u32, Certainty) {
             let between: u32 = grid.sides.iter().enumerate().map(along).sum();
             (between + 2, Certainty::Formula)
         }
-        Structure::Dragonfly(_) | Structure::Plain => by_search(topology),
+        Structure::Dragonfly(_) | Structure::Megafly(_) | Structure::Plain => by_search(topology),
     }
 }
 

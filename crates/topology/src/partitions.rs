@@ -19,6 +19,9 @@ pub(crate) fn partitions(topology: &Topology, n: usize) -> Vec<u16> {
         Structure::Dragonfly(dragonfly) => {
             split_groups(dragonfly.groups, n, &weights, &mut parts);
         }
+        Structure::Megafly(megafly) => {
+            split_groups(megafly.groups, n, &weights, &mut parts);
+        }
         Structure::Plain => blocks(&breadth_first(topology), n, &weights, &mut parts),
     }
     parts

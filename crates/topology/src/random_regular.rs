@@ -185,6 +185,10 @@ impl Blueprint for RandomRegular {
     fn n_nics(&self) -> Option<u64> {
         Some(u64::from(self.switches) * u64::from(self.hosts))
     }
+
+    fn is_random(&self) -> bool {
+        true
+    }
 }
 
 impl Described for RandomRegular {

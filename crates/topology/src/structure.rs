@@ -1,6 +1,6 @@
 //! What is regular about a fabric.
 
-use crate::{DragonflyShape, Grid, Pgft};
+use crate::{DragonflyShape, Grid, MegaflyShape, Pgft};
 
 /// What arithmetic routings need to know about a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +11,8 @@ pub enum Structure {
     Grid(Grid),
     /// A dragonfly, numbered as [`DragonflyShape`] says.
     Dragonfly(DragonflyShape),
+    /// A megafly, numbered as [`MegaflyShape`] says.
+    Megafly(MegaflyShape),
     /// Nothing regular is known.
     Plain,
 }
@@ -22,6 +24,7 @@ impl Structure {
             Structure::Tree(tree) => tree.to_string(),
             Structure::Grid(grid) => grid.to_string(),
             Structure::Dragonfly(dragonfly) => dragonfly.to_string(),
+            Structure::Megafly(megafly) => megafly.to_string(),
             Structure::Plain => "no regular structure".to_owned(),
         }
     }

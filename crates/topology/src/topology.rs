@@ -178,7 +178,7 @@ impl Topology {
 
     /// Partition of each switch for a run in `n` parts: balanced by ports, cutting few cables.
     ///
-    /// Trees go by top-level subtree with the roots spread evenly, grids by slabs, dragonflies by whole groups, everything else by
+    /// Trees go by top-level subtree with the roots spread evenly, grids by slabs, dragonflies and megaflies by whole groups, everything else by
     /// blocks of breadth-first order. If there are at least `n` switches, no part is empty.
     pub fn partitions(&self, n: usize) -> Vec<u16> {
         crate::partitions::partitions(self, n)

@@ -107,6 +107,13 @@ fn every_example_builds_and_keeps_the_promises() {
             "{}: the same again",
             kind.name
         );
+        let is_drawn = !blueprint.build(8).unwrap().has_same_wiring(&topology);
+        assert_eq!(
+            blueprint.is_random(),
+            is_drawn,
+            "{}: drawn or not",
+            kind.name
+        );
     }
 }
 
@@ -169,6 +176,46 @@ fn impossible_numbers_are_refused_at_their_key() {
             "cannot be connected",
         ),
         ("graph", "", "either `file` or `text`"),
+        (
+            "dragonfly",
+            "hosts = 0\nswitches = 4\nglobals = 2",
+            "at least one NIC",
+        ),
+        (
+            "dragonfly",
+            "hosts = 2\nswitches = 0\nglobals = 2",
+            "at least one switch",
+        ),
+        (
+            "dragonfly",
+            "hosts = 2\nswitches = 4\nglobals = 2\ngroups = 10",
+            "10, but a group has 8 global ports (switches * globals), so at most 9 can be joined",
+        ),
+        (
+            "dragonfly",
+            "hosts = 2\nswitches = 4\nglobals = 2\ngroups = 0",
+            "at least one",
+        ),
+        (
+            "dragonfly",
+            "hosts = 2\nswitches = 4\nglobals = 2\nports = 6",
+            "7 are needed; write at least 7",
+        ),
+        (
+            "dragonfly",
+            "hosts = 2\nswitches = 4000\nglobals = 2000",
+            "switch ports in all",
+        ),
+        (
+            "megafly",
+            "hosts = 2\nleaves = 2\nspines = 0\nglobals = 2",
+            "at least one spine",
+        ),
+        (
+            "megafly",
+            "hosts = 2\nleaves = 2\nspines = 2\nglobals = 2\ngroups = 6",
+            "6, but a group has 4 global ports (spines * globals), so at most 5 can be joined",
+        ),
     ];
     for (name, text, expected) in cases {
         let kind = KINDS.iter().find(|k| k.name == name).unwrap();
@@ -186,7 +233,10 @@ fn impossible_numbers_are_refused_at_their_key() {
 
 mod any_shape {
     use super::check;
-    use netloom_topology::{Blueprint, Mesh, ParallelFatTree, RandomRegular, Torus};
+    use netloom_topology::{
+        Arrangement, Blueprint, Dragonfly, GroupLinks, Megafly, Mesh, ParallelFatTree, Peer,
+        Placement, RandomRegular, Topology, Torus,
+    };
     use netloom_topology::{Structure, measures};
     use netloom_units::{NicId, SwitchId};
     use proptest::collection::vec;
@@ -209,8 +259,146 @@ mod any_shape {
         ends.map(farthest).max().unwrap() + 2
     }
 
+    const ARRANGEMENTS: [Arrangement; 4] = [
+        Arrangement::PalmTree,
+        Arrangement::Consecutive,
+        Arrangement::Circulant,
+        Arrangement::Random,
+    ];
+
+    /// Cables between groups: where the arithmetic says, shared out evenly, and as many as there can be.
+    fn check_groups(
+        topology: &Topology,
+        links: &GroupLinks,
+        switches_of_group: u32,
+        ports_of_group: usize,
+    ) {
+        let groups = links.groups();
+        let group = |s: SwitchId| s.0 / switches_of_group;
+        let mut joined = vec![vec![0; groups as usize]; groups as usize];
+        for s in topology.switches() {
+            for (port, other, _) in topology.neighbours(s) {
+                let is_global = topology.link_class(s, port) == 2;
+                assert_eq!(is_global, group(s) != group(other));
+                joined[group(s) as usize][group(other) as usize] += usize::from(is_global);
+            }
+        }
+        for a in 0..groups {
+            for b in 0..groups {
+                let between = links.between(a, b);
+                assert_eq!(between.len(), joined[a as usize][b as usize]);
+                assert!(between.is_sorted_by_key(|link| link.switch));
+                for link in between {
+                    let at = SwitchId(a * switches_of_group + u32::from(link.switch));
+                    let to = SwitchId(b * switches_of_group + u32::from(link.to));
+                    let peer = topology.peer(at, link.port);
+                    assert!(matches!(peer, Peer::Switch(s, _) if s == to));
+                }
+                let least = ports_of_group / (groups as usize - 1).max(1);
+                let is_even = (least..=least + 1).contains(&between.len());
+                assert_eq!(is_even, a != b || least == 0, "{} cables", between.len());
+            }
+            let used: usize = joined[a as usize].iter().sum();
+            let unused = ports_of_group - used;
+            assert!(groups == 1 || unused <= 1, "{unused} unused global ports");
+            // A port is left over only if they are odd in number.
+            assert!(groups == 1 || unused == 0 || groups % 2 == 1 && ports_of_group % 2 == 1);
+        }
+    }
+
+    /// Whole groups, if there are as many.
+    fn check_split(topology: &Topology, groups: u32) {
+        for n in 2..=(groups as usize).min(9) {
+            let parts = topology.partitions(n);
+            let size = parts.len() / groups as usize;
+            for of_group in parts.chunks(size) {
+                assert!(of_group.iter().all(|&part| part == of_group[0]));
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn dragonflies(
+            hosts in 1u16..4, switches in 1u16..6, globals in 0u16..5, fewer in 0u32..20, extra in 0u16..3,
+            arrangement in 0usize..4, random: bool, seed: u64,
+        ) {
+            let most = u32::from(switches) * u32::from(globals) + 1;
+            let groups = most.saturating_sub(fewer).max(1);
+            let used = hosts + switches - 1 + globals;
+            let blueprint = Dragonfly {
+                hosts,
+                switches,
+                globals,
+                groups: (fewer > 0).then_some(groups),
+                arrangement: ARRANGEMENTS[arrangement],
+                ports: (extra > 0).then_some(used + extra),
+                placement: if random { Placement::Random } else { Placement::InOrder },
+            };
+            let topology = blueprint.build(seed).unwrap();
+            check("dragonfly", &topology);
+            prop_assert_eq!(blueprint.n_nics(), Some(u64::from(topology.n_nics())));
+            prop_assert_eq!(topology.n_switches(), groups * u32::from(switches));
+            prop_assert_eq!(topology.radix(), used + extra);
+            let Structure::Dragonfly(shape) = topology.structure() else { panic!() };
+            check_groups(&topology, &shape.links, u32::from(switches), usize::from(switches * globals));
+            check_split(&topology, groups);
+            for switch in topology.switches() {
+                for host in 0..hosts {
+                    let nic = NicId(switch.0 * u32::from(hosts) + u32::from(host));
+                    prop_assert_eq!(topology.peer(switch, shape.host_port(switch, host)), Peer::Nic(nic));
+                }
+                for other in (0..switches).filter(|&other| other != shape.index(switch)) {
+                    let there = shape.switch(shape.group(switch), other);
+                    let peer = topology.peer(switch, shape.local_port(switch, other));
+                    let is_there = matches!(peer, Peer::Switch(s, _) if s == there);
+                    prop_assert!(is_there);
+                }
+            }
+            if topology.n_nics() > 1 {
+                prop_assert_eq!(measures(&topology).diameter, diameter(&topology));
+                prop_assert!(measures(&topology).diameter <= 5);
+            }
+        }
+
+        #[test]
+        fn megaflies(
+            hosts in 1u16..4, leaves in 1u16..4, spines in 1u16..4, globals in 0u16..5, fewer in 0u32..12,
+            arrangement in 0usize..4, seed: u64,
+        ) {
+            let most = u32::from(spines) * u32::from(globals) + 1;
+            let groups = most.saturating_sub(fewer).max(1);
+            let blueprint = Megafly {
+                hosts,
+                leaves,
+                spines,
+                globals,
+                groups: (fewer > 0).then_some(groups),
+                arrangement: ARRANGEMENTS[arrangement],
+            };
+            let topology = blueprint.build(seed).unwrap();
+            check("megafly", &topology);
+            prop_assert_eq!(blueprint.n_nics(), Some(u64::from(topology.n_nics())));
+            let Structure::Megafly(shape) = topology.structure() else { panic!() };
+            let n = u32::from(shape.switches());
+            prop_assert_eq!(topology.n_switches(), groups * n);
+            check_groups(&topology, &shape.links, n, usize::from(spines * globals));
+            check_split(&topology, groups);
+            for switch in topology.switches() {
+                for other in 0..shape.switches() {
+                    let there = shape.switch(shape.group(switch), other);
+                    let are_apart = (shape.index(switch) < leaves) != (other < leaves);
+                    let peer = shape.local_port(switch, other).map(|port| topology.peer(switch, port));
+                    let is_there = matches!(peer, Some(Peer::Switch(s, _)) if s == there);
+                    prop_assert_eq!(is_there, are_apart);
+                }
+            }
+            if topology.n_nics() > 1 {
+                prop_assert!(measures(&topology).diameter <= 5);
+            }
+        }
 
         #[test]
         fn generalised_trees(levels in vec(level(), 1..5)) {

@@ -1,8 +1,9 @@
 //! Numbers of switches, NICs and ports, checked by hand or against the formulas of the papers.
 
 use netloom_topology::{
-    Blueprint, Certainty, FatTree, Hypercube, Mesh, ParallelFatTree, Peer, RandomRegular,
-    SingleSwitch, Structure, Topology, Torus, measures,
+    Arrangement, Blueprint, Certainty, Dragonfly, FatTree, Hypercube, Megafly, Mesh,
+    ParallelFatTree, Peer, Placement, RandomRegular, SingleSwitch, Structure, Topology, Torus,
+    measures,
 };
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -304,4 +305,177 @@ fn tori_are_split_into_slabs() {
     .unwrap();
     let parts = torus.partitions(2);
     assert_eq!(cut(&torus, &parts), 8);
+}
+
+fn paper_002() -> Dragonfly {
+    Dragonfly {
+        hosts: 5,
+        switches: 11,
+        globals: 5,
+        groups: None,
+        arrangement: Arrangement::PalmTree,
+        ports: None,
+        placement: Placement::InOrder,
+    }
+}
+
+/// V002-9: 5 * 11 * 56 = 3080; 11 * 5 + 1 = 56 groups; 5 + 10 + 5 = 20 ports.
+#[test]
+fn v002_9_size_of_the_dragonfly() {
+    for placement in [Placement::InOrder, Placement::Random] {
+        let fabric = Dragonfly {
+            placement,
+            ..paper_002()
+        };
+        let topology = fabric.build(1).unwrap();
+        assert_eq!(counts(&topology), (3080, 616, 20));
+        assert_eq!(topology.link_classes(), ["host", "local", "global"]);
+        let Structure::Dragonfly(shape) = topology.structure() else {
+            panic!()
+        };
+        assert_eq!(shape.groups, 56);
+        let found = measures(&topology);
+        assert_eq!((found.unused_ports, found.diameter), (0, 5));
+        assert_eq!(found.cables, 3080 + 56 * 55 + 56 * 55 / 2);
+        assert_eq!(shape.to_string(), "dragonfly of 56 groups of 11 switches");
+    }
+}
+
+/// Global port j of group G, counted through its switches: palm tree to G - 1 - j, consecutive to j or j + 1,
+/// circulant to G + 1, G - 1, G + 2 and so on.
+#[test]
+fn dragonflies_are_arranged_as_the_literature_says() {
+    let (switches, globals, groups) = (4u32, 2u32, 9u32);
+    let far = |arrangement, group: u32, nth: u32| {
+        let fabric = Dragonfly {
+            hosts: 2,
+            switches: 4,
+            globals: 2,
+            arrangement,
+            ..paper_002()
+        };
+        let topology = fabric.build(0).unwrap();
+        let at = SwitchId(group * switches + nth / globals);
+        let port = Port((2 + 3 + nth % globals) as u16);
+        let Peer::Switch(other, there) = topology.peer(at, port) else {
+            panic!("a global port")
+        };
+        let back = other.0 % switches * globals + u32::from(there.0) - 5;
+        (other.0 / switches, back)
+    };
+    for group in 0..groups {
+        for nth in 0..8 {
+            let palm = (group + groups - 1 - nth) % groups;
+            assert_eq!(far(Arrangement::PalmTree, group, nth), (palm, 7 - nth));
+            let absolute = nth + u32::from(nth >= group);
+            let back = group - u32::from(group > absolute);
+            assert_eq!(far(Arrangement::Consecutive, group, nth), (absolute, back));
+            let distance = nth / 2 + 1;
+            let other = match nth % 2 {
+                0 => group + distance,
+                _ => group + groups - distance,
+            };
+            let expected = (other % groups, nth ^ 1);
+            assert_eq!(far(Arrangement::Circulant, group, nth), expected);
+        }
+    }
+    let random = |seed| {
+        let fabric = Dragonfly {
+            arrangement: Arrangement::Random,
+            ..paper_002()
+        };
+        fabric.build(seed).unwrap()
+    };
+    assert_eq!(random(1), random(1));
+    assert!(!random(1).has_same_wiring(&random(2)));
+    assert!(!paper_002().is_random());
+}
+
+/// Paper 002 draws which port serves what, switch by switch; a CI size leaves one of eight ports unused.
+#[test]
+fn ports_of_a_dragonfly_are_placed_at_random() {
+    let fabric = Dragonfly {
+        hosts: 2,
+        switches: 4,
+        globals: 2,
+        ports: Some(8),
+        placement: Placement::Random,
+        ..paper_002()
+    };
+    let topology = fabric.build(1).unwrap();
+    assert_eq!(counts(&topology), (72, 36, 8));
+    let classes = |topology: &Topology, s| -> Vec<Option<u8>> {
+        let class = |port| match topology.peer(s, port) {
+            Peer::Unused => None,
+            _ => Some(topology.link_class(s, port)),
+        };
+        topology.ports(s).map(class).collect()
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for s in topology.switches() {
+        let mut all = classes(&topology, s);
+        seen.insert(all.clone());
+        all.sort_unstable();
+        assert_eq!(
+            all,
+            [
+                None,
+                Some(0),
+                Some(0),
+                Some(1),
+                Some(1),
+                Some(1),
+                Some(2),
+                Some(2)
+            ]
+        );
+    }
+    assert!(seen.len() > 30, "{} orders of 36", seen.len());
+    assert!(fabric.is_random());
+    assert!(!fabric.build(2).unwrap().has_same_wiring(&topology));
+}
+
+/// 8 ports lead to 5 other groups: one cable to each, a second one to the nearest three.
+#[test]
+fn fewer_groups_have_trunks() {
+    let fabric = Dragonfly {
+        hosts: 1,
+        switches: 4,
+        globals: 2,
+        groups: Some(6),
+        ..paper_002()
+    };
+    let topology = fabric.build(0).unwrap();
+    let Structure::Dragonfly(shape) = topology.structure() else {
+        panic!()
+    };
+    let cables: Vec<usize> = (0..6).map(|to| shape.links.between(2, to).len()).collect();
+    assert_eq!(cables, [1, 2, 0, 2, 1, 2]);
+    assert_eq!(measures(&topology).unused_ports, 0);
+}
+
+#[test]
+fn megaflies_have_hosts_below_and_groups_above() {
+    let fabric = Megafly {
+        hosts: 3,
+        leaves: 4,
+        spines: 2,
+        globals: 2,
+        groups: None,
+        arrangement: Arrangement::PalmTree,
+    };
+    let topology = fabric.build(0).unwrap();
+    assert_eq!(counts(&topology), (60, 30, 6));
+    // Leaf 1 of group 2 is switch 13; its spines are switches 16 and 17.
+    assert_eq!(topology.attachment(NicId(27)), (SwitchId(13), Port(0)));
+    assert_eq!(
+        topology.peer(SwitchId(13), Port(4)),
+        Peer::Switch(SwitchId(17), Port(1))
+    );
+    // Global port 0 of group 2 leads to group 1, by the last global port there.
+    assert_eq!(
+        topology.peer(SwitchId(16), Port(4)),
+        Peer::Switch(SwitchId(11), Port(5))
+    );
+    assert_eq!(measures(&topology).diameter, 5);
 }

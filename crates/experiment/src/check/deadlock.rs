@@ -14,7 +14,7 @@ use crate::spec::{Desk, LaneMap};
 const SHOWN: usize = 8;
 
 /// An error, or a warning where the user insists.
-fn grave<'a>(
+pub(super) fn grave<'a>(
     desk: &'a mut Desk<'_>,
     code: &'static str,
     path: &str,

@@ -2,6 +2,7 @@
 //!
 //! Each check names all values involved with their places, says the numbers, and says how to go on.
 
+pub(crate) mod adaptive;
 pub(crate) mod buffers;
 pub(crate) mod channels;
 pub(crate) mod connections;
@@ -13,6 +14,7 @@ pub(crate) mod lanes;
 pub(crate) mod nic;
 pub(crate) mod pfc;
 pub(crate) mod queues;
+pub(crate) mod tiled;
 pub(crate) mod time;
 pub(crate) mod traffic;
 pub(crate) mod transfer_unit;

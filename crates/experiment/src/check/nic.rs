@@ -4,6 +4,7 @@ use netloom_fabric::NicQueues;
 use netloom_routing::Forwarding;
 
 use crate::spec::Desk;
+use crate::spec::nic::NicSpec;
 
 /// Whether the queue of a packet at the first switch is known when it is admitted.
 pub(crate) fn per_destination(
@@ -26,4 +27,37 @@ pub(crate) fn per_destination(
     }
     note.help("write routing.kind = \"d-mod-k\" (trees), \"up-down\" (any fabric), or nic.queues = \"per-sl\"");
     false
+}
+
+/// Whether a NIC does nothing that only those of tiled switches can.
+pub(crate) fn plain(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+    let asks = [
+        (
+            "nic.acknowledge",
+            nic.acknowledge == Some(true),
+            "acknowledgements",
+        ),
+        (
+            "nic.congestion-control",
+            nic.congestion.is_some(),
+            "congestion control",
+        ),
+    ];
+    let mut is_good = true;
+    for (path, is_asked, what) in asks {
+        if is_asked {
+            let place = desk.places.of(path);
+            let note = desk.notes.error(
+                "E0345",
+                place,
+                format!("{what} can be had with tiled switches only"),
+            );
+            if let Some(kind) = desk.places.written("switch.kind") {
+                note.also(kind, "the switches");
+            }
+            note.help("write switch.kind = \"tiled\", or leave this out");
+            is_good = false;
+        }
+    }
+    is_good
 }

@@ -11,6 +11,7 @@ use super::buffers::{BufferAt, sizes};
 use super::flow_control::FlowControlSpec;
 use super::lanes::LaneMap;
 use super::link::LinkSpec;
+use super::nic::NicSpec;
 use super::plan::{Desk, Timing};
 use super::switch::{ArchitectureSpec, SwitchSpec};
 use crate::check;
@@ -36,10 +37,17 @@ pub(crate) struct Around<'a> {
 pub(crate) fn machine(
     switch: &SwitchSpec,
     link: &LinkSpec,
-    nic_queues: NicQueues,
+    nic: &NicSpec,
     around: &Around<'_>,
     desk: &mut Desk<'_>,
 ) -> Option<Machine> {
+    if let ArchitectureSpec::Tiled(spec) = &switch.architecture {
+        return super::tiled::machine(switch, spec, link, nic, around, desk);
+    }
+    if !check::nic::plain(nic, desk) {
+        return None;
+    }
+    let nic_queues = nic.queues;
     let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
     let flit = link.segmentation.flit.0;
     let map = QueueMap::new(
@@ -79,6 +87,7 @@ pub(crate) fn machine(
     let architecture = match &switch.architecture {
         ArchitectureSpec::Cioq => Some(Architecture::Cioq),
         ArchitectureSpec::InputQueued => Some(Architecture::InputQueued),
+        ArchitectureSpec::Tiled(_) => unreachable!("planned above"),
         ArchitectureSpec::Hierarchical(spec) => {
             is_good &= check::hierarchical::stages(switch, desk);
             let central = BufferAt {
@@ -99,6 +108,9 @@ pub(crate) fn machine(
             })
         }
     };
+    if let (Some(architecture), Some(way)) = (&architecture, around.way) {
+        is_good &= check::adaptive::fits(architecture, way, desk);
+    }
     let speedup = match switch.is_input_queued() {
         true => check::input_queued::pace(timing, desk),
         false => Some(switch.speedup),

@@ -12,6 +12,7 @@
 
 pub(crate) mod admitted;
 pub(crate) mod buffers;
+pub mod congestion;
 pub(crate) mod connections;
 mod cost;
 mod extends;
@@ -31,6 +32,7 @@ mod routing;
 mod sections;
 pub mod study;
 pub mod switch;
+mod tiled;
 mod topology;
 mod traffic;
 mod wiring;
@@ -121,7 +123,7 @@ pub(crate) struct Sections {
     pub(crate) topology: Option<topology::TopologySpec>,
     pub(crate) link: Option<link::LinkSpec>,
     pub(crate) switch: Option<switch::SwitchSpec>,
-    pub(crate) nic: Option<netloom_fabric::NicQueues>,
+    pub(crate) nic: Option<nic::NicSpec>,
     pub(crate) routing: Option<routing::RoutingSpec>,
     pub(crate) qos: Option<qos::QosSpec>,
     pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,

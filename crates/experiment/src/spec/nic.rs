@@ -1,7 +1,9 @@
 //! `[nic]`: where messages wait before they are sent.
 
-use netloom_catalog::{Described, Kind, Param, Section, Shape, kind, params, read_kind};
+use netloom_catalog::{Described, Kind, Param, Params, Section, Shape, kind, params, read_kind};
 use netloom_fabric::NicQueues;
+
+use super::congestion::{CONGESTION_CONTROLS, EcnSpec};
 
 /// A way to keep messages at a NIC.
 pub trait NicQueueing: Send + Sync {
@@ -51,8 +53,28 @@ impl NicQueueing for PerDestination {
     }
 }
 
+/// `[nic]`, as the file gives it.
+#[derive(Clone, Debug)]
+pub struct NicSpec {
+    /// Where messages wait.
+    pub queues: NicQueues,
+    /// Whether every data packet is acknowledged; `None` for what suits the switches.
+    pub acknowledge: Option<bool>,
+    /// How it slows down.
+    pub congestion: Option<EcnSpec>,
+}
+
+params! {
+    /// The plain values of a NIC.
+    #[derive(Clone, Debug)]
+    struct Values {
+        /// Whether every data packet is answered by a packet of one flit; left out, it is with tiled switches.
+        acknowledge: Option<bool> = None,
+    }
+}
+
 /// Reads `[nic]`.
-pub(crate) fn read(section: &mut Section<'_>) -> Option<NicQueues> {
+pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
     let queues = read_kind(
         section,
         "queues",
@@ -60,15 +82,41 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicQueues> {
         NIC_QUEUES,
         Some("per-sl"),
     );
-    queues.map(|queues| queues.queues())
+    let values = Values::read(section);
+    let congestion = read_kind(
+        section,
+        "congestion-control",
+        "congestion control",
+        CONGESTION_CONTROLS,
+        Some("none"),
+    );
+    Some(NicSpec {
+        queues: queues?.queues(),
+        acknowledge: values?.acknowledge,
+        congestion: congestion?.spec(),
+    })
 }
 
 /// The parameters of `[nic]`.
 pub(crate) fn params() -> Vec<Param> {
-    vec![Param {
-        name: "queues".to_owned(),
-        about: "Where messages wait at a NIC.".to_owned(),
-        shape: Shape::Kind("NIC queueing"),
-        default: Some("\"per-sl\"".to_owned()),
-    }]
+    let of_a_kind = |name: &str, about: &str, concept, default: &str| Param {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        shape: Shape::Kind(concept),
+        default: Some(default.to_owned()),
+    };
+    let mut params = vec![of_a_kind(
+        "queues",
+        "Where messages wait at a NIC.",
+        "NIC queueing",
+        "\"per-sl\"",
+    )];
+    params.extend(Values::params());
+    params.push(of_a_kind(
+        "congestion-control",
+        "How a NIC slows down when switches are congested; tiled switches only.",
+        "congestion control",
+        "\"none\"",
+    ));
+    params
 }

@@ -28,7 +28,7 @@ use super::measure::{MeasureSpec, Warmup};
 use super::reading::{Places, forget, resolve_default};
 use super::remake::{Remake, Workloads};
 use super::routing::RoutingSpec;
-use super::switch::SwitchSpec;
+use super::switch::{ArchitectureSpec, SwitchSpec};
 use super::topology::TopologySpec;
 use super::traffic::ClassSpec;
 use super::{Cost, Request, Sections, connections, cost};
@@ -125,7 +125,8 @@ pub(crate) fn build(
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = fabric(&blueprint, seed, desk)?;
-    let centre = switch.as_ref().and_then(SwitchSpec::centre);
+    let radix = topology.radix();
+    let centre = switch.as_ref().and_then(|switch| switch.centre(radix));
     let way = routing
         .as_ref()
         .and_then(|routing| way(routing, &topology, centre, seed, desk));
@@ -173,7 +174,7 @@ pub(crate) fn build(
         }
         _ => None,
     };
-    let machine = match (&switch, &link, nic, &timing, &lanes) {
+    let machine = match (&switch, &link, &nic, &timing, &lanes) {
         (Some(switch), Some(link), Some(nic), Some(timing), Some(lanes)) => {
             let policy = qos.as_ref().and_then(|qos| qos.arbiter.as_deref());
             let around = Around {
@@ -223,7 +224,7 @@ pub(crate) fn build(
                 seed,
             };
             let repeat = measure.as_ref().map_or(1, |measure| measure.repeat);
-            check::connections::repeats(spec, blueprint.is_random(), repeat, desk);
+            check::connections::repeats(spec, blueprint.blueprint.is_random(), repeat, desk);
             connections::admit(spec, requests, &around, desk)
         }
         _ => None,
@@ -338,7 +339,7 @@ pub(crate) fn build(
         topology,
     };
     let remake = Remake {
-        is_random_wiring: blueprint.is_random(),
+        is_random_wiring: blueprint.blueprint.is_random(),
         blueprint: blueprint.blueprint,
         routing: routing.routing,
         workloads: classes.workloads,
@@ -472,7 +473,12 @@ fn timing(
     let names = topology.link_classes();
     let is_good = knows_link_classes(link, topology, desk);
     let flit = link.segmentation.flit;
-    let clock = switch.clock.unwrap_or(link.rate.time_for(flit));
+    let usual = link.rate.time_for(flit);
+    let usual = match switch.architecture {
+        ArchitectureSpec::Tiled(_) => super::tiled::core_clock(usual),
+        _ => usual,
+    };
+    let clock = switch.clock.unwrap_or(usual);
     resolve_default(resolved, &["switch"], 1, "clock", clock.write());
     if !is_good {
         return None;

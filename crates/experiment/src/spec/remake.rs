@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_catalog::Notes;
+use netloom_fabric::Architecture;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Routing;
 use netloom_topology::Blueprint;
@@ -97,6 +98,9 @@ impl Remake {
         if self.is_random_wiring || plan.forwarding.needs_occasion() {
             let forwarding = self.routing.compile(&plan.topology, seed).expect(was_built);
             plan.forwarding = Arc::new(forwarding);
+        }
+        if let Architecture::Tiled(tiled) = &mut plan.switch.architecture {
+            tiled.faults.seed = seed;
         }
         plan.channels.reseed(seed);
         let n_drawn = self.workloads.classes.len();

@@ -19,7 +19,7 @@ pub(crate) fn default_for(topology: &str) -> &'static str {
     match topology {
         "fat-tree" | "pgft" | "single-switch" => "d-mod-k",
         "mesh" | "torus" | "hypercube" => "dimension-order",
-        "dragonfly" => "minimal",
+        "dragonfly" | "megafly" => "minimal",
         _ => "up-down",
     }
 }

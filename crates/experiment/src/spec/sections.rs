@@ -3,7 +3,7 @@
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
 use netloom_traffic::Class;
 
-use super::{connections, flow_control, link, measure, nic, qos, switch};
+use super::{congestion, connections, flow_control, link, measure, nic, qos, switch};
 
 /// One section of a file.
 pub struct SectionInfo {
@@ -75,6 +75,18 @@ pub fn concepts() -> Vec<Concept> {
             "Who may cross a switch next.",
             "switch.allocator",
             info(switch::ALLOCATORS),
+        ),
+        concept(
+            "stash",
+            "What port buffers that short links leave unused are used for.",
+            "switch.stash",
+            info(switch::STASHES),
+        ),
+        concept(
+            "congestion control",
+            "How a NIC slows down when switches are congested.",
+            "nic.congestion-control",
+            info(congestion::CONGESTION_CONTROLS),
         ),
         concept(
             "NIC queueing",
@@ -171,6 +183,11 @@ pub fn sections() -> Vec<SectionInfo> {
             "switch.central-buffer",
             "The central buffer of an MPort as one pool that all lanes share.",
             switch::Pool::params(),
+        ),
+        section(
+            "switch.faults",
+            "Errors on purpose in a tiled switch.",
+            switch::Errors::params(),
         ),
         section(
             "nic",

@@ -12,13 +12,6 @@ pub(crate) struct TopologySpec {
     pub(crate) kind: String,
 }
 
-impl TopologySpec {
-    /// Whether its cables are drawn from the seed.
-    pub(crate) fn is_random(&self) -> bool {
-        self.kind == "random-regular"
-    }
-}
-
 /// Reads `[topology]`. Files that it names are looked for beside the experiment.
 pub(crate) fn read(
     root: &mut Section<'_>,

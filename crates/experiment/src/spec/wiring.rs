@@ -86,7 +86,11 @@ fn wire(
     };
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = plan::fabric(&sections.topology?, seed, desk)?;
-    let centre = sections.switch.as_ref().and_then(|switch| switch.centre());
+    let radix = topology.radix();
+    let centre = sections
+        .switch
+        .as_ref()
+        .and_then(|switch| switch.centre(radix));
     let way = sections
         .routing
         .and_then(|routing| plan::way(&routing, &topology, centre, seed, desk));

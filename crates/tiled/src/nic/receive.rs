@@ -122,11 +122,14 @@ impl TiledFabric {
     /// An acknowledgement: its flow may send more.
     fn answer_arrives(&mut self, now: Tick, nic: u32, record: &Record) {
         let packet = record.packet;
-        if record.flags.has(Flags::CORRUPT) || record.flags.has(Flags::VOID) {
+        if record.flags.has(Flags::CORRUPT) {
             self.protocol.discarded += 1;
             return;
         }
         self.count(&packet, now);
+        if record.flags.has(Flags::VOID) {
+            return;
+        }
         self.protocol.acknowledgements += 1;
         let Some(&at) = self.nics[nic].flows.get(&packet.source.0) else {
             unreachable!("a flow lives until all it sent is acknowledged");

@@ -58,16 +58,12 @@ impl TiledFabric {
         let number = input.number;
         let vc = self.packets[id].packet.vl;
         if let Some(chances) = self.chances {
-            let record = &mut self.packets[id];
             // The first switch has not kept its copy yet, so it loses nothing.
-            if !self.ports[port].is_end() && chances.loses(&self.draws, record) {
+            if !self.ports[port].is_end() && chances.loses(&self.draws, &self.packets[id]) {
                 self.lose(now, port, id, out);
                 return 0;
             }
-            if chances.corrupts(&self.draws, record) {
-                record.flags.set(Flags::CORRUPT, true);
-                self.protocol.corrupted += 1;
-            }
+            self.may_corrupt(id);
         }
         self.route(port, id, vc);
         let record = &self.packets[id];
@@ -132,6 +128,17 @@ impl TiledFabric {
         record.vc = hop.lane;
         let flits = u32::from(record.packet.flits);
         self.ports[output].committed += flits;
+    }
+
+    /// The switch may damage a packet that it routes.
+    pub(super) fn may_corrupt(&mut self, id: u32) {
+        let record = &mut self.packets[id];
+        if let Some(chances) = self.chances
+            && chances.corrupts(&self.draws, record)
+        {
+            record.flags.set(Flags::CORRUPT, true);
+            self.protocol.corrupted += 1;
+        }
     }
 
     /// The switch loses a packet: its room is free as if it had been granted the bus.

@@ -70,6 +70,8 @@ pub(crate) struct Due {
 #[derive(Clone, Debug)]
 pub(crate) struct Switch {
     pub(crate) id: SwitchId,
+    /// Ports that the topology knows of.
+    pub(crate) n_ports: u16,
     /// It decides in this tick.
     pub(crate) is_marked: bool,
     /// An edge event is on its way.
@@ -81,6 +83,8 @@ pub(crate) struct Switch {
     pub(crate) returning: Vec<(u32, u32)>,
     /// Copies that are not needed any more, of this tick: (port, copy).
     pub(crate) leaving: Vec<(u32, u32)>,
+    /// Packets that nothing was heard of, of this tick: (end port, number at the source, attempt).
+    pub(crate) expired: Vec<(u32, u32, u8)>,
 }
 
 /// State of a port.
@@ -248,8 +252,11 @@ impl TiledFabric {
     ) {
         let state = &mut self.switches[switch];
         state.is_marked = false;
+        if !state.expired.is_empty() {
+            self.send_expired(now, switch, out);
+        }
         let mut returning = 0;
-        if !state.returning.is_empty() {
+        if !self.switches[switch].returning.is_empty() {
             returning = self.take_in_retransmissions(switch);
         }
         if !self.switches[switch].leaving.is_empty() {

@@ -17,8 +17,6 @@ use crate::record::{Flags, NIL, Record};
 pub(crate) struct Entry {
     /// Its copy, once its place is known; [`NIL`] before.
     copy: u32,
-    /// When that was: what else happens in that tick does not know it yet.
-    located: Tick,
     verdict: Verdict,
     /// When its copy was made.
     since: Tick,
@@ -46,7 +44,6 @@ impl TiledFabric {
         let original = self.packets[id];
         let entry = Entry {
             copy: NIL,
-            located: Tick::ZERO,
             verdict: Verdict::None,
             since: now,
             attempt: original.attempt,
@@ -101,7 +98,7 @@ impl TiledFabric {
         let sequence = self.packets[copy].packet.sequence;
         let entry = self.tracked.get_mut(&(port, sequence));
         let entry = entry.expect("a packet is tracked until its copy is deleted");
-        (entry.copy, entry.located) = (copy, now);
+        entry.copy = copy;
         match std::mem::replace(&mut entry.verdict, Verdict::None) {
             Verdict::None => {}
             Verdict::Arrived => self.delete_copy(now, port, sequence, out),
@@ -233,7 +230,8 @@ impl TiledFabric {
         self.mark_switch(switch, out);
     }
 
-    /// Copies of copies join the packets that go on from their stashes; the set of buses to be looked at.
+    /// Copies of copies join the packets that go on from their stashes; the set of buses to be looked at. They are
+    /// routed as if they had just come from their endpoint.
     #[cold]
     pub(super) fn take_in_retransmissions(&mut self, switch: u32) -> u64 {
         let mut returning = std::mem::take(&mut self.switches[switch].returning);
@@ -250,9 +248,11 @@ impl TiledFabric {
             };
             let id = self.packets.insert(again);
             self.protocol.retransmitted += 1;
-            // As at injection: no hop behind it, on the channel of endpoints.
             self.packets[id].packet.hops = 0;
-            self.route(port, id, 0);
+            let base = port - u32::from(self.ports[port].number);
+            let origin = base + u32::from(again.vc);
+            self.may_corrupt(id);
+            self.route(origin, id, 0);
             if self.retrievals[port].push(id, &mut self.packets) {
                 let state = &mut self.ports[port];
                 state.ready |= 1 << self.geometry.lanes;
@@ -263,26 +263,45 @@ impl TiledFabric {
         buses
     }
 
-    /// Nothing has come back for long.
+    /// Nothing has come back for long; what else the tick brings is heard first.
     pub(crate) fn timeout<Q: EventQueue<Event>>(
         &mut self,
-        now: Tick,
         port: u32,
         sequence: u32,
         attempt: u8,
         out: &mut Outbox<Self, Q>,
     ) {
-        let Some(entry) = self.tracked.get(&(port, sequence)) else {
-            return;
-        };
-        if entry.attempt != attempt || entry.verdict != Verdict::None {
-            return;
+        let switch = self.ports[port].switch;
+        self.switches[switch]
+            .expired
+            .push((port, sequence, attempt));
+        self.mark_switch(switch, out);
+    }
+
+    /// Packets that nothing was heard of are sent again.
+    #[cold]
+    pub(super) fn send_expired<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let mut expired = std::mem::take(&mut self.switches[switch].expired);
+        expired.sort_unstable();
+        for (port, sequence, attempt) in expired.drain(..) {
+            let Some(entry) = self.tracked.get(&(port, sequence)) else {
+                continue;
+            };
+            if entry.attempt != attempt || entry.verdict != Verdict::None {
+                continue;
+            }
+            self.protocol.timeouts += 1;
+            if entry.copy == NIL {
+                self.await_answer(now, port, sequence, attempt, out);
+            } else {
+                self.retransmit(now, port, sequence, out);
+            }
         }
-        self.protocol.timeouts += 1;
-        if entry.copy == NIL || entry.located == now {
-            self.await_answer(now, port, sequence, attempt, out);
-        } else {
-            self.retransmit(now, port, sequence, out);
-        }
+        self.switches[switch].expired = expired;
     }
 }

@@ -79,10 +79,10 @@ impl Params for Hierarchical {
         let fraction = |speedup: Speedup| (speedup.0, speedup.1);
         Some(Hierarchical(SwitchSpec {
             architecture: ArchitectureSpec::Hierarchical(HierarchySpec {
-                centre: Centre {
-                    ports_per_mport: values.ports_per_mport.max(1),
-                    links_per_mport: values.central_links.max(1),
-                },
+                centre: Centre::of_mports(
+                    values.ports_per_mport.max(1),
+                    values.central_links.max(1),
+                ),
                 mport_speedup: fraction(values.mport_speedup),
                 central_speedup: fraction(values.central_speedup),
                 central_buffer: values.central_buffer,

@@ -1,7 +1,7 @@
 //! `[switch]`: the kinds of switch, and their parts that come in kinds.
 //!
 //! ```text
-//!  crossbar.rs (cioq, iq)   hierarchical.rs
+//!  crossbar.rs (cioq, iq)   hierarchical.rs   tiled.rs (stash.rs)
 //!     │  queues.rs   allocators.rs   pipeline.rs   buffer.rs   speedup.rs
 //!     └──────► SwitchSpec ──► machine.rs ──► netloom_fabric::SwitchPlan
 //! ```
@@ -13,6 +13,8 @@ mod hierarchical;
 mod pipeline;
 mod queues;
 mod speedup;
+mod stash;
+mod tiled;
 
 use netloom_catalog::{Kind, kind};
 use netloom_fabric::{Allocation, Pipeline, QueueScheme};
@@ -26,6 +28,8 @@ pub use crossbar::{Cioq, InputQueued};
 pub use hierarchical::{Hierarchical, HierarchySpec};
 pub use pipeline::Stages;
 pub use queues::{QUEUES, Queueing};
+pub use stash::{STASHES, StashKind, StashSpec, Stashing};
+pub use tiled::{Cycles, Errors, TiledSpec, TiledSwitch};
 
 /// What a switch is made of, as the file gives it.
 #[derive(Clone, Debug)]
@@ -57,13 +61,19 @@ pub enum ArchitectureSpec {
     InputQueued,
     /// Groups of ports around a central crossbar.
     Hierarchical(HierarchySpec),
+    /// Rows and columns of small crossbars.
+    Tiled(Box<TiledSpec>),
 }
 
 impl SwitchSpec {
     /// What inputs share in the middle of the switch, if there is something.
-    pub(crate) fn centre(&self) -> Option<Centre> {
+    pub(crate) fn centre(&self, radix: u16) -> Option<Centre> {
         match &self.architecture {
             ArchitectureSpec::Hierarchical(hierarchy) => Some(hierarchy.centre),
+            ArchitectureSpec::Tiled(tiled) => {
+                let outputs = tiled.ports.unwrap_or(radix).max(radix) / tiled.columns;
+                Some(Centre::of_tiles(tiled.columns, outputs.max(1)))
+            }
             _ => None,
         }
     }
@@ -85,4 +95,5 @@ pub const SWITCHES: &[Kind<dyn SwitchModel>] = &[
     kind!(Cioq, dyn SwitchModel),
     kind!(InputQueued, dyn SwitchModel),
     kind!(Hierarchical, dyn SwitchModel),
+    kind!(TiledSwitch, dyn SwitchModel),
 ];

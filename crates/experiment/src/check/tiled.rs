@@ -1,0 +1,302 @@
+//! Tiled switches: whether tiles, buffers, stashes and endpoints go together.
+
+use netloom_fabric::{PortBuffers, StashUse};
+use netloom_topology::Peer;
+
+use super::buffers::words;
+use crate::spec::congestion::EcnSpec;
+use crate::spec::machine::Around;
+use crate::spec::nic::NicSpec;
+use crate::spec::switch::{StashKind, TiledSpec};
+use crate::spec::{Desk, Timing};
+
+/// Sets of ports, tiles and channels are words of 64 bits; those of a tile's inputs and outputs of 16.
+const MOST: u32 = 64;
+const MOST_AT_TILE: u32 = 16;
+
+/// Whether the two equations hold: P = R I = C O.
+pub(crate) fn shape(
+    spec: &TiledSpec,
+    n_ports: u16,
+    radix: u16,
+    n_vls: u8,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let mut is_good = true;
+    if n_ports < radix {
+        let place = desk.places.of("switch.ports");
+        desk.notes
+            .error(
+                "E0340",
+                place,
+                format!("{n_ports} ports, and the topology uses {radix}"),
+            )
+            .help(format!("write ports = {radix} or more, or leave it out"));
+        is_good = false;
+    }
+    for (key, count, letter) in [
+        ("rows", spec.rows, "R × I"),
+        ("columns", spec.columns, "C × O"),
+    ] {
+        if n_ports.is_multiple_of(count) {
+            continue;
+        }
+        let divisors: Vec<String> = (1..=n_ports)
+            .filter(|n| n_ports.is_multiple_of(*n))
+            .map(|n| n.to_string())
+            .collect();
+        let place = desk.places.of(&format!("switch.{key}"));
+        let message = format!("{n_ports} ports cannot be divided among {count} {key}");
+        desk.notes.error("E0340", place, message).help(format!(
+            "P = {letter}: write {key} = {}, or ports = {}",
+            divisors.join(", "),
+            n_ports.next_multiple_of(count)
+        ));
+        is_good = false;
+    }
+    if !is_good {
+        return false;
+    }
+    let (inputs, outputs) = (
+        u32::from(n_ports / spec.rows),
+        u32::from(n_ports / spec.columns),
+    );
+    let channels = u32::from(n_vls) + 2;
+    let (rows, columns) = (u32::from(spec.rows), u32::from(spec.columns));
+    let limits = [
+        ("ports", u32::from(n_ports), MOST),
+        ("tiles", rows * columns, MOST),
+        ("inputs of a tile", inputs, MOST_AT_TILE),
+        ("outputs of a tile", outputs, MOST_AT_TILE),
+        (
+            "outputs of a tile times virtual channels",
+            outputs * channels,
+            MOST,
+        ),
+        ("rows times virtual channels", rows * channels, MOST),
+    ];
+    for (what, have, most) in limits {
+        if have > most {
+            let place = desk.places.of("switch.kind");
+            desk.notes
+                .error("E0340", place, format!("a switch with {have} {what}"))
+                .help(format!(
+                    "at most {most} can be simulated: choose other rows and columns{}",
+                    if what.contains("channels") {
+                        " or a routing with fewer lanes"
+                    } else {
+                        ""
+                    }
+                ));
+            is_good = false;
+        }
+    }
+    is_good
+}
+
+/// Whether channels are those of the routing: service levels share them.
+pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
+    let Some(way) = around.way else {
+        return false;
+    };
+    if way.bubble() {
+        let place = desk.places.of("routing.kind");
+        desk.notes
+            .error("E0341", place, "tiled switches have no bubble rule")
+            .help("write deadlock = \"dateline\" in [routing]");
+        return false;
+    }
+    if around.lanes.n_vls == way.lanes().max(1) {
+        return true;
+    }
+    let place = desk
+        .places
+        .written("qos.vls")
+        .unwrap_or(desk.places.of("switch.kind"));
+    desk.notes
+        .error(
+            "E0341",
+            place,
+            "a tiled switch has no virtual lanes by service level",
+        )
+        .label(format!(
+            "{} lanes, {} of them for the routing",
+            around.lanes.n_vls,
+            way.lanes().max(1)
+        ))
+        .help("all service levels share its channels: write vls = 1 in [qos]");
+    false
+}
+
+/// Whether the core keeps up with the links.
+pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
+    let fastest = timing.links.iter().map(|link| link.flit).min();
+    if fastest.is_none_or(|flit| timing.period <= flit) {
+        return true;
+    }
+    let place = desk.places.of("switch.clock");
+    desk.notes
+        .error(
+            "E0342",
+            place,
+            "the core of the switch is slower than its links",
+        )
+        .help(
+            "give it at least one cycle per flit of the fastest link, or leave `clock` out for 1.3",
+        );
+    false
+}
+
+/// Whether the file asks for an arbiter that a tiled switch does not have.
+pub(crate) fn policies(desk: &mut Desk<'_>) -> bool {
+    let mut is_good = true;
+    for key in ["qos.arbiter", "qos.nic-arbiter", "nic.queues"] {
+        if let Some(place) = desk.places.written(key) {
+            let name = key.rsplit('.').next().unwrap_or(key);
+            desk.notes
+                .error(
+                    "E0341",
+                    place,
+                    format!("`{name}` has no meaning with tiled switches"),
+                )
+                .help("channels and flows take turns there: leave it out");
+            is_good = false;
+        }
+    }
+    is_good
+}
+
+/// Whether acknowledgements, stashes, congestion control and faults go together.
+pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+    let acknowledges = nic.acknowledge.unwrap_or(true);
+    let is_reliable = matches!(spec.stash.usage, StashKind::Reliability { .. });
+    let is_for_congestion = spec.stash.usage == StashKind::Congestion;
+    let rules = [
+        (
+            !acknowledges && is_reliable,
+            "nic.acknowledge",
+            "copies are kept until an acknowledgement comes, and none is sent",
+            "write acknowledge = true, or another stash",
+        ),
+        (
+            !acknowledges && nic.congestion.is_some(),
+            "nic.acknowledge",
+            "marks come back by acknowledgements, and none is sent",
+            "write acknowledge = true, or congestion-control = \"none\"",
+        ),
+        (
+            is_for_congestion && nic.congestion.is_none(),
+            "switch.stash",
+            "packets are put aside by congested inputs, and none is ever congested",
+            "write congestion-control = \"ecn-window\" in [nic]",
+        ),
+        (
+            !spec.faults.are_off() && !is_reliable,
+            "switch.faults",
+            "packets go wrong and nobody sends them again",
+            "write stash = \"reliability\" in [switch], or no faults",
+        ),
+    ];
+    let mut is_good = true;
+    for (is_broken, path, message, help) in rules {
+        if is_broken {
+            let place = desk.places.of(path);
+            desk.notes.error("E0343", place, message).help(help);
+            is_good = false;
+        }
+    }
+    is_good
+}
+
+/// Whether a window lets a packet through.
+pub(crate) fn window(ecn: Option<&EcnSpec>, largest: u32, desk: &mut Desk<'_>) -> bool {
+    let Some(ecn) = ecn else {
+        return true;
+    };
+    let least = ecn.least.unwrap_or(largest);
+    if least >= largest && ecn.most >= least {
+        return true;
+    }
+    let place = desk.places.of("nic.congestion-control");
+    desk.notes
+        .error(
+            "E0344",
+            place,
+            "a window that may be too small for a packet",
+        )
+        .label(format!("{least} to {} flits", ecn.most))
+        .help(format!(
+            "the largest packet has {largest} flits: give `least` and `window` at least that"
+        ));
+    false
+}
+
+/// Whether a port has room for a packet of each of its channels.
+pub(crate) fn buffer(class: &str, normal: u32, need: u32, flit: u64, desk: &mut Desk<'_>) -> bool {
+    if normal >= need && normal <= u32::from(u16::MAX) {
+        return true;
+    }
+    let place = desk.places.of("switch.port-buffer");
+    let have = words(u64::from(normal) * flit);
+    let message = format!("ports of `{class}` links keep {have} for their link");
+    let note = desk.notes.error("E0311", place, message);
+    match normal < need {
+        true => note.help(format!(
+            "a packet for each of their channels needs {}: give a larger port-buffer or a smaller share to the stash",
+            words(u64::from(need) * flit)
+        )),
+        false => note.help("at most 65535 flits can be counted: give a smaller port-buffer"),
+    };
+    false
+}
+
+/// Whether a stash can hold a packet.
+pub(crate) fn stash(
+    stash: Option<StashUse>,
+    ports: &[PortBuffers],
+    largest: u32,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let need = largest.next_multiple_of(2);
+    if stash.is_none() || ports.iter().any(|port| port.stash >= need) {
+        return true;
+    }
+    let place = desk.places.of("switch.stash");
+    desk.notes
+        .error("E0343", place, "no stash can hold a packet")
+        .help(format!(
+            "the largest packet has {largest} flits: give larger shares, or a larger port-buffer"
+        ));
+    false
+}
+
+/// What stashes hold.
+pub(crate) fn stash_fact(
+    ports: &[PortBuffers],
+    around: &Around<'_>,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) {
+    let topology = around.topology;
+    let Some(first) = topology.switches().next() else {
+        return;
+    };
+    let (mut flits, mut hosts) = (0u64, 0u64);
+    for port in topology.ports(first) {
+        match topology.peer(first, port) {
+            Peer::Unused => continue,
+            Peer::Nic(_) => hosts += 1,
+            Peer::Switch(..) => {}
+        }
+        let class = usize::from(topology.link_class(first, port));
+        flits += u64::from(ports[class].stash);
+    }
+    let kilobytes = |flits: u64| (flits * flit) as f64 / 1000.0;
+    let per_host = flits.checked_div(hosts).map_or(String::new(), |flits| {
+        format!(", {} kB for each of its hosts", kilobytes(flits))
+    });
+    desk.fact(
+        "stash",
+        format!("{} kB in the first switch{per_host}", kilobytes(flits)),
+    );
+}

@@ -1,0 +1,141 @@
+//! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
+
+use netloom_fabric::{
+    Architecture, Endpoints, FlowControl, LinkTiming, Marking, NicQueues, PortBuffers, Sizes,
+    StashUse, SwitchPlan, Tiled, Window,
+};
+use netloom_units::{Ratio, Time};
+
+use super::congestion::{EcnSpec, MarkBase};
+use super::link::LinkSpec;
+use super::machine::{Around, Machine};
+use super::nic::NicSpec;
+use super::plan::Desk;
+use super::switch::{StashKind, SwitchSpec, TiledSpec};
+use crate::check;
+
+/// The core of a tiled switch is so much faster than its links, unless its file says otherwise.
+pub(crate) fn core_clock(flit: Time) -> Time {
+    Time::from_picos(flit.picos() * Ratio::new(10, 13))
+}
+
+/// Plans tiled switches and their endpoints.
+pub(crate) fn machine(
+    switch: &SwitchSpec,
+    spec: &TiledSpec,
+    link: &LinkSpec,
+    nic: &NicSpec,
+    around: &Around<'_>,
+    desk: &mut Desk<'_>,
+) -> Option<Machine> {
+    let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
+    let flit = link.segmentation.flit.0;
+    let largest = u32::from(lanes.largest.iter().copied().max().unwrap_or(1).max(1));
+    let n_ports = spec.ports.unwrap_or(topology.radix());
+    let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), lanes.n_vls, desk);
+    is_good &= check::tiled::lanes(around, desk);
+    is_good &= check::tiled::core(timing, desk);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
+    is_good &= check::tiled::policies(desk);
+    is_good &= check::tiled::protocol(spec, nic, desk);
+    is_good &= check::tiled::window(nic.congestion.as_ref(), largest, desk);
+
+    let buffer = spec.port_buffer.0 / flit;
+    let ports: Vec<PortBuffers> = timing
+        .names
+        .iter()
+        .map(|name| {
+            let share = match name.as_str() {
+                "host" => spec.stash.shares[0],
+                "local" => spec.stash.shares[1],
+                _ => spec.stash.shares[2],
+            };
+            let stashed = (share * buffer as f64).round() as u64;
+            let normal = (buffer - stashed.min(buffer)) as u32;
+            // A packet for each channel that this kind of link carries (G002-15).
+            let used = around.way.map_or(0, |way| way.lanes_on(name));
+            let reserve: Box<[u32]> = (0..lanes.n_vls)
+                .map(|lane| largest * (used >> lane & 1))
+                .collect();
+            let need = used.count_ones() * largest;
+            is_good &= check::tiled::buffer(name, normal, need, flit, desk);
+            let sizes = Sizes::Pool {
+                capacity: normal.max(reserve.iter().sum()),
+                max: vec![normal; reserve.len()].into(),
+                min: reserve,
+            };
+            let marks_above = nic.congestion.map_or(0, |ecn| {
+                let base = match ecn.mark_base {
+                    MarkBase::Normal => f64::from(normal),
+                    MarkBase::Full => buffer as f64,
+                };
+                (ecn.mark_above * base) as u32
+            });
+            PortBuffers {
+                input: sizes.clone(),
+                output: sizes,
+                stash: (2.0 * stashed as f64 * spec.stash.capacity).round() as u32,
+                marks_above,
+            }
+        })
+        .collect();
+    let stash = match spec.stash.usage {
+        StashKind::None => None,
+        StashKind::Congestion => Some(StashUse::Congestion),
+        StashKind::Reliability { timeout } => Some(StashUse::Reliability {
+            timeout: (!spec.faults.are_off()).then(|| timing.timebase.tick_at(timeout).0),
+        }),
+    };
+    is_good &= check::tiled::stash(stash, &ports, largest, desk);
+    if !is_good {
+        return None;
+    }
+    if stash.is_some() {
+        check::tiled::stash_fact(&ports, around, flit, desk);
+    }
+    let port = ports[0].clone();
+    let host = timing.links[0];
+    let tiled = Tiled {
+        rows: spec.rows,
+        columns: spec.columns,
+        inputs: n_ports / spec.rows,
+        outputs: n_ports / spec.columns,
+        row_buffer: u32::from(spec.row_packets) * largest,
+        column_buffer: u32::from(spec.column_packets) * largest,
+        stages: spec.stages,
+        ports,
+        stash,
+        marking: nic.congestion.map(|_| Marking),
+        faults: spec.faults,
+        endpoints: Endpoints {
+            acknowledgement: nic.acknowledge.unwrap_or(true).then_some(1),
+            window: nic.congestion.map(|ecn| window(&ecn, largest, host)),
+        },
+    };
+    Some(Machine {
+        switch: SwitchPlan {
+            architecture: Architecture::Tiled(Box::new(tiled)),
+            period: timing.period,
+            pipeline: switch.pipeline,
+            speedup: (1, 1),
+            queues: switch.queues,
+            allocation: switch.allocation,
+            input_buffer: port.input,
+            queue_flits: [].into(),
+            output_buffer: port.output,
+        },
+        flow_control: FlowControl::Credits,
+        nic_queues: NicQueues::PerChannel,
+    })
+}
+
+/// The window of the paper in ticks and flits.
+fn window(ecn: &EcnSpec, largest: u32, host: LinkTiming) -> Window {
+    Window {
+        most: ecn.most,
+        least: ecn.least.unwrap_or(largest),
+        // Thousandths: exact for what a person writes.
+        cut: ((ecn.keep * 1000.0).round() as u32, 1000),
+        step: ecn.step * host.flit,
+    }
+}
