@@ -89,6 +89,10 @@ impl TiledFabric {
             self.ports[port].ready |= 1 << vc;
             return 1 << number;
         }
+        // The input may be congested now, so that what waits at its head may be put aside.
+        if self.stash_use == Some(netloom_fabric::StashUse::Congestion) {
+            return 1 << number;
+        }
         0
     }
 

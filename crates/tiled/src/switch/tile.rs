@@ -120,7 +120,10 @@ impl TiledFabric {
         // Who lost tries again on the next edge.
         inputs_left &= waiting;
         let loses = |output: u32| round.by_output[output as usize] & inputs_left != 0;
-        if members(outputs_left).any(loses) {
+        // What goes to a stash asks for one output only: having lost it, it may ask for another.
+        let asked_aside = |input: u32| round.aside[input as usize % MOST_AT_TILE] != u8::MAX;
+        let lost_aside = members(u64::from(inputs_left)).any(asked_aside);
+        if lost_aside || members(outputs_left).any(loses) {
             self.switches[switch].due.tiles |= 1 << tile;
         } else if self.tiles[at_tile].waiting != 0 && round.later < self.tiles[at_tile].wake {
             self.tiles[at_tile].wake = round.later;
