@@ -142,6 +142,7 @@ pub(crate) fn partition(
             returning: Vec::new(),
             leaving: Vec::new(),
             expired: Vec::new(),
+            retrieved: Vec::new(),
         };
         for at in 0..geometry.ports {
             let port = PortNumber(at as u16);

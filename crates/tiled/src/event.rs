@@ -105,6 +105,8 @@ pub(crate) enum Event {
     },
     /// Side band: a copy is to be sent again.
     Retransmit {
+        /// The number of the attempt.
+        attempt: u8,
         /// The port of its stash.
         port: u32,
         /// The copy.

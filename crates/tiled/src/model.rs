@@ -150,7 +150,11 @@ impl Model for TiledFabric {
             Event::Edge { switch } => self.edge_comes(switch, out),
             Event::Located { port, packet } => self.copy_located(now, port, packet, out),
             Event::Delete { port, packet } => self.copy_deleted(port, packet, out),
-            Event::Retransmit { port, packet } => self.copy_sent_again(port, packet, out),
+            Event::Retransmit {
+                attempt,
+                port,
+                packet,
+            } => self.copy_sent_again(port, packet, attempt, out),
             Event::Timeout {
                 attempt,
                 port,

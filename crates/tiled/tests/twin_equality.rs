@@ -4,7 +4,9 @@ mod compare;
 mod support;
 mod twin;
 
+use proptest::prelude::*;
 use support::cases::cases;
+use support::random::{any_case, so_many};
 
 #[test]
 fn every_case_is_as_its_twin() {
@@ -15,4 +17,13 @@ fn every_case_is_as_its_twin() {
         }
     }
     assert!(parted.is_empty(), "{}", parted.join("\n"));
+}
+
+proptest! {
+    #![proptest_config(so_many(48))]
+
+    #[test]
+    fn any_case_is_as_its_twin(case in any_case()) {
+        prop_assert_eq!(compare::unequal_at_end(&case), vec![]);
+    }
 }

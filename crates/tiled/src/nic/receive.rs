@@ -139,8 +139,8 @@ impl TiledFabric {
         let is_marked = record.flags.has(Flags::MARKED);
         if let Some(window) = &self.window {
             window.acknowledged(&mut flow.window, is_marked, now);
+            self.protocol.cuts += u64::from(is_marked);
         }
-        self.protocol.cuts += u64::from(is_marked);
         match flow.standing {
             Standing::Parked => self.nics[nic].activated.push(at),
             Standing::Idle => self.forget_flow(now, nic, at),

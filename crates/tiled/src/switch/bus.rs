@@ -203,7 +203,10 @@ impl TiledFabric {
         }
         if self.stash_use == Some(StashUse::Congestion) {
             self.protocol.retrieved += 1;
-            self.free_stash(port, flits);
+            let switch = self.ports[port].switch;
+            self.switches[switch].retrieved.push((port, flits));
+        } else {
+            self.attempt_begins(now, port, id, out);
         }
         self.drop_off(now, port, id, column, channel, flits, out);
         Some(flits)

@@ -80,11 +80,13 @@ pub(crate) struct Switch {
     /// Columns with a stash.
     pub(crate) stash_columns: u64,
     /// Copies to be sent again, of this tick: (port, copy).
-    pub(crate) returning: Vec<(u32, u32)>,
+    pub(crate) returning: Vec<(u32, u32, u8)>,
     /// Copies that are not needed any more, of this tick: (port, copy).
     pub(crate) leaving: Vec<(u32, u32)>,
     /// Packets that nothing was heard of, of this tick: (end port, number at the source, attempt).
     pub(crate) expired: Vec<(u32, u32, u8)>,
+    /// Packets that go on from stashes on this edge, by port and length: their room is seen on the next.
+    pub(crate) retrieved: Vec<(u32, u16)>,
 }
 
 /// State of a port.
@@ -284,6 +286,11 @@ impl TiledFabric {
             self.decide_link(now, base + port, out);
         }
         // What was freed on this edge is seen on the next.
+        let mut retrieved = std::mem::take(&mut self.switches[switch].retrieved);
+        for (port, flits) in retrieved.drain(..) {
+            self.free_stash(port, flits);
+        }
+        self.switches[switch].retrieved = retrieved;
         let state = &mut self.switches[switch];
         let due = &state.due;
         let is_due = due.buses | due.tiles | due.multiplexers | due.stashes | due.links != 0;

@@ -207,11 +207,10 @@ impl TiledFabric {
         let entry = entry.expect("a packet is tracked until its copy is deleted");
         entry.attempt = entry.attempt.wrapping_add(1);
         let (attempt, copy) = (entry.attempt, entry.copy);
-        self.packets[copy].attempt = attempt;
-        self.await_answer(now, port, sequence, attempt, out);
         let at = self.stash_port(port, copy);
         let when = now + self.cycles(self.stages.side_band);
         let event = Event::Retransmit {
+            attempt,
             port: at,
             packet: copy,
         };
@@ -223,10 +222,11 @@ impl TiledFabric {
         &mut self,
         port: u32,
         copy: u32,
+        attempt: u8,
         out: &mut Outbox<Self, Q>,
     ) {
         let switch = self.ports[port].switch;
-        self.switches[switch].returning.push((port, copy));
+        self.switches[switch].returning.push((port, copy, attempt));
         self.mark_switch(switch, out);
     }
 
@@ -235,20 +235,23 @@ impl TiledFabric {
     #[cold]
     pub(super) fn take_in_retransmissions(&mut self, switch: u32) -> u64 {
         let mut returning = std::mem::take(&mut self.switches[switch].returning);
-        returning.sort_unstable_by_key(|&(port, copy)| {
+        returning.sort_unstable_by_key(|&(port, copy, attempt)| {
             let packet = &self.packets[copy].packet;
-            (port, packet.source, packet.sequence)
+            (port, packet.source, packet.sequence, attempt)
         });
         let mut buses = 0;
-        for (port, copy) in returning.drain(..) {
+        for (port, copy, attempt) in returning.drain(..) {
             let flags = self.packets[copy].flags.with(Flags::COPY, false);
             let again = Record {
                 flags,
+                attempt,
                 ..self.packets[copy]
             };
             let id = self.packets.insert(again);
             self.protocol.retransmitted += 1;
             self.packets[id].packet.hops = 0;
+            // The lane it last travelled is not needed until the next link: the port it came in by is.
+            self.packets[id].packet.vl = again.vc;
             let base = port - u32::from(self.ports[port].number);
             let origin = base + u32::from(again.vc);
             self.may_corrupt(id);
@@ -261,6 +264,24 @@ impl TiledFabric {
         }
         self.switches[switch].returning = returning;
         buses
+    }
+
+    /// A copy that is sent again is granted the bus: from now on an answer is awaited.
+    pub(super) fn attempt_begins<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let record = self.packets[id];
+        let base = port - u32::from(self.ports[port].number);
+        let origin = base + u32::from(record.packet.vl);
+        let sequence = record.packet.sequence;
+        let entry = self.tracked.get(&(origin, sequence));
+        if entry.is_some_and(|entry| entry.attempt == record.attempt) {
+            self.await_answer(now, origin, sequence, record.attempt, out);
+        }
     }
 
     /// Nothing has come back for long; what else the tick brings is heard first.

@@ -84,6 +84,17 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
     "nowhere, tick by tick".to_owned()
 }
 
+/// What differs at the end, without looking for the first tick: what, model, twin.
+pub(crate) fn unequal_at_end(case: &Case) -> Vec<(&'static str, u64, u64)> {
+    let plan = case.plan();
+    let mut slow = Twin::new(&plan);
+    slow.run_until(case.until);
+    let mut fast = build(&plan, Options::default());
+    fast.run_until(Tick(case.until));
+    fast.check_laws();
+    unequal(&of_model(fast.as_mut()), &of_twin(&slow))
+}
+
 /// What is wrong, if the model does not do as its twin does; else how many packets were delivered.
 pub(crate) fn difference(case: &Case) -> Result<u64, String> {
     let plan = case.plan();

@@ -69,6 +69,34 @@ pub(crate) struct Case {
     pub(crate) until: u64,
 }
 
+/// What tells a case apart, as proptest prints it.
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Case")
+            .field("switches", &self.plan().topology.n_switches())
+            .field("tiles", &self.tiles)
+            .field("links", &self.links)
+            .field("period", &self.period)
+            .field("stages", &self.stages)
+            .field(
+                "buffers",
+                &(
+                    self.row_buffer,
+                    self.column_buffer,
+                    &self.input,
+                    &self.output,
+                ),
+            )
+            .field("stash", &(&self.stash, self.stash_use))
+            .field("marking", &(self.marking, &self.marks_above))
+            .field("faults", &self.faults)
+            .field("endpoints", &(self.acknowledgement, self.window))
+            .field("traffic", &(&self.flits, self.load, self.seed))
+            .field("until", &self.until)
+            .finish()
+    }
+}
+
 /// A message of a script: from whom, at which cycle of its NIC, to whom, how many flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scripted {

@@ -116,8 +116,14 @@ impl Twin<'_> {
         let hop = self.packets[id].hops;
         let is_lost = !self.switches[s].is_end(p) && self.fails(id, hop, 1, faults.lose);
         self.counts.lost += u64::from(is_lost);
-        self.packets[id].is_corrupt |= self.fails(id, hop, 0, faults.corrupt);
+        self.corrupt(id);
         is_lost
+    }
+
+    /// Draws whether the switch damages a packet that it routes.
+    pub(crate) fn corrupt(&mut self, id: usize) {
+        let (hop, chance) = (self.packets[id].hops, self.tiled.faults.corrupt);
+        self.packets[id].is_corrupt |= self.fails(id, hop, 0, chance);
     }
 
     /// Finds the output and its channel.

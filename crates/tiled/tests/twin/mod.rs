@@ -35,6 +35,8 @@ use nic::Nic;
 use packet::Packet;
 use switch::{Shape, Switch};
 
+pub(crate) use nic::Flow;
+
 /// What has happened so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -43,7 +45,7 @@ pub(crate) struct Counts {
     pub(crate) injected_acknowledgements: u64,
     /// Data packets delivered for the first time.
     pub(crate) delivered: u64,
-    /// Acknowledgements that arrived uncorrupted and told their NIC something.
+    /// Acknowledgements that arrived uncorrupted, void ones too.
     pub(crate) acknowledgements: u64,
     /// Switches left by packets: grants of their links.
     pub(crate) hops: u64,
@@ -62,7 +64,7 @@ pub(crate) struct Counts {
     /// Corrupt data packets that arrived.
     pub(crate) rejected: u64,
     pub(crate) duplicates: u64,
-    /// Corrupt or void acknowledgements.
+    /// Corrupt acknowledgements.
     pub(crate) discarded: u64,
     /// Windows cut.
     pub(crate) cuts: u64,

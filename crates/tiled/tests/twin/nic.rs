@@ -35,7 +35,7 @@ pub(crate) struct Flow {
 const ONE: u64 = 65_536;
 
 impl Flow {
-    fn new(limit: Option<Window>) -> Self {
+    pub(crate) fn new(limit: Option<Window>) -> Self {
         Flow {
             messages: VecDeque::new(),
             in_flight: 0,
@@ -186,13 +186,13 @@ impl Twin<'_> {
         assert_eq!(packet.destination as usize, nic, "it reaches its NIC");
         match packet.kind {
             Kind::Data => self.data_arrived(nic, packet),
-            Kind::Acknowledgement { .. } if packet.is_corrupt || packet.is_void => {
-                self.counts.discarded += 1;
-            }
+            Kind::Acknowledgement { .. } if packet.is_corrupt => self.counts.discarded += 1,
             Kind::Acknowledgement { .. } => {
                 self.counts.acknowledgements += 1;
                 self.deliver(packet);
-                self.acknowledged(nic, packet);
+                if !packet.is_void {
+                    self.acknowledged(nic, packet);
+                }
             }
         }
     }

@@ -152,12 +152,9 @@ impl Twin<'_> {
         }
     }
 
-    /// Entries that have waited too long, then messages of the side band that arrive now. Copies are sent again in
+    /// Messages of the side band that arrive now, and entries that have waited too long. Copies are sent again in
     /// the order of ports and packets, and before any is deleted.
     pub(crate) fn side_band(&mut self, s: usize) {
-        if self.timeout.is_some() {
-            self.time_out(s);
-        }
         let (mut again, mut deleted) = (vec![], vec![]);
         while let Some(message) = due(&mut self.switches[s].side_band, self.now) {
             match message {
@@ -174,6 +171,9 @@ impl Twin<'_> {
                     attempt,
                 } => again.push((port, key, origin, attempt)),
             }
+        }
+        if self.timeout.is_some() {
+            self.time_out(s);
         }
         again.sort_unstable();
         for (port, key, origin, attempt) in again {
@@ -238,6 +238,7 @@ impl Twin<'_> {
         let id = self.copy(kept.packet);
         self.packets[id].attempt = attempt;
         self.counts.retransmissions += 1;
+        self.corrupt(id);
         self.route(s, origin, 0, id);
         self.switches[s].stashes[port].retrieval.push_back(id);
     }
