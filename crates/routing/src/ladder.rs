@@ -42,8 +42,6 @@ pub(crate) enum Ways {
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     ways: Ways,
-    /// Whether no two places of a way have one lane.
-    is_apart: bool,
     rungs: [[Rung; LANES]; 4],
 }
 
@@ -91,7 +89,6 @@ impl Ladder {
         let all = [Entry::Host, Entry::Local, Entry::Global, Entry::Down];
         Ladder {
             ways,
-            is_apart,
             rungs: all.map(|entry| std::array::from_fn(|lane| at(entry, lane as u8))),
         }
     }
@@ -182,7 +179,11 @@ mod tests {
             (Ways::TwoLevel, false, 2, 3),
         ] {
             let ladder = Ladder::new(ways);
-            let ladder = if is_apart { ladder.apart().unwrap() } else { ladder };
+            let ladder = if is_apart {
+                ladder.apart().unwrap()
+            } else {
+                ladder
+            };
             let climb = ladder.climb(globals, lanes).expect("a ladder");
             assert_eq!(climb.lanes_rise, is_apart, "{ways:?}");
             let lanes_of_ways = (climb.local | climb.global).count_ones();
@@ -199,7 +200,6 @@ mod tests {
     #[test]
     fn turning_needs_a_lane_of_its_own() {
         let mut ladder = Ladder::new(Ways::Direct);
-        assert!(!ladder.is_apart);
         ladder.ways = Ways::Turning;
         assert_eq!(ladder.climb(2, 6), None);
     }
