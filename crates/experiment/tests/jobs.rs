@@ -316,3 +316,14 @@ fn programs_need_tiled_switches_a_nic_for_each_rank_and_no_neighbour_on_it() {
     2 errors
     "#);
 }
+
+#[test]
+fn the_shown_experiment_is_sound() {
+    let text = include_str!("../../../experiments/tree64_cioq_incast-victims.toml");
+    let loaded = read(text);
+    assert_eq!(said(&loaded), "");
+    assert_eq!(
+        fact(&loaded, "groups"),
+        ["NICs: hot-spots 3, aggressors 12, victims 49"]
+    );
+}
