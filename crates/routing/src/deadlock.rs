@@ -216,7 +216,7 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
         {
             return Verdict::Free {
                 how: format!(
-                    "groups of {} switches by structure, destinations not enumerated: the lane of every link \
+                    "{} switches in groups by structure, destinations not enumerated: the lane of every link \
                      tells how many links came before it, and every link is where the routing has it",
                     topology.n_switches()
                 ),
