@@ -271,6 +271,7 @@ pub(crate) fn build(
         offered.load += own_loads.iter().sum::<f64>();
         offered.packets += admission.packets_per_cycle(admitted);
     }
+    offered.through(&machine);
     let cost = cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
     let mut infos: Vec<ClassInfo> = classes
         .workloads
