@@ -448,8 +448,12 @@ fn every_benchmark_fabric_loads_in_time() {
         assert_eq!(said(&loaded), "", "{name}");
         let experiment = loaded.experiment.expect(name);
         assert_eq!(experiment.name, *name);
-        assert_eq!(experiment.fabric.largest, [32; 8]);
-        assert_eq!(experiment.timebase.tick().to_string(), "5.12 ns");
+        if *name == "df72" {
+            assert_eq!(experiment.fabric.largest, [24; 6]);
+        } else {
+            assert_eq!(experiment.fabric.largest, [32; 8]);
+            assert_eq!(experiment.timebase.tick().to_string(), "5.12 ns");
+        }
         println!(
             "{name}: {took:?}, {} partitions",
             experiment.fabric.n_partitions()

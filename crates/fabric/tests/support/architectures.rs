@@ -89,10 +89,7 @@ impl Case {
         };
         Case {
             architecture: Architecture::Hierarchical(Hierarchy {
-                centre: netloom_routing::deadlock::Centre {
-                    ports_per_mport: centre.ports,
-                    links_per_mport: centre.links,
-                },
+                centre: netloom_routing::deadlock::Centre::of_mports(centre.ports, centre.links),
                 mport_speedup: centre.to,
                 central_speedup: centre.from,
                 central_buffer,
