@@ -355,7 +355,8 @@ fn every_case_drains() {
 /// What a named case is about happens in it.
 #[test]
 fn cases_are_about_what_they_say() {
-    let about: [(&str, fn(&Counts) -> u64); 9] = [
+    type Subject = fn(&Counts) -> u64;
+    let about: [(&str, Subject); 9] = [
         ("windows", |c| c.cuts),
         ("narrow windows", |c| c.parked),
         ("set aside in a tree", |c| c.retrieved),
