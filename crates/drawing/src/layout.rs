@@ -167,12 +167,16 @@ pub fn layout_with(topology: &Topology, hosts: Hosts) -> Layout {
         (Structure::Tree(tree), true) => overview::tree(&mut canvas, tree),
         (Structure::Grid(grid), false) => place::grid(&mut canvas, grid),
         (Structure::Grid(grid), true) => overview::grid(&mut canvas, grid),
-        (Structure::Dragonfly(_) | Structure::Megafly(_) | Structure::Plain, false) => {
-            place::plain(&mut canvas)
+        (Structure::Dragonfly(shape), false) => {
+            place::groups(&mut canvas, shape.switches, None);
         }
-        (Structure::Dragonfly(_) | Structure::Megafly(_) | Structure::Plain, true) => {
-            overview::plain(&mut canvas)
+        (Structure::Megafly(shape), false) => {
+            place::groups(&mut canvas, shape.switches(), Some(shape.leaves));
         }
+        (Structure::Dragonfly(shape), true) => overview::groups(&mut canvas, shape.groups),
+        (Structure::Megafly(shape), true) => overview::groups(&mut canvas, shape.groups),
+        (Structure::Plain, false) => place::plain(&mut canvas),
+        (Structure::Plain, true) => overview::plain(&mut canvas),
     }
     canvas.finish(is_large)
 }

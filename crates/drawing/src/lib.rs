@@ -5,7 +5,7 @@
 //! a [`Layout`] is plain data (`layout.json`) with the names that tables of results use.
 //!
 //! What is regular is drawn as such: trees by levels with the roots on top, grids as grids, cubes as nested
-//! cubes, one switch as a star. Other fabrics go by levels if their NICs sit at the bottom, and otherwise
+//! cubes, groups of switches on a circle, one switch as a star. Other fabrics go by levels if their NICs sit at the bottom, and otherwise
 //! so that distances in the picture follow distances in the fabric. Beyond [`SWITCHES_DRAWN`] switches a
 //! picture of each would be grey: the overview draws groups of switches and bundles of cables.
 //!

@@ -161,24 +161,43 @@ pub(crate) fn grid(canvas: &mut Canvas, grid: &Grid) {
 }
 
 pub(crate) fn plain(canvas: &mut Canvas) {
-    let parts = canvas.topology.partitions(PARTS);
-    let radius = PAGE / 2.0 - 80.0;
-    let groups: Vec<Group> = (0..PARTS)
-        .map(|part| {
-            let angle = TAU * (part as f64 / PARTS as f64 - 0.25);
-            let at = Point::new(0.0, 0.0).towards(angle, radius);
-            Group {
-                name: format!("block {part}"),
-                at: Point::new(at.x, at.y * 0.75),
-                size: (120.0, 48.0),
-                nics_at: None,
-            }
-        })
-        .collect();
-    let group_of: Vec<usize> = parts.iter().map(|&p| usize::from(p)).collect();
+    let names: Vec<String> = (0..PARTS).map(|part| format!("block {part}")).collect();
     canvas
         .remarks
         .push("Blocks are parts of equal size with few cables between them.".to_owned());
+    on_circle(canvas, &names);
+}
+
+/// Groups of a dragonfly, several together if they are many.
+pub(crate) fn groups(canvas: &mut Canvas, groups: u32) {
+    let n = (groups as usize).min(PARTS);
+    // Whole groups, as the fabric is split: group g of all is in part g * n / all.
+    let first = |part: usize| (part as u64 * u64::from(groups)).div_ceil(n as u64);
+    let name = |part| match (first(part), first(part + 1) - 1) {
+        (from, to) if from == to => format!("group {from}"),
+        (from, to) => format!("groups {from} to {to}"),
+    };
+    let names: Vec<String> = (0..n).map(name).collect();
+    on_circle(canvas, &names);
+}
+
+/// The parts that the fabric is split into, from the top clockwise.
+fn on_circle(canvas: &mut Canvas, names: &[String]) {
+    let n = names.len();
+    let parts = canvas.topology.partitions(n);
+    let radius = PAGE / 2.0 - 80.0;
+    let block = |(part, name): (usize, &String)| {
+        let angle = TAU * (part as f64 / n as f64 - 0.25);
+        let at = Point::new(0.0, 0.0).towards(angle, radius);
+        Group {
+            name: name.clone(),
+            at: Point::new(at.x, at.y * 0.75),
+            size: (120.0, 48.0),
+            nics_at: None,
+        }
+    };
+    let groups: Vec<Group> = names.iter().enumerate().map(block).collect();
+    let group_of: Vec<usize> = parts.iter().map(|&p| usize::from(p)).collect();
     draw(canvas, &groups, &group_of, |_, _| None);
 }
 

@@ -7,8 +7,8 @@ use netloom_drawing::{
     EdgeKind, Hosts, Layout, NodeKind, SWITCHES_DRAWN, Scheme, Style, layout, layout_with, svg,
 };
 use netloom_topology::{
-    Blueprint, FatTree, Hypercube, KINDS, Mesh, ParallelFatTree, Peer, RandomRegular, SingleSwitch,
-    Topology, Torus, graph,
+    Arrangement, Blueprint, Dragonfly, FatTree, Hypercube, KINDS, Megafly, Mesh, ParallelFatTree,
+    Peer, Placement, RandomRegular, SingleSwitch, Topology, Torus, graph,
 };
 
 fn built(blueprint: &dyn Blueprint) -> Topology {
@@ -52,6 +52,27 @@ fn fabrics() -> Vec<(String, Topology)> {
             hosts,
         })
     };
+    let dragonfly = |switches, globals, groups| {
+        built(&Dragonfly {
+            hosts: 3,
+            switches,
+            globals,
+            groups,
+            arrangement: Arrangement::PalmTree,
+            ports: None,
+            placement: Placement::InOrder,
+        })
+    };
+    let megafly = |leaves, spines, globals| {
+        built(&Megafly {
+            hosts: 2,
+            leaves,
+            spines,
+            globals,
+            groups: None,
+            arrangement: Arrangement::PalmTree,
+        })
+    };
     let tree = |arity, levels| built(&FatTree { arity, levels });
     let pgft = |children: &[u32], parents: &[u32], links: &[u32]| {
         built(&ParallelFatTree {
@@ -80,6 +101,12 @@ fn fabrics() -> Vec<(String, Topology)> {
         ("cube 3", cube(3)),
         ("cube 4", cube(4)),
         ("cube 7", cube(7)),
+        ("dragonfly of 9", dragonfly(4, 2, None)),
+        ("dragonfly of 22 groups", dragonfly(7, 3, None)),
+        ("dragonfly of one group", dragonfly(6, 2, Some(1))),
+        ("dragonfly of switches", dragonfly(1, 6, None)),
+        ("megafly of 9", megafly(4, 4, 2)),
+        ("megafly of 17 groups", megafly(4, 4, 4)),
         ("random", random(16, 4, 4)),
         ("random 100", random(100, 4, 4)),
         ("random dense", random(30, 12, 30)),
@@ -306,6 +333,48 @@ fn large_fabrics_are_counted_in_groups() {
     // Four by four blocks: each border is 32 cables long, and there are four in each direction.
     let between: u32 = layout.edges.iter().map(|e| e.n_cables).sum();
     assert_eq!((layout.nodes.len(), between), (16, 2 * 4 * 32));
+}
+
+/// The dragonfly of paper 002 in twelve boxes of whole groups: what joins two boxes are the cables between their groups.
+#[test]
+fn large_dragonflies_are_drawn_by_whole_groups() {
+    let dragonfly = built(&Dragonfly {
+        hosts: 5,
+        switches: 11,
+        globals: 5,
+        groups: None,
+        arrangement: Arrangement::PalmTree,
+        ports: None,
+        placement: Placement::Random,
+    });
+    let layout = layout(&dragonfly);
+    assert!(layout.is_overview);
+    let names: Vec<&str> = layout
+        .nodes
+        .iter()
+        .map(|n| n.name.as_str())
+        .take(3)
+        .collect();
+    assert_eq!(names, ["groups 0 to 4", "groups 5 to 9", "groups 10 to 13"]);
+    let size = |name: &str| match name.split_once(" to ") {
+        Some((from, to)) => {
+            let number = |text: &str| text.trim_start_matches("groups ").parse::<u32>().unwrap();
+            number(to) - number(from) + 1
+        }
+        None => 1,
+    };
+    assert_eq!(layout.nodes.iter().map(|n| size(&n.name)).sum::<u32>(), 56);
+    for node in &layout.nodes {
+        assert_eq!(node.count, 11 * size(&node.name), "{}", node.name);
+    }
+    for edge in layout
+        .edges
+        .iter()
+        .filter(|edge| edge.link_class == "global")
+    {
+        assert_eq!(edge.n_cables, size(&edge.from) * size(&edge.to));
+    }
+    assert!(layout.edges.iter().all(|edge| edge.link_class != "local"));
 }
 
 #[test]

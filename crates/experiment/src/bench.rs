@@ -6,6 +6,7 @@ pub const FABRICS: &[(&str, &str)] = &[
     ("iq64", include_str!("../bench/iq64.toml")),
     ("opa64", include_str!("../bench/opa64.toml")),
     ("bxi64", include_str!("../bench/bxi64.toml")),
+    ("df72", include_str!("../bench/df72.toml")),
     ("ft2000", include_str!("../bench/ft2000.toml")),
     ("ft65536", include_str!("../bench/ft65536.toml")),
     ("ft262144", include_str!("../bench/ft262144.toml")),

@@ -410,7 +410,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "a set of NICs is not understood",
         "A set of NICs is \"all\", a range like \"0-63\" with both ends included, a list like [3, 7, 11], or terms from \
          left to right that put NICs in or take them out: \"3 mod 4, not 123, 122\" has every fourth NIC from 3 on but \
-         123, and 122. NICs are counted from 0.",
+         123, and 122. NICs are counted from 0. Where numbers stand, the name of one of [groups] may stand: \"victims\", \
+         \"all, not hot-spots\".",
     ),
     (
         "E0602",
@@ -468,7 +469,28 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0611",
         "a workload does not fit the fabric",
         "A workload names NICs of its own, for example the hosts and disks of `san`: they must exist and have one role \
-         each, and its list of messages must fit into memory.",
+         each, and its list of messages must fit into memory. A skeleton of an MPI program needs a NIC for each of its \
+         ranks: make its `grid` smaller, or give it more `nics`.",
+    ),
+    (
+        "E0612",
+        "a group of NICs cannot be formed",
+        "[groups] names parts of the fabric that have no NIC in common: victims = \"random 3020\" draws so many of those \
+         left, \"next 100\" takes the first that are left, \"rest\" all of them, and a set like \"0-63\" exactly these. Sets \
+         come first, then the others in the order written, \"rest\" last. Which NICs are drawn depends on the seed, so \
+         a class that names a drawn group names no NICs by number: with another seed they might be in that group.",
+    ),
+    (
+        "E0613",
+        "the NICs cannot run a program",
+        "The messages of a program of ranks (a skeleton of an MPI program) wait for each other: a rank goes on when a \
+         message has arrived. The endpoints of tiled switches keep account of that, those of other switches do not.",
+    ),
+    (
+        "E0614",
+        "a NIC runs two programs",
+        "A NIC runs one rank of one job. Give each job NICs of its own: name two groups in [groups], and write them as \
+         `nics` of the workloads.",
     ),
     (
         "E0701",

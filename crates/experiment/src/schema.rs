@@ -55,6 +55,7 @@ impl Node<'_> {
             "traffic" => either_drawn_or_listed(&mut inner),
             "study.axes.*" => inner = json!({ "description": about, "anyOf": [values(), inner] }),
             "study.zip.*" => inner = values(),
+            "groups.*" => inner = set_of_nics(about),
             _ => {}
         }
         match self.section.is_some_and(|section| section.is_list) {
@@ -93,15 +94,31 @@ impl Node<'_> {
     }
 }
 
+/// The members of a group.
+fn set_of_nics(about: &str) -> Value {
+    json!({
+        "description": about,
+        "examples": ["random 48", "next 48", "rest", "0-63"],
+        "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 1 },
+        ],
+    })
+}
+
 /// The values of an axis.
 fn values() -> Value {
     json!({ "type": "array", "minItems": 1 })
 }
 
-/// A class has a load or a list of messages.
+/// A class has a load, a list of messages or a workload.
 fn either_drawn_or_listed(class: &mut Value) {
     class["required"] = json!([]);
-    class["anyOf"] = json!([{ "required": ["load"] }, { "required": ["flows"] }]);
+    class["anyOf"] = json!([
+        { "required": ["load"] },
+        { "required": ["flows"] },
+        { "required": ["workload"] },
+    ]);
 }
 
 /// Every concept as a value: a name, or a table with a kind and its parameters.

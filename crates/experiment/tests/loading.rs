@@ -269,6 +269,20 @@ fn cross_checks_have_their_codes() {
     for (more, expected) in cases {
         assert_eq!(codes(&format!("{MINIMAL}{more}\n")), expected, "{more}");
     }
+    let dragonfly = MINIMAL.replace(
+        "kind = \"fat-tree\"\narity = 4\nlevels = 3",
+        "kind = \"dragonfly\"\nhosts = 2\nswitches = 4\nglobals = 2",
+    );
+    for (routing, expected) in [
+        ("minimal", &[][..]),
+        ("valiant", &[]),
+        ("ugal", &["E0504"]),
+        ("par", &["E0504"]),
+        ("d-mod-k", &["E0500"]),
+    ] {
+        let text = format!("{dragonfly}[routing]\nkind = \"{routing}\"\n");
+        assert_eq!(codes(&text), expected, "{routing}");
+    }
     assert_eq!(
         codes(&MINIMAL.replace("netloom = 1", "netloom = 2")),
         ["E0003"]

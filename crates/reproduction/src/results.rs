@@ -214,6 +214,7 @@ pub(crate) fn made_up(
         },
         connections: None,
         waits: None,
+        protocol: None,
         deadlock: None,
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::connections::ConnectionsSummary;
 use crate::frame::Frame;
 use crate::lines::{Key, Summary};
+use crate::protocol::ProtocolSummary;
 use crate::table::Table;
 use crate::waits::Waits;
 use crate::{RESULTS_VERSION, RunId};
@@ -112,6 +113,9 @@ pub struct Run {
     /// The longest waits at outputs, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
+    /// Acknowledgements, congestion control, stashes and errors, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<ProtocolSummary>,
     /// The evidence, if packets wait for each other in a circle.
     pub deadlock: Option<Deadlock>,
 }

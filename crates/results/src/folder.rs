@@ -177,6 +177,7 @@ mod tests {
             links,
             connections: None,
             waits: None,
+            protocol: None,
             deadlock: None,
         };
         Document {

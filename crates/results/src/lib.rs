@@ -28,6 +28,7 @@ mod frame;
 mod identity;
 mod lines;
 mod manifest;
+mod protocol;
 mod study;
 mod table;
 mod waits;
@@ -46,6 +47,7 @@ pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
 };
 pub use manifest::Manifest;
+pub use protocol::{ProtocolSummary, StashLine};
 pub use study::{AxisColumn, Level, OVER_SEEDS, Setting, StudyDocument, half_width_of};
 pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};

@@ -4,6 +4,7 @@
 //! of a NIC's link. Latencies end with the last flit of the message or packet, wholly received.
 
 use crate::connections::{ConnectionLine, PunctualityLine};
+use crate::protocol::StashLine;
 use crate::table::{Column, Table, table};
 
 table! {
@@ -234,6 +235,7 @@ pub const TABLES: &[(&str, &[&[Column]])] = &[
     ("hosts", &[HostLine::COLUMNS]),
     ("connections", &[ConnectionLine::COLUMNS]),
     ("punctuality", &[PunctualityLine::COLUMNS]),
+    ("stashes", &[StashLine::COLUMNS]),
     ("waits", &[WaitKey::COLUMNS, WaitSummary::COLUMNS]),
 ];
 

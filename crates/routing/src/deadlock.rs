@@ -216,7 +216,7 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
         {
             return Verdict::Free {
                 how: format!(
-                    "groups of {} switches by structure, destinations not enumerated: the lane of every link \
+                    "{} switches in groups by structure, destinations not enumerated: the lane of every link \
                      tells how many links came before it, and every link is where the routing has it",
                     topology.n_switches()
                 ),
@@ -477,6 +477,10 @@ impl<'a> Graph<'a> {
         self.forwarding.choices(at, from, lane, target, &mut hops);
         for &hop in &hops {
             let Some(next) = self.channel(at, hop) else {
+                // A NIC takes what comes, but on the way to it a packet may share a queue with others that wait.
+                if let (Some(held), Some(central)) = (held, self.central(at, from, hop)) {
+                    self.waits_by_centre(held, central);
+                }
                 continue;
             };
             let ring = self.forwarding.ring_of_output(at, hop.port);

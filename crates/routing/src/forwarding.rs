@@ -174,6 +174,24 @@ impl Forwarding {
         self.facts.lanes
     }
 
+    /// The same routing for switches in which packets of one lane for different outputs share a buffer: over groups
+    /// of switches it then takes a lane for each place of a way.
+    pub fn for_shared_buffers(self) -> Self {
+        let Plan::Groups(plan) = &self.plan else {
+            return self;
+        };
+        match plan.apart() {
+            Some((plan, lanes)) => Forwarding {
+                plan: Plan::Groups(plan),
+                facts: Facts {
+                    lanes,
+                    ..self.facts
+                },
+            },
+            None => self,
+        }
+    }
+
     /// Lanes that packets take on links of a class by its name, one bit each.
     pub fn lanes_on(&self, class: &str) -> u32 {
         let lanes = self.facts.lanes.max(1);

@@ -575,6 +575,17 @@ impl GroupPlan {
         self.climb(lanes).map(|_| channels)
     }
 
+    /// The same routing with a lane for each place of a way, and how many lanes that makes.
+    pub(crate) fn apart(&self) -> Option<(Self, u8)> {
+        let plan = GroupPlan {
+            ladder: self.ladder.apart()?,
+            ..self.clone()
+        };
+        let climb = plan.climb(8)?;
+        let lanes = u32::BITS - (climb.local | climb.global).leading_zeros();
+        Some((plan, lanes.max(1) as u8))
+    }
+
     /// All ways of this routing; see [`Ladder::climb`].
     pub(crate) fn climb(&self, lanes: u8) -> Option<Climb> {
         let most_globals = match self.detours {

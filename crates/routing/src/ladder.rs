@@ -46,30 +46,44 @@ pub(crate) struct Ladder {
 }
 
 impl Ladder {
+    /// With as few lanes as keep channels from waiting in a circle.
     pub(crate) fn new(ways: Ways) -> Self {
-        // Under `Turning` the lane is the place on the longest way, l-l-g-l-g-l.
+        Ladder::with_lanes(ways, ways == Ways::Turning)
+    }
+
+    /// With a lane for each place of the longest way, l-g-l-g-l or l-l-g-l-g-l, so that lanes rise; as many links up and
+    /// down cannot be told apart by a lane.
+    pub(crate) fn apart(&self) -> Option<Self> {
+        (self.ways != Ways::TwoLevel).then(|| Ladder::with_lanes(self.ways, true))
+    }
+
+    fn with_lanes(ways: Ways, is_apart: bool) -> Self {
         let rung = |globals: u8, locals: u8| Rung {
             globals,
             locals,
             local: match ways {
                 Ways::Turning if globals == 0 => locals.min(1),
                 Ways::Turning => 2 * globals + 1,
+                _ if is_apart => 2 * globals,
                 _ => globals,
             },
             global: match ways {
                 Ways::Turning => 2 * globals + 2,
+                _ if is_apart => 2 * globals + 1,
                 _ => globals,
             },
         };
         let at = |entry: Entry, lane: u8| match (entry, ways) {
             (Entry::Host, _) => rung(0, 0),
             (Entry::Global, Ways::Turning) => rung(lane / 2, 0),
+            (Entry::Global, Ways::Direct) if is_apart => rung(lane / 2 + 1, 0),
             (Entry::Global, _) => rung(lane + 1, 0),
             // A spine is the second stop of the first group and the third one of the middle group.
             (Entry::Local, Ways::TwoLevel) => rung(lane, if lane == 0 { 1 } else { 2 }),
             (Entry::Down, _) => rung(lane, if lane == 0 { 2 } else { 1 }),
             (Entry::Local, Ways::Turning) if lane < 2 => rung(0, lane + 1),
             (Entry::Local, Ways::Turning) => rung(lane / 2, 1),
+            (Entry::Local, Ways::Direct) if is_apart => rung(lane / 2, 1),
             (Entry::Local, Ways::Direct) => rung(lane, 1),
         };
         let all = [Entry::Host, Entry::Local, Entry::Global, Entry::Down];
@@ -155,16 +169,23 @@ mod tests {
 
     #[test]
     fn ladders_rise() {
-        for (ways, globals, lanes) in [
-            (Ways::Direct, 1, 2),
-            (Ways::Direct, 2, 3),
-            (Ways::Turning, 2, 6),
-            (Ways::TwoLevel, 1, 2),
-            (Ways::TwoLevel, 2, 3),
+        for (ways, is_apart, globals, lanes) in [
+            (Ways::Direct, false, 1, 2),
+            (Ways::Direct, false, 2, 3),
+            (Ways::Direct, true, 1, 3),
+            (Ways::Direct, true, 2, 5),
+            (Ways::Turning, true, 2, 6),
+            (Ways::TwoLevel, false, 1, 2),
+            (Ways::TwoLevel, false, 2, 3),
         ] {
             let ladder = Ladder::new(ways);
+            let ladder = if is_apart {
+                ladder.apart().unwrap()
+            } else {
+                ladder
+            };
             let climb = ladder.climb(globals, lanes).expect("a ladder");
-            assert_eq!(climb.lanes_rise, ways == Ways::Turning, "{ways:?}");
+            assert_eq!(climb.lanes_rise, is_apart, "{ways:?}");
             let lanes_of_ways = (climb.local | climb.global).count_ones();
             assert_eq!(lanes_of_ways, u32::from(lanes), "{ways:?}");
             assert_eq!(

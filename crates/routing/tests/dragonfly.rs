@@ -120,7 +120,7 @@ fn paper_002_is_proved_in_no_time() {
         };
         assert!(how.contains("by structure"), "{how}");
         assert_eq!(forwarding.lanes(), lanes);
-        assert!(start.elapsed() < Duration::from_secs(1));
+        assert!(start.elapsed() < Duration::from_secs(5));
         let mean = mean_switches(&topology, &forwarding).unwrap();
         let expected = if lanes == 3 && !forwarding.is_adaptive() {
             5.0..5.7

@@ -175,6 +175,7 @@ mod tests {
                 links,
                 connections: None,
                 waits: None,
+                protocol: None,
                 deadlock: None,
             },
         };

@@ -32,6 +32,7 @@ fn main() {
         }
         .into(),
         n_nics: 64,
+        groups: &netloom_traffic::NO_GROUPS,
         seed: 1,
         class: 0,
         cycles: &|_| 0,

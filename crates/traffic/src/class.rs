@@ -10,7 +10,10 @@ use netloom_units::{Bytes, Sl, Time};
 
 use crate::composed::{Composed, Silent, Windows};
 use crate::context::NEVER;
-use crate::{ArrivalProcess, Context, FlowList, Generator, Mistake, NicSet, Pattern, Sizes};
+use crate::{
+    ArrivalProcess, Context, FlowList, Generated, Generator, GroupMembers, Mistake, NicSet,
+    Pattern, Sizes,
+};
 
 /// The largest service level that any fabric of ours has (Omni-Path: 32 of them).
 pub(crate) const LARGEST_SL: u8 = 31;
@@ -40,11 +43,11 @@ pub enum Workload {
     Drawn(Law),
     /// Listed in a file (see [`FlowList`]).
     Listed(PathBuf),
-    /// Listed by a workload that says everything about them.
+    /// Made by a workload that says everything about them.
     Generated(Script),
 }
 
-/// A workload that lists its messages, and when.
+/// A workload that makes its messages, and when.
 #[derive(Clone)]
 pub struct Script {
     /// The workload.
@@ -84,6 +87,8 @@ pub struct Setting<'a> {
     pub segmentation: SlSegmentation,
     /// NICs of the fabric.
     pub n_nics: u32,
+    /// The groups that sets of NICs may name; [`NO_GROUPS`](crate::NO_GROUPS) if there are none.
+    pub groups: &'a GroupMembers,
     /// Seed of the run.
     pub seed: u64,
     /// Index of the class in the experiment.
@@ -124,6 +129,24 @@ impl Class {
         }
     }
 
+    /// Whether its messages wait for each other: only some NICs can run such programs.
+    pub fn is_program(&self) -> bool {
+        matches!(&self.workload, Workload::Generated(script) if script.generator.is_program())
+    }
+
+    /// All sets of NICs that it names, those of its pattern or workload included.
+    pub fn sets(&self) -> Vec<NicSet> {
+        match &self.workload {
+            Workload::Drawn(law) => {
+                let mut sets = law.pattern.sets();
+                sets.extend([law.sources.clone(), law.destinations.clone()]);
+                sets
+            }
+            Workload::Generated(script) => script.generator.sets(),
+            Workload::Listed(_) => vec![],
+        }
+    }
+
     /// Bytes of the largest message; `None` where a file lists them.
     pub fn largest_message(&self) -> Option<u32> {
         match &self.workload {
@@ -147,9 +170,8 @@ impl Class {
                 }
             }
             // Sources that do not exist are told when the class is built.
-            if let (Some(pace), Ok(sources)) =
-                (law.arrival.pace(), law.sources.members(setting.n_nics))
-            {
+            let sources = law.sources.members(setting.n_nics, setting.groups);
+            if let (Some(pace), Ok(sources)) = (law.arrival.pace(), sources) {
                 let mean_flits = law.size.mean_flits(&setting.segmentation.of(self.sl));
                 law.load = pace.load(mean_flits, sources.len(), setting.cycles);
             }
@@ -182,7 +204,7 @@ impl Class {
         notes: &mut Notes,
     ) -> Option<Box<dyn Source>> {
         let mut members = |set: &NicSet, key: &str, place: Place| {
-            set.members(setting.n_nics)
+            set.members(setting.n_nics, setting.groups)
                 .map_err(|problem| {
                     notes.error("E0601", place, format!("`{key}`: {problem}"));
                 })
@@ -207,6 +229,7 @@ impl Class {
         let mean_flits = law.size.mean_flits(&setting.segmentation.of(self.sl));
         let context = Context {
             n_nics: setting.n_nics,
+            groups: setting.groups,
             seed: setting.seed,
             class: setting.class,
             sources: &sources,
@@ -246,8 +269,11 @@ impl Class {
         let place = self.places.workload;
         let largest = script.generator.largest();
         let fits = self.fits(self.sl, largest, setting, place, notes);
-        let mut messages = match script.generator.messages(setting) {
-            Ok(messages) => messages,
+        let mut messages = match script.generator.generate(setting) {
+            Ok(Generated::Messages(messages)) => messages,
+            Ok(Generated::Programs(programs)) => {
+                return fits.then(|| Box::new(programs) as Box<dyn Source>);
+            }
             Err(problem) => {
                 notes.error("E0611", place, problem);
                 return None;

@@ -2,6 +2,8 @@
 
 use netloom_units::{NicId, Time};
 
+use crate::GroupMembers;
+
 /// Later than every cycle of a run.
 pub(crate) const NEVER: u64 = u64::MAX;
 
@@ -44,6 +46,8 @@ impl Window {
 pub struct Context<'a> {
     /// NICs of the fabric.
     pub n_nics: u32,
+    /// The groups that sets of NICs may name.
+    pub groups: &'a GroupMembers,
     /// Seed of the run.
     pub seed: u64,
     /// Index of the class in the experiment.

@@ -2,8 +2,10 @@
 //!
 //! A traffic [`Class`] is a [`Pattern`] (to whom) times an [`ArrivalProcess`] (when) times [`Sizes`] (how
 //! much), with a service level, a load and a set of sources; or it is a list of messages from a file
-//! ([`FlowList`]) or from a workload that says everything about them ([`Generator`]). Building a class gives a [`netloom_packet::Source`], which the NICs ask for one message
-//! after another.
+//! ([`FlowList`]) or from a workload that says everything about them ([`Generator`]); a workload can also be
+//! [`programs`] of ranks, whose messages wait for each other. Building a class gives a
+//! [`netloom_packet::Source`], which the NICs ask for one message after another. Who takes part in a class is a
+//! [`NicSet`], which may name [`Groups`] of the file.
 //!
 //! ```text
 //!   (seed, NIC, class, message number)
@@ -26,6 +28,7 @@ mod composed;
 mod connections;
 mod context;
 mod flow_list;
+mod groups;
 mod nic_set;
 mod pattern;
 mod reading;
@@ -41,10 +44,14 @@ pub use class::{Class, Law, Script, Setting, Workload};
 pub use connections::{Connections, Flow, FlowSetting, MOST_FLOWS};
 pub use context::{Context, Window};
 pub use flow_list::{FlowList, Mistake};
+pub use groups::{BadGroup, GroupMembers, Groups, Members, NO_GROUPS};
 pub use nic_set::{NicSet, Part, Term};
 pub use pattern::{
-    BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Neighbour, PATTERNS,
-    Pairs, Pattern, Permutation, RandomPartner, Shuffle, Tornado, Transpose, Uniform,
+    BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Incast, Neighbour,
+    PATTERNS, Pairs, Pattern, Permutation, RandomPartner, Shuffle, Tornado, Transpose, Uniform,
 };
 pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};
-pub use workload::{Generator, San, WORKLOADS};
+pub use workload::{
+    Amg, Amr, BigFft, FillBoundary, Generated, Generator, Grid, MiniFe, MultiGrid, San, Skeleton,
+    WORKLOADS, programs,
+};

@@ -1,11 +1,13 @@
-//! A set of NICs as a file writes it: `"all"`, `"0-63"`, `[3, 7, 11]`, or terms one after another:
-//! `"3 mod 4, not 123, 122"`.
+//! A set of NICs as a file writes it: `"all"`, `"0-63"`, `[3, 7, 11]`, the name of a group, or terms one after
+//! another: `"3 mod 4, not 123, 122"`.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use netloom_catalog::{FromToml, Notes, Shape, Value, ValueShape};
 use netloom_units::NicId;
+
+use crate::GroupMembers;
 
 /// Some NICs of a fabric whose size is not known yet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,7 +24,7 @@ pub enum NicSet {
 }
 
 /// One term of [`NicSet::Terms`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Term {
     /// Whether its NICs are taken out.
     pub is_out: bool,
@@ -31,7 +33,7 @@ pub struct Term {
 }
 
 /// The NICs of a [`Term`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
     /// Every NIC.
     All,
@@ -44,24 +46,27 @@ pub enum Part {
         /// The modulus, larger than the rest.
         modulus: u32,
     },
+    /// Those of a group of the file (see [`Groups`](crate::Groups)).
+    Group(String),
 }
 
 impl Part {
     /// The largest number that it names.
-    fn last(self) -> Option<NicId> {
+    fn last(&self) -> Option<NicId> {
         match self {
-            Part::Range(_, last) => Some(last),
-            Part::All | Part::Residue { .. } => None,
+            Part::Range(_, last) => Some(*last),
+            Part::All | Part::Residue { .. } | Part::Group(_) => None,
         }
     }
 
-    fn members(self, n_nics: u32) -> impl Iterator<Item = NicId> {
+    fn members(&self, n_nics: u32, groups: &GroupMembers) -> Result<Vec<NicId>, String> {
         let (first, end, step) = match self {
             Part::All => (0, n_nics, 1),
             Part::Range(first, last) => (first.0, n_nics.min(last.0.saturating_add(1)), 1),
-            Part::Residue { rest, modulus } => (rest, n_nics, modulus as usize),
+            Part::Residue { rest, modulus } => (*rest, n_nics, *modulus as usize),
+            Part::Group(name) => return groups.members(name).map(<[NicId]>::to_vec),
         };
-        (first..end).step_by(step).map(NicId)
+        Ok((first..end).step_by(step).map(NicId).collect())
     }
 
     fn parse(text: &str) -> Result<Part, String> {
@@ -77,6 +82,9 @@ impl Part {
                 false => Err(format!("no number leaves {rest} when divided by {modulus}")),
             };
         }
+        if is_name(text) && !WORDS.contains(&text) {
+            return Ok(Part::Group(text.to_owned()));
+        }
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let (first, last) = number(first).zip(number(last)).ok_or_else(unknown)?;
         match first <= last {
@@ -86,21 +94,32 @@ impl Part {
     }
 }
 
+/// Words of sets and groups, which therefore cannot name a group.
+pub(crate) const WORDS: [&str; 6] = ["all", "not", "mod", "rest", "random", "next"];
+
+/// Whether a text can name a group, unless it is one of [`WORDS`].
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_inside)
+}
+
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_out { "not " } else { "" })?;
-        match self.of {
+        match &self.of {
             Part::All => f.write_str("all"),
             Part::Range(first, last) if first == last => write!(f, "{}", first.0),
             Part::Range(first, last) => write!(f, "{}-{}", first.0, last.0),
             Part::Residue { rest, modulus } => write!(f, "{rest} mod {modulus}"),
+            Part::Group(name) => f.write_str(name),
         }
     }
 }
 
 impl NicSet {
-    /// The members in ascending order, each once, or what is wrong with them in a fabric of `n_nics`.
-    pub fn members(&self, n_nics: u32) -> Result<Vec<NicId>, String> {
+    /// The members in ascending order, each once, or what is wrong with them in a fabric of `n_nics` with these
+    /// groups.
+    pub fn members(&self, n_nics: u32, groups: &GroupMembers) -> Result<Vec<NicId>, String> {
         let mut members: Vec<NicId> = match self {
             NicSet::All => (0..n_nics).map(NicId).collect(),
             // Beyond the fabric one wrong member is enough to be told of.
@@ -109,11 +128,9 @@ impl NicSet {
             NicSet::Terms(terms) => {
                 let mut left = BTreeSet::new();
                 for term in terms {
-                    let of = term.of.members(n_nics);
+                    let of = term.of.members(n_nics, groups)?;
                     match term.is_out {
-                        true => of.for_each(|nic| {
-                            left.remove(&nic);
-                        }),
+                        true => left.retain(|nic| of.binary_search(nic).is_err()),
                         false => left.extend(of),
                     }
                 }
@@ -146,14 +163,36 @@ impl NicSet {
         }
     }
 
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        let terms = match self {
+            NicSet::Terms(terms) => &terms[..],
+            _ => &[],
+        };
+        terms.iter().map(|term| &term.of)
+    }
+
+    /// The groups that it names.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.parts().filter_map(|part| match part {
+            Part::Group(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether it names NICs by their numbers.
+    pub fn has_numbers(&self) -> bool {
+        let is_number = |part: &Part| matches!(part, Part::Range(..) | Part::Residue { .. });
+        matches!(self, NicSet::Range(..) | NicSet::List(_)) || self.parts().any(is_number)
+    }
+
     /// Whether the file leaves the choice open.
     pub fn is_all(&self) -> bool {
         *self == NicSet::All
     }
 }
 
-const HELP: &str = "write \"all\", a range like \"0-63\", a list like [3, 7, 11], or terms like \
-                    \"3 mod 4, not 123, 122\"";
+const HELP: &str = "write \"all\", a range like \"0-63\", a list like [3, 7, 11], the name of one of \
+                    [groups], or terms like \"3 mod 4, not 123, 122\"";
 
 /// A set as text: one or several terms.
 fn parse(text: &str) -> Result<NicSet, String> {
@@ -168,7 +207,7 @@ fn parse(text: &str) -> Result<NicSet, String> {
             of: Part::parse(of)?,
         });
     }
-    match terms[..] {
+    match &terms[..] {
         [term] if term.is_out => Err(format!("\"{text}\" takes NICs out of nothing")),
         [Term { of: Part::All, .. }] => Ok(NicSet::All),
         [
@@ -176,7 +215,7 @@ fn parse(text: &str) -> Result<NicSet, String> {
                 of: Part::Range(first, last),
                 ..
             },
-        ] if text.contains('-') => Ok(NicSet::Range(first, last)),
+        ] if text.contains('-') => Ok(NicSet::Range(*first, *last)),
         [first, ..] if first.is_out => Err(format!(
             "\"{text}\" begins with what is taken out; terms go from left to right"
         )),
@@ -242,6 +281,7 @@ mod tests {
     use netloom_catalog::Document;
 
     use super::*;
+    use crate::NO_GROUPS;
 
     fn read(text: &str) -> Result<NicSet, String> {
         let mut notes = Notes::new();
@@ -259,6 +299,8 @@ mod tests {
             "\"5\"",
             "\"3 mod 4, not 123, 122\"",
             "\"all, not 3 mod 4, not 8-15\"",
+            "\"victims\"",
+            "\"all, not hot-spots\"",
         ] {
             assert_eq!(read(text).unwrap().write(), text);
         }
@@ -266,7 +308,11 @@ mod tests {
             read("\"3-1\"").unwrap_err(),
             "the range \"3-1\" ends before it starts"
         );
-        assert_eq!(read("\"half\"").unwrap_err(), "\"half\" is no set of NICs");
+        assert_eq!(
+            read("\"half of all\"").unwrap_err(),
+            "\"half of all\" is no set of NICs"
+        );
+        assert_eq!(read("\"rest\"").unwrap_err(), "\"rest\" is no set of NICs");
         assert_eq!(
             read("\"0-7, not 9 mod 4\"").unwrap_err(),
             "no number leaves 9 when divided by 4"
@@ -293,19 +339,19 @@ mod tests {
     #[test]
     fn members_are_sorted_and_within_the_fabric() {
         let list = NicSet::List(vec![NicId(5), NicId(2)]);
-        assert_eq!(list.members(6).unwrap(), [NicId(2), NicId(5)]);
+        assert_eq!(list.members(6, &NO_GROUPS).unwrap(), [NicId(2), NicId(5)]);
         assert_eq!(
-            list.members(5).unwrap_err(),
+            list.members(5, &NO_GROUPS).unwrap_err(),
             "nic 5 does not exist: the fabric has NICs 0 to 4"
         );
-        assert_eq!(NicSet::All.members(3).unwrap().len(), 3);
+        assert_eq!(NicSet::All.members(3, &NO_GROUPS).unwrap().len(), 3);
         let range = NicSet::Range(NicId(2), NicId(u32::MAX));
-        assert!(range.members(4).is_err());
+        assert!(range.members(4, &NO_GROUPS).is_err());
     }
 
     #[test]
     fn g001_5_the_hot_sources_and_the_others_share_the_fabric() {
-        let members = |text: &str, n| read(text).and_then(|set| set.members(n));
+        let members = |text: &str, n| read(text).and_then(|set| set.members(n, &NO_GROUPS));
         let hot = members("\"3 mod 4, not 123, 122\"", 256).unwrap();
         assert_eq!(hot.len(), 64);
         assert!(!hot.contains(&NicId(123)) && hot.contains(&NicId(122)));
@@ -316,7 +362,7 @@ mod tests {
 
     #[test]
     fn terms_name_nics_of_the_fabric_and_leave_some() {
-        let members = |text: &str, n| read(text).and_then(|set| set.members(n));
+        let members = |text: &str, n| read(text).and_then(|set| set.members(n, &NO_GROUPS));
         assert_eq!(
             members("\"0-3, not 9\"", 8).unwrap_err(),
             "nic 9 does not exist: the fabric has NICs 0 to 7"

@@ -117,16 +117,34 @@ fn share(workload: &mut Workload, n: usize) -> bool {
     }
 }
 
-/// Reads a workload that lists its messages.
+/// Reads a workload that makes its messages.
 fn read_script(section: &mut Section<'_>) -> Option<Script> {
     let times = Times::read(section);
     let generator = read_kind(section, "workload", "workload", WORKLOADS, None);
-    let times = times?;
+    let (times, generator) = (times?, generator?);
+    if generator.is_program() && (times.from.is_some() || times.until.is_some()) {
+        refuse_times(section);
+        return None;
+    }
     Some(Script {
-        generator: Arc::from(generator?),
+        generator: Arc::from(generator),
         from: times.from,
         until: times.until,
     })
+}
+
+/// Notes times beside programs: a rank begins at once and goes on until it is done.
+fn refuse_times(section: &mut Section<'_>) {
+    let workload = section.place_of("workload");
+    for key in ["from", "until"] {
+        if let Some(value) = section.raw(key) {
+            let message = format!("`{key}` has no meaning beside a program of ranks");
+            section.notes.error("E0604", value.place, message).also(
+                workload,
+                "begins at once and goes on until every rank is done",
+            );
+        }
+    }
 }
 
 /// Reads the law of a class.
@@ -273,7 +291,7 @@ params! {
         load: Option<Load> = None,
         /// Size of every message, short for `size = { kind = "fixed", bytes = … }`, or a law as in `size`; without either 2 KiB.
         message: Option<Message> = None,
-        /// Who sends: "all", a range like "0-63", a list of NICs, or terms like "3 mod 4, not 123, 122".
+        /// Who sends: "all", a range like "0-63", a list of NICs, the name of one of [groups], or terms like "3 mod 4, not 123, 122".
         sources: NicSet = NicSet::All,
         /// Who may receive, where the pattern leaves that open.
         destinations: NicSet = NicSet::All,

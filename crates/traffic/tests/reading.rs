@@ -41,6 +41,7 @@ fn setting(n_nics: u32) -> Setting<'static> {
         }
         .into(),
         n_nics,
+        groups: &netloom_traffic::NO_GROUPS,
         seed: 1,
         class: 0,
         cycles: &|time: Time| time.as_nanos() as u64,
@@ -394,7 +395,7 @@ fn all_mistakes_of_a_table_are_told_at_once() {
             "E0104 unknown arrival process \"poison\" (did you mean \"poisson\"?)",
             "E0603 a message of 0 B (a message has at least one byte and is smaller than 4 GiB)",
             "E0601 \"all of them\" is no set of NICs (write \"all\", a range like \"0-63\", a list \
-             like [3, 7, 11], or terms like \"3 mod 4, not 123, 122\")",
+             like [3, 7, 11], the name of one of [groups], or terms like \"3 mod 4, not 123, 122\")",
         ]
     );
     let (_, said) = read(

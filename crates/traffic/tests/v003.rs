@@ -33,6 +33,7 @@ fn gap(bytes: u64, load: f64) -> f64 {
         }
         .into(),
         n_nics: 8,
+        groups: &netloom_traffic::NO_GROUPS,
         seed: 1,
         class: 0,
         cycles: &|time: Time| time.as_nanos() as u64,

@@ -13,6 +13,9 @@ use crate::spec::{ClassSpec, Desk, Workloads};
 /// Rows of results are counted in a byte.
 const MOST_ROWS: usize = 255;
 
+/// Any seed: how much NICs are asked for does not depend on which of them are drawn.
+const SEED: u64 = 1;
+
 /// Whether no two classes have the same name.
 pub(crate) fn names(classes: &[ClassSpec], desk: &mut Desk<'_>) {
     for (at, spec) in classes.iter().enumerate() {
@@ -98,9 +101,10 @@ pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], desk: &mut Desk<'_>) -> bool {
 /// What all classes ask of each NIC, as a fraction of its link.
 fn loads_by_nic(workloads: &Workloads, sends: impl Fn(usize, NicId) -> bool) -> Vec<f64> {
     let mut loads = vec![0.0f64; workloads.n_nics as usize];
+    let groups = workloads.drawn(SEED);
     for (class, own) in workloads.classes.iter().enumerate() {
         if let Workload::Drawn(law) = &own.workload
-            && let Ok(sources) = law.sources.members(workloads.n_nics)
+            && let Ok(sources) = law.sources.members(workloads.n_nics, &groups)
         {
             let senders = sources.iter().filter(|nic| sends(class, **nic));
             senders.for_each(|nic| loads[nic.index()] += law.load);
@@ -120,7 +124,7 @@ pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Des
     }
     // A pattern may leave sources out (listed pairs do): only those that ever send count.
     let sources: Vec<_> = (0..classes.len())
-        .map(|class| workloads.build(class, 1, &mut Notes::new()))
+        .map(|class| workloads.build(class, SEED, &mut Notes::new()))
         .collect();
     let sends = |class: usize, nic: NicId| {
         let source: Option<&Arc<dyn Source>> = sources[class].as_ref();

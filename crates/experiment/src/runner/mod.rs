@@ -12,6 +12,7 @@
 
 mod connections;
 mod links;
+mod protocol;
 mod recording;
 mod seeds;
 mod summary;
@@ -186,7 +187,7 @@ pub fn run(
     RunResult {
         document,
         tables: match options.tables {
-            true => tables.finish(experiment.connections.is_some()),
+            true => tables.finish(experiment),
             false => vec![],
         },
     }
@@ -318,16 +319,19 @@ impl OneRun<'_> {
         let mut recording = Recording::new(n_rows, measure.epoch, measure.length, given);
         let mut at_warmup = None;
         let mut punctuality = connections::Recorded::new(experiment);
+        let mut stashes = protocol::Stashes::default();
         let end = self.epochs(
             simulation,
             &mut recording,
             &mut given,
             &mut at_warmup,
             &mut punctuality,
+            &mut stashes,
             control,
         );
 
         let counters = simulation.counters();
+        let protocol = stashes.summary(experiment, simulation);
         let at_end = Snapshot::take(simulation);
         let cut = warmup::cut(&recording, given);
         let summaries = summary::Summaries::new(experiment, &recording, cut);
@@ -348,6 +352,8 @@ impl OneRun<'_> {
             summaries.hosts(self.seed, &fairness, ticks, &mut tables.hosts);
             usage.write(self.seed, &mut tables.links);
             punctuality.write(experiment, self.seed, connections.as_ref(), tables);
+            let end_of = |epoch| self.nanos(recording.start_of(epoch));
+            stashes.write(experiment, self.seed, end_of, &mut tables.stashes);
         }
         let (total, classes) = (summaries.total(&fairness), summaries.classes(&fairness));
         let is_saturated = total.saturated || classes.iter().any(|c| c.summary.saturated);
@@ -376,10 +382,12 @@ impl OneRun<'_> {
             links: usage.summary(window),
             connections,
             waits: witnessed.map(|(_, witnesses)| witnesses.summary(experiment)),
+            protocol,
             deadlock,
         }
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn epochs(
         &self,
         simulation: &mut dyn Simulation,
@@ -387,6 +395,7 @@ impl OneRun<'_> {
         given: &mut Option<usize>,
         at_warmup: &mut Option<Snapshot>,
         punctuality: &mut connections::Recorded,
+        stashes: &mut protocol::Stashes,
         control: &mut dyn FnMut(&Progress) -> Control,
     ) -> End {
         let measure = &self.experiment.measure;
@@ -437,6 +446,7 @@ impl OneRun<'_> {
             }
             recording.add_epoch(|rows| simulation.take_rows(rows));
             punctuality.add_epoch(simulation);
+            stashes.add_epoch(recording.n_epochs(), simulation);
             if cfg!(debug_assertions) {
                 simulation.check_laws();
             }

@@ -1,8 +1,12 @@
 //! The tables of all runs, while they are filled.
 
+use netloom_fabric::Architecture;
 use netloom_results::{
     ConnectionLine, Frame, HistogramLine, HostLine, LinkLine, PunctualityLine, SeriesLine,
+    StashLine,
 };
+
+use crate::Experiment;
 
 /// The tables that do not follow from the document.
 pub(super) struct Tables {
@@ -12,6 +16,7 @@ pub(super) struct Tables {
     pub(super) hosts: Frame,
     pub(super) connections: Frame,
     pub(super) punctuality: Frame,
+    pub(super) stashes: Frame,
 }
 
 impl Tables {
@@ -23,20 +28,26 @@ impl Tables {
             hosts: Frame::of::<HostLine>(),
             connections: Frame::of::<ConnectionLine>(),
             punctuality: Frame::of::<PunctualityLine>(),
+            stashes: Frame::of::<StashLine>(),
         }
     }
 
     /// All of them by their names.
-    pub(super) fn finish(self, has_connections: bool) -> Vec<(&'static str, Frame)> {
+    pub(super) fn finish(self, experiment: &Experiment) -> Vec<(&'static str, Frame)> {
         let mut all = vec![
             ("series", self.series),
             ("links", self.links),
             ("histograms", self.histograms),
             ("hosts", self.hosts),
         ];
-        if has_connections {
+        if experiment.connections.is_some() {
             all.push(("connections", self.connections));
             all.push(("punctuality", self.punctuality));
+        }
+        if let Architecture::Tiled(tiled) = &experiment.fabric.switch.architecture
+            && tiled.stash.is_some()
+        {
+            all.push(("stashes", self.stashes));
         }
         all
     }

@@ -1,9 +1,9 @@
 //! What a run will cost, before it is spent.
 
-use netloom_fabric::{FlowControl, NicQueues, QueueMap};
+use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueMap, Tiled};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
-use netloom_traffic::{Class, Workload};
+use netloom_traffic::{Class, GroupMembers, Workload};
 use netloom_units::NicId;
 
 use super::lanes::LaneMap;
@@ -34,6 +34,9 @@ pub(crate) fn state_bytes(
     n_classes: usize,
 ) -> u64 {
     let switch = &machine.switch;
+    if let Architecture::Tiled(tiled) = &switch.architecture {
+        return tiled_bytes(topology, tiled, lanes, n_classes);
+    }
     let vls = u64::from(lanes.n_vls);
     let n_nics = u64::from(topology.n_nics());
     let map = QueueMap::new(
@@ -67,6 +70,17 @@ pub(crate) fn state_bytes(
     n_ports * port + central + n_nics * (nic + admittance)
 }
 
+/// Bytes of state of tiled switches and their endpoints: ports with two pools, and queues in front of and behind tiles.
+fn tiled_bytes(topology: &Topology, tiled: &Tiled, lanes: &LaneMap, n_classes: usize) -> u64 {
+    let channels = u64::from(lanes.n_vls) + 2;
+    let n_ports = u64::from(tiled.rows) * u64::from(tiled.inputs);
+    let at_rows = u64::from(tiled.columns) * (32 + 2 * channels) + n_ports * channels * 12;
+    let at_columns = u64::from(tiled.rows) * (16 + 14 * channels);
+    let port = 500 + u64::from(lanes.n_vls) * 24 + at_rows + at_columns;
+    let nic = 400 + 60 * n_classes as u64;
+    u64::from(topology.n_switches()) * n_ports * port + u64::from(topology.n_nics()) * nic
+}
+
 /// How many partitions suit a fabric.
 pub(crate) fn partitions(state: u64, threads: usize) -> usize {
     if state < ONE_PARTITION {
@@ -77,11 +91,11 @@ pub(crate) fn partitions(state: u64, threads: usize) -> usize {
 }
 
 /// The load of a class as a mean over all NICs.
-pub(crate) fn load_over_all(class: &Class, n_nics: u32) -> Option<f64> {
+pub(crate) fn load_over_all(class: &Class, n_nics: u32, groups: &GroupMembers) -> Option<f64> {
     let Workload::Drawn(law) = &class.workload else {
         return None;
     };
-    let sources = law.sources.members(n_nics).ok()?;
+    let sources = law.sources.members(n_nics, groups).ok()?;
     Some(law.load * sources.len() as f64 / f64::from(n_nics))
 }
 
@@ -93,19 +107,24 @@ pub(crate) struct Offered {
     pub(crate) load: f64,
     /// Packets per cycle of a NIC, in all.
     pub(crate) packets: f64,
+    /// How much more a packet-hop takes than in a flat switch.
+    pub(crate) weight: f64,
+    /// Packets of programs, however long they take.
+    pub(crate) packets_at_all: u64,
 }
 
 /// What the classes of `[[traffic]]` ask for.
-pub(crate) fn offered(workloads: &Workloads) -> Offered {
+pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
     let mut offered = Offered {
         n_classes: workloads.classes.len(),
+        weight: 1.0,
         ..Offered::default()
     };
     for class in &workloads.classes {
         let Workload::Drawn(law) = &class.workload else {
             continue;
         };
-        let own = load_over_all(class, workloads.n_nics).unwrap_or(0.0);
+        let own = load_over_all(class, workloads.n_nics, groups).unwrap_or(0.0);
         let flits = own * f64::from(workloads.n_nics);
         let largest = law.size.largest();
         let segmentation = workloads.segmentation.of(class.sl);
@@ -125,13 +144,29 @@ pub(crate) fn offered(workloads: &Workloads) -> Offered {
     offered
 }
 
+impl Offered {
+    /// Tiled switches have four stages with buffers, and their endpoints answer every packet.
+    pub(crate) fn through(&mut self, machine: &Machine) {
+        if let Architecture::Tiled(tiled) = &machine.switch.architecture {
+            self.weight = 2.5;
+            if tiled.endpoints.acknowledgement.is_some() {
+                self.packets *= 2.0;
+                self.packets_at_all *= 2;
+            }
+        }
+    }
+}
+
 /// What one run of an experiment will cost, about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted.
+    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted; programs
+    /// are, whole.
     pub packet_hops: f64,
     /// Memory that the fabric takes.
     pub state_bytes: u64,
+    /// How much more a packet-hop takes than in a flat switch.
+    pub weight: f64,
 }
 
 impl Cost {
@@ -142,7 +177,7 @@ impl Cost {
             .iter()
             .find(fits)
             .map_or(0.0, |(_, nanos)| *nanos);
-        self.packet_hops * nanos * 1e-9
+        self.packet_hops * self.weight * nanos * 1e-9
     }
 }
 
@@ -161,7 +196,7 @@ pub(crate) fn fact(
     desk: &mut Desk<'_>,
 ) -> Cost {
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
-    let packets = offered.packets * cycles;
+    let packets = offered.packets * cycles + offered.packets_at_all as f64;
     let load = offered.load;
     let hops = packets * mean_hops(topology, way);
     let runs = match measure.repeat {
@@ -190,6 +225,7 @@ pub(crate) fn fact(
     Cost {
         packet_hops: hops,
         state_bytes: state,
+        weight: offered.weight,
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  [topology] topology.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
-//!  [routing] routing.rs   [qos] qos.rs   [connections] connections.rs   [[traffic]] traffic.rs   [measure] measure.rs
+//!  [routing] routing.rs   [qos] qos.rs   [connections] connections.rs
+//!  [groups] in the crate of traffic   [[traffic]] traffic.rs   [measure] measure.rs
 //!        └── typed values ──► plan.rs, machine.rs ──► Experiment, in ticks, with the checks of check/
 //! ```
 //!
@@ -126,6 +127,8 @@ pub(crate) struct Sections {
     pub(crate) nic: Option<nic::NicSpec>,
     pub(crate) routing: Option<routing::RoutingSpec>,
     pub(crate) qos: Option<qos::QosSpec>,
+    /// `None` if the section is there and wrong.
+    pub(crate) groups: Option<netloom_traffic::Groups>,
     pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,
     /// `Some(None)` if the section is there and wrong.
     pub(crate) connections: Option<Option<connections::ConnectionsSpec>>,
@@ -248,6 +251,7 @@ fn read(
     let qos = qos::read_from(&mut root, &arbiters);
     let planned = planned::read(&mut root, planned);
     let connections = connections::read(&mut root);
+    let groups = netloom_traffic::Groups::read(&mut root);
     let may_be_missing = need == Traffic::MayBeMissing || connections.is_some();
     let mut traffic = traffic::read(&mut root, may_be_missing);
     if let Some(classes) = &mut traffic {
@@ -264,6 +268,7 @@ fn read(
         nic,
         routing,
         qos,
+        groups,
         traffic,
         connections,
         planned,

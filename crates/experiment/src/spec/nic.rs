@@ -1,6 +1,8 @@
 //! `[nic]`: where messages wait before they are sent.
 
-use netloom_catalog::{Described, Kind, Param, Params, Section, Shape, kind, params, read_kind};
+use netloom_catalog::{
+    Described, Kind, Param, Params, ResolvedLine, Section, Shape, kind, params, read_kind,
+};
 use netloom_fabric::NicQueues;
 
 use super::congestion::{CONGESTION_CONTROLS, EcnSpec};
@@ -90,10 +92,16 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
         CONGESTION_CONTROLS,
         Some("none"),
     );
+    let congestion = congestion?.spec();
+    if congestion.is_none() {
+        // What is not there makes no other experiment.
+        let is_it = |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == "congestion-control");
+        section.resolved.lines.retain(|line| !is_it(line));
+    }
     Some(NicSpec {
         queues: queues?.queues(),
         acknowledge: values?.acknowledge,
-        congestion: congestion?.spec(),
+        congestion,
     })
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use netloom_catalog::{Document, FromToml, Notes, Resolved, nearest};
 use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming};
-use netloom_packet::{Cursor, SlSegmentation, Source};
+use netloom_packet::{Cursor, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
 use netloom_topology::{Structure, Topology, measures};
@@ -72,6 +72,8 @@ pub(crate) struct Classes {
     pub(crate) levels: Vec<BTreeMap<u8, u32>>,
     /// SHA-256 of the messages of every class that lists them.
     inputs: Vec<String>,
+    /// What programs send in all.
+    program_packets: u64,
 }
 
 /// Plans the experiment, and checks values of several sections together.
@@ -103,6 +105,7 @@ pub(crate) fn build(
         nic,
         routing,
         qos,
+        groups,
         traffic,
         connections,
         planned,
@@ -134,21 +137,23 @@ pub(crate) fn build(
         (Some(link), Some(switch)) => timing(link, switch, &topology, &mut resolved, desk),
         _ => None,
     };
-    let classes = match (&traffic, &link, &timing) {
-        (Some(traffic), Some(link), Some(timing)) => {
+    let groups = groups.filter(|groups| check::groups::fit(groups, topology.n_nics(), seed, desk));
+    let classes = match (&traffic, &link, &timing, groups) {
+        (Some(traffic), Some(link), Some(timing), Some(groups)) => {
             let values = qos.as_ref().and_then(|qos| qos.values.as_ref());
             let own = values.and_then(|values| values.sl_mtu.as_ref());
             let own = own.map_or(&[][..], |mtus| &mtus.0[..]);
             let segmentation = check::transfer_unit::by_level(link.segmentation, own, desk);
-            classes(
-                traffic,
+            let workloads = Workloads {
+                classes: traffic.iter().map(|spec| spec.class.clone()).collect(),
                 segmentation,
-                timing,
-                &topology,
-                seed,
-                request,
-                desk,
-            )
+                timebase: timing.timebase,
+                cycle: timing.cycle,
+                n_nics: topology.n_nics(),
+                groups,
+                directory: request.directory.to_owned(),
+            };
+            classes(traffic, workloads, seed, desk)
         }
         _ => None,
     };
@@ -188,6 +193,10 @@ pub(crate) fn build(
         }
         _ => None,
     };
+    if let (Some(traffic), Some(classes), Some(machine)) = (&traffic, &classes, &machine) {
+        let architecture = &machine.switch.architecture;
+        check::programs::can_run(traffic, &classes.sources, architecture, desk);
+    }
     if let (Some(qos), Some(lanes)) = (&qos, &lanes) {
         let levels = classes
             .iter()
@@ -248,7 +257,9 @@ pub(crate) fn build(
         .partitions
         .unwrap_or_else(|| cost::partitions(state, request.threads));
     let n_partitions = n_partitions.clamp(1, (topology.n_switches() as usize).min(65_535));
-    let mut offered = cost::offered(&classes.workloads);
+    let drawn = classes.workloads.drawn(seed);
+    let mut offered = cost::offered(&classes.workloads, &drawn);
+    offered.packets_at_all = classes.program_packets;
     let own_loads: Vec<f64> = admitted
         .iter()
         .flat_map(|(admission, admitted)| {
@@ -260,6 +271,7 @@ pub(crate) fn build(
         offered.load += own_loads.iter().sum::<f64>();
         offered.packets += admission.packets_per_cycle(admitted);
     }
+    offered.through(&machine);
     let cost = cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
     let mut infos: Vec<ClassInfo> = classes
         .workloads
@@ -268,7 +280,7 @@ pub(crate) fn build(
         .map(|class| ClassInfo {
             name: class.name.clone(),
             sl: class.sl,
-            load: cost::load_over_all(class, topology.n_nics()),
+            load: cost::load_over_all(class, topology.n_nics(), &drawn),
         })
         .collect();
     let n_nics = topology.n_nics();
@@ -421,6 +433,10 @@ pub(super) fn way(
 ) -> Option<Forwarding> {
     match spec.routing.compile(topology, seed) {
         Ok(way) => {
+            let way = match centre {
+                Some(_) => way.for_shared_buffers(),
+                None => way,
+            };
             check::deadlock::routing(&spec.kind, topology, &way, centre, desk);
             Some(way)
         }
@@ -571,24 +587,14 @@ pub(crate) fn tame(time: Time) -> Time {
 /// The classes, built for the first seed.
 fn classes(
     specs: &[ClassSpec],
-    segmentation: SlSegmentation,
-    timing: &Timing,
-    topology: &Topology,
+    mut workloads: Workloads,
     seed: u64,
-    request: &Request<'_>,
     desk: &mut Desk<'_>,
 ) -> Option<Classes> {
     if !check::traffic::count(specs, desk) {
         return None;
     }
-    let mut workloads = Workloads {
-        classes: specs.iter().map(|spec| spec.class.clone()).collect(),
-        segmentation,
-        timebase: timing.timebase,
-        cycle: timing.cycle,
-        n_nics: topology.n_nics(),
-        directory: request.directory.to_owned(),
-    };
+    let holds = check::groups::hold_for_every_seed(specs, &workloads.groups, desk);
     let settled: Vec<_> = (0..specs.len())
         .map(|at| workloads.settle(at, seed, desk.notes))
         .collect();
@@ -615,18 +621,21 @@ fn classes(
                 BTreeMap::from([(class.sl.0, script.generator.largest())])
             }
             Workload::Listed(_) => {
-                let (levels, messages) = listed(&**source, class.sl, topology.n_nics());
+                let (levels, messages) = listed(&**source, class.sl, workloads.n_nics);
                 inputs.push(netloom_results::sha256(&messages));
                 levels
             }
         })
         .collect();
-    let is_good = check::traffic::levels(specs, &levels, desk);
-    is_good.then_some(Classes {
+    let is_good = check::traffic::levels(specs, &levels, desk)
+        & check::programs::one_per_nic(specs, &sources, &workloads, desk);
+    let program_packets = check::programs::facts(specs, &sources, &workloads, desk);
+    (is_good && holds).then_some(Classes {
         workloads,
         sources,
         levels,
         inputs,
+        program_packets,
     })
 }
 

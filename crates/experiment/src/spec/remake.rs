@@ -8,7 +8,7 @@ use netloom_fabric::Architecture;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Routing;
 use netloom_topology::Blueprint;
-use netloom_traffic::{Class, Setting, Workload};
+use netloom_traffic::{Class, GroupMembers, Groups, Setting, Workload};
 use netloom_units::{Time, Timebase};
 
 use super::admitted::Admission;
@@ -35,6 +35,7 @@ pub(crate) struct Workloads {
     /// Ticks of a cycle of a NIC.
     pub(crate) cycle: u64,
     pub(crate) n_nics: u32,
+    pub(crate) groups: Groups,
     pub(crate) directory: PathBuf,
 }
 
@@ -42,6 +43,15 @@ pub(crate) struct Workloads {
 const LATEST: u64 = 100;
 
 impl Workloads {
+    /// The members of all groups for a seed.
+    ///
+    /// # Panics
+    /// If they cannot be drawn, which does not depend on the seed and is checked before (`check::groups`).
+    pub(crate) fn drawn(&self, seed: u64) -> GroupMembers {
+        let drawn = self.groups.draw(self.n_nics, seed);
+        drawn.expect("groups fit the fabric for every seed")
+    }
+
     /// Builds one class for a seed.
     pub(crate) fn build(
         &self,
@@ -69,9 +79,11 @@ impl Workloads {
             let ticks = self.timebase.tick_at(super::plan::tame(time.min(latest))).0;
             ticks.div_ceil(self.cycle)
         };
+        let groups = self.drawn(seed);
         let setting = Setting {
             segmentation: self.segmentation,
             n_nics: self.n_nics,
+            groups: &groups,
             seed,
             class: u8::try_from(class).expect("fewer than 256 classes"),
             cycles: &cycles,
@@ -97,6 +109,10 @@ impl Remake {
         }
         if self.is_random_wiring || plan.forwarding.needs_occasion() {
             let forwarding = self.routing.compile(&plan.topology, seed).expect(was_built);
+            let forwarding = match plan.switch.architecture.centre() {
+                Some(_) => forwarding.for_shared_buffers(),
+                None => forwarding,
+            };
             plan.forwarding = Arc::new(forwarding);
         }
         if let Architecture::Tiled(tiled) = &mut plan.switch.architecture {

@@ -224,6 +224,18 @@ pub fn sections() -> Vec<SectionInfo> {
             "Connections of a constant rate that are admitted before they send; the tables of all ports follow from them.",
             connections::ConnectionsSpec::params(),
         ),
+        section(
+            "groups",
+            "Parts of the fabric that have no NIC in common, to be named in sets of NICs; for example \
+             `victims = \"rest\"`.",
+            vec![],
+        ),
+        section(
+            "groups.*",
+            "The NICs of a group: `\"random 48\"` (so many of those left, drawn), `\"next 48\"` (the first that are \
+             left), `\"rest\"` (all that are left), or a set of NICs.",
+            vec![],
+        ),
         list("traffic", "A class of traffic.", Class::params()),
         section(
             "measure",

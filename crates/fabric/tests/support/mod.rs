@@ -227,6 +227,7 @@ impl Case {
                 let setting = Setting {
                     segmentation,
                     n_nics: topology.n_nics(),
+                    groups: &netloom_traffic::NO_GROUPS,
                     seed: self.seed,
                     class: sl,
                     cycles: &|_: Time| 0,

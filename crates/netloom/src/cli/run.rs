@@ -8,8 +8,8 @@ use netloom_design::plan::Plan;
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_results::{
-    ConnectionsSummary, Document, Folder, Manifest, Run, Status, Summary, Timing, WaitSummary,
-    Waits, sha256,
+    ConnectionsSummary, Document, Folder, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
+    WaitSummary, Waits, sha256,
 };
 use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
@@ -258,6 +258,9 @@ fn for_people(document: &Document, plan: Option<&Plan>) -> String {
     if let Some(summary) = &run.connections {
         text.push_str(&format!("\n{}", connections(summary)));
     }
+    if let Some(protocol) = &run.protocol {
+        text.push_str(&protocol_lines(protocol));
+    }
     if let Some(measured) = &run.waits {
         text.push_str(&format!("\n{}", waits(measured)));
     }
@@ -423,6 +426,45 @@ fn links(run: &Run) -> String {
         }
     }
     table.print()
+}
+
+/// Acknowledgements, congestion control, stashes and errors, where something of the kind happened.
+fn protocol_lines(protocol: &ProtocolSummary) -> String {
+    let mut text = String::new();
+    if protocol.marked_packets > 0 {
+        text.push_str(&format!(
+            "\n  congestion: {} marks by switches, {} cuts of windows\n",
+            count(protocol.marked_packets as f64),
+            count(protocol.window_cuts as f64)
+        ));
+    }
+    if protocol.stashed_packets > 0 {
+        text.push_str(&format!(
+            "\n  stashes: {} packets put there, at most {} flits in one switch at a time",
+            count(protocol.stashed_packets as f64),
+            count(protocol.stash_peak_flits as f64)
+        ));
+        if let Some(mean) = protocol.copy_time_mean_ns {
+            text.push_str(&format!(", a copy kept for {} on average", nanos(mean)));
+        }
+        text.push('\n');
+    }
+    let errors = [
+        ("damaged", protocol.corrupted_packets),
+        ("lost", protocol.lost_packets),
+        ("repeated by links", protocol.link_repeats),
+        ("sent again from stashes", protocol.retransmitted_packets),
+        ("received twice", protocol.duplicate_packets),
+    ];
+    let errors: Vec<String> = errors
+        .into_iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(what, n)| format!("{} {what}", count(n as f64)))
+        .collect();
+    if !errors.is_empty() {
+        text.push_str(&format!("\n  faults: {}\n", errors.join(", ")));
+    }
+    text
 }
 
 /// The longest waits, and how often arbiters had a choice. Both ends of a wait are told, since a packet in

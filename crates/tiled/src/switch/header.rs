@@ -1,7 +1,7 @@
 //! Headers: a packet that has been written at an input is routed and joins the queue of its virtual channel.
 
 use netloom_engine::{EventQueue, Outbox};
-use netloom_fabric::Stage;
+use netloom_fabric::{Stage, StashUse};
 use netloom_routing::{Occasion, QueueView};
 use netloom_units::{Port as PortNumber, Tick, Vl};
 
@@ -85,15 +85,12 @@ impl TiledFabric {
             );
         }
         let queue = &mut self.input_queues[port * self.geometry.lanes + u32::from(vc)];
-        if queue.push(id, &mut self.packets) {
-            self.ports[port].ready |= 1 << vc;
-            return 1 << number;
-        }
-        // The input may be congested now, so that what waits at its head may be put aside.
-        if self.stash_use == Some(netloom_fabric::StashUse::Congestion) {
-            return 1 << number;
-        }
-        0
+        let is_first = queue.push(id, &mut self.packets);
+        let input = &mut self.ports[port];
+        input.ready |= 1 << vc;
+        // An input that has become congested may put aside what it could not move.
+        let may_clear = self.stash_use == Some(StashUse::Congestion) && input.is_congested();
+        u64::from(is_first || may_clear) << number
     }
 
     /// Decides the output and the virtual channel of a packet that came by a port and a channel.

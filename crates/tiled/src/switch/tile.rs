@@ -117,13 +117,11 @@ impl TiledFabric {
             // Room in the row buffer is free again.
             self.wake_bus(first_input + input);
         }
-        // Who lost tries again on the next edge.
+        // Who lost tries again on the next edge, if its output is still free or it may choose another one.
         inputs_left &= waiting;
         let loses = |output: u32| round.by_output[output as usize] & inputs_left != 0;
-        // What goes to a stash asks for one output only: having lost it, it may ask for another.
-        let asked_aside = |input: u32| round.aside[input as usize % MOST_AT_TILE] != u8::MAX;
-        let lost_aside = members(u64::from(inputs_left)).any(asked_aside);
-        if lost_aside || members(outputs_left).any(loses) {
+        let may_turn = |input: u32| round.aside[input as usize % MOST_AT_TILE] != u8::MAX;
+        if members(outputs_left).any(loses) || members(u64::from(inputs_left)).any(may_turn) {
             self.switches[switch].due.tiles |= 1 << tile;
         } else if self.tiles[at_tile].waiting != 0 && round.later < self.tiles[at_tile].wake {
             self.tiles[at_tile].wake = round.later;

@@ -411,6 +411,7 @@ impl Case {
                     class: class as u8,
                     cycles: &|_: Time| 0,
                     directory: Path::new("."),
+                    groups: &netloom_traffic::NO_GROUPS,
                 };
                 ClassPlan {
                     name: format!("class {class}"),

@@ -89,6 +89,7 @@ mod tests {
 
     fn gaps(slot: Slot, mean_gap: f64, mean_flits: f64) -> Box<dyn Gaps> {
         let context = Context {
+            groups: &crate::NO_GROUPS,
             n_nics: 2,
             seed: 1,
             class: 0,

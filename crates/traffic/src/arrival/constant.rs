@@ -100,6 +100,7 @@ mod tests {
     fn an_odd_gap_does_not_drift() {
         // 000, class VI: 32 flits at 0.23 flits per cycle come every 139.13 cycles.
         let context = Context {
+            groups: &crate::NO_GROUPS,
             n_nics: 2,
             seed: 1,
             class: 0,

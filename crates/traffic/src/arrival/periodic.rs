@@ -151,6 +151,7 @@ mod tests {
     fn cycles(bursts: &Periodic, n_sources: u32, nic: u32, n: u32) -> Vec<u64> {
         let sources: Vec<NicId> = (0..n_sources).map(NicId).collect();
         let context = Context {
+            groups: &crate::NO_GROUPS,
             n_nics: n_sources,
             seed: 1,
             class: 0,

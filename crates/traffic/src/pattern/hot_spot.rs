@@ -106,7 +106,7 @@ impl HotSpot {
                 }
             }
             HotSources::These(set) => {
-                for member in set.members(context.n_nics)? {
+                for member in set.members(context.n_nics, context.groups)? {
                     if member == destination {
                         return Err(format!("the hot source {member} is the hot destination"));
                     }
@@ -159,6 +159,14 @@ impl Pattern for HotSpot {
             others: self.others,
             uniform: Uniform {}.prepare(context)?,
         }))
+    }
+
+    fn sets(&self) -> Vec<NicSet> {
+        let mut sets = vec![NicSet::List(vec![NicId(self.destination)])];
+        if let HotSources::These(set) = &self.sources {
+            sets.push(set.clone());
+        }
+        sets
     }
 }
 

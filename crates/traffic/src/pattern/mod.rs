@@ -6,6 +6,7 @@
 
 mod bits;
 mod hot_spot;
+mod incast;
 mod neighbour;
 mod pairs;
 mod permutation;
@@ -15,6 +16,7 @@ mod uniform;
 
 pub use bits::{BitComplement, BitReversal, Shuffle, Transpose};
 pub use hot_spot::{HotSources, HotSpot, Idle};
+pub use incast::Incast;
 pub use neighbour::Neighbour;
 pub use pairs::Pairs;
 pub use permutation::Permutation;
@@ -26,12 +28,17 @@ use netloom_catalog::{Kind, kind};
 use netloom_random::Draw;
 use netloom_units::NicId;
 
-use crate::{Context, Window};
+use crate::{Context, NicSet, Window};
 
 /// A law of destinations.
 pub trait Pattern: Send + Sync {
     /// Prepares for a run (draws its permutation, for example), or says why it cannot be.
     fn prepare(&self, context: &Context<'_>) -> Result<Box<dyn Destinations>, String>;
+
+    /// The sets of NICs that it names itself.
+    fn sets(&self) -> Vec<NicSet> {
+        vec![]
+    }
 }
 
 /// The destinations of one class, ready for the run.
@@ -61,6 +68,7 @@ pub const PATTERNS: &[Kind<dyn Pattern>] = &[
     kind!(Tornado, dyn Pattern),
     kind!(Neighbour, dyn Pattern),
     kind!(HotSpot, dyn Pattern),
+    kind!(Incast, dyn Pattern),
     kind!(Pairs, dyn Pattern),
 ];
 
@@ -113,6 +121,7 @@ mod testing {
     pub(super) fn prepare(pattern: &dyn Pattern, n: u32) -> Result<Box<dyn Destinations>, String> {
         pattern.prepare(&Context {
             n_nics: n,
+            groups: &crate::NO_GROUPS,
             seed: 5,
             class: 0,
             sources: &nics(n),

@@ -5,7 +5,7 @@ use netloom_random::Draw;
 use netloom_units::NicId;
 
 use super::{Destinations, Pattern};
-use crate::Context;
+use crate::{Context, NicSet};
 
 params! {
     /// Exactly these sources send to exactly these destinations. A source with several destinations draws
@@ -64,6 +64,11 @@ impl Pattern for Pairs {
             starts,
             destinations: sorted.into_iter().map(|(_, to)| NicId(to)).collect(),
         }))
+    }
+
+    fn sets(&self) -> Vec<NicSet> {
+        let both = self.pairs.iter().flat_map(|&(from, to)| [from, to]);
+        vec![NicSet::List(both.map(NicId).collect())]
     }
 }
 

@@ -56,6 +56,7 @@ mod tests {
     fn draw(n: u32, seed: u64, class: u8) -> Vec<u32> {
         let context = Context {
             n_nics: n,
+            groups: &crate::NO_GROUPS,
             seed,
             class,
             sources: &nics(n),

@@ -127,6 +127,7 @@ mod tests {
         let few = [NicId(1), NicId(4)];
         let context = |sources| Context {
             n_nics: 6,
+            groups: &crate::NO_GROUPS,
             seed: 1,
             class: 0,
             sources,

@@ -1,26 +1,54 @@
 //! Workloads that say everything about their messages: who, to whom, when and how much.
 //!
-//! They list their messages before the run, for one seed. They do not react to the fabric.
+//! Some list their messages before the run, for one seed, and do not react to the fabric. Others are programs of
+//! ranks, whose messages wait for each other.
 
+pub mod programs;
 mod san;
+mod skeleton;
 
 pub use san::San;
+pub use skeleton::{Amg, Amr, BigFft, FillBoundary, Grid, MiniFe, MultiGrid, Skeleton};
 
 use netloom_catalog::{Kind, kind};
 use netloom_packet::Arrival;
 use netloom_units::NicId;
 
-use crate::Setting;
+use crate::{NicSet, Setting};
+use programs::Placed;
 
-/// A workload that lists its messages.
+/// A workload that says everything about its messages.
 pub trait Generator: Send + Sync {
     /// Bytes of the largest message.
     fn largest(&self) -> u32;
 
-    /// All messages with their sources, or why there are none. They depend on the setting alone, and those of
-    /// one source and instant are in their final order.
-    fn messages(&self, setting: &Setting<'_>) -> Result<Vec<(NicId, Arrival)>, String>;
+    /// Its messages, or why there are none. They depend on the setting alone.
+    fn generate(&self, setting: &Setting<'_>) -> Result<Generated, String>;
+
+    /// The sets of NICs that it names.
+    fn sets(&self) -> Vec<NicSet>;
+
+    /// Whether it gives programs.
+    fn is_program(&self) -> bool {
+        false
+    }
+}
+
+/// The messages of a workload.
+pub enum Generated {
+    /// All messages with their sources; those of one source and instant are in their final order.
+    Messages(Vec<(NicId, Arrival)>),
+    /// Programs, whose messages wait for each other.
+    Programs(Placed),
 }
 
 /// All workloads.
-pub const WORKLOADS: &[Kind<dyn Generator>] = &[kind!(San, dyn Generator)];
+pub const WORKLOADS: &[Kind<dyn Generator>] = &[
+    kind!(San, dyn Generator),
+    kind!(BigFft, dyn Generator),
+    kind!(FillBoundary, dyn Generator),
+    kind!(MultiGrid, dyn Generator),
+    kind!(Amg, dyn Generator),
+    kind!(Amr, dyn Generator),
+    kind!(MiniFe, dyn Generator),
+];

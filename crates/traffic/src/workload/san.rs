@@ -16,7 +16,7 @@ use netloom_packet::Arrival;
 use netloom_random::{Draw, Purpose, Stream, exponential};
 use netloom_units::{Bytes, NicId, Ratio, Time};
 
-use super::Generator;
+use super::{Generated, Generator};
 use crate::{Mix, NicSet, Setting, Sizes};
 
 /// A list longer than this does not belong in memory.
@@ -170,9 +170,13 @@ impl Generator for San {
         data.unwrap_or(0).max(self.request.0) as u32
     }
 
-    fn messages(&self, setting: &Setting<'_>) -> Result<Vec<(NicId, Arrival)>, String> {
+    fn sets(&self) -> Vec<NicSet> {
+        vec![self.hosts.clone(), self.disks.clone()]
+    }
+
+    fn generate(&self, setting: &Setting<'_>) -> Result<Generated, String> {
         let members = |set: &NicSet, key: &str| {
-            let members = set.members(setting.n_nics);
+            let members = set.members(setting.n_nics, setting.groups);
             members.map_err(|problem| format!("`{key}`: {problem}"))
         };
         let (hosts, disks) = (
@@ -230,7 +234,7 @@ impl Generator for San {
                 return Err(too_many());
             }
         }
-        Ok(messages)
+        Ok(Generated::Messages(messages))
     }
 }
 
@@ -329,7 +333,7 @@ mod tests {
 
     /// The messages for a seed in a fabric of 64, one cycle being a nanosecond.
     fn messages(san: &San, seed: u64) -> Result<Vec<(NicId, Arrival)>, String> {
-        san.messages(&Setting {
+        let generated = san.generate(&Setting {
             segmentation: Segmentation {
                 flit: Bytes(64),
                 mtu: Some(Bytes(64)),
@@ -337,10 +341,15 @@ mod tests {
             }
             .into(),
             n_nics: 64,
+            groups: &crate::NO_GROUPS,
             seed,
             class: 0,
             cycles: &|time: Time| time.as_nanos() as u64,
             directory: Path::new("."),
+        });
+        generated.map(|generated| match generated {
+            Generated::Messages(messages) => messages,
+            Generated::Programs(_) => panic!("a list of messages"),
         })
     }
 

@@ -1,0 +1,69 @@
+//! Groups of NICs: whether they fit the fabric, for every seed.
+
+use netloom_traffic::Groups;
+
+use crate::spec::{ClassSpec, Desk, grouped};
+
+/// Whether all groups can be formed; tells how many members they have.
+pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) -> bool {
+    let drawn = match groups.draw(n_nics, seed) {
+        Ok(drawn) => drawn,
+        Err(bad) => {
+            for group in bad {
+                let place = |name: &str| desk.places.of(&format!("groups.{name}"));
+                let (here, there) = (place(&group.name), group.other.as_deref().map(place));
+                let message = format!("group `{}`: {}", group.name, group.problem);
+                let note = desk.notes.error("E0612", here, message);
+                if let Some(there) = there {
+                    note.also(there, "the other one");
+                }
+                note.help(format!(
+                    "the fabric has {n_nics} NICs, and each is in one group at most"
+                ));
+            }
+            return false;
+        }
+    };
+    let sizes: Vec<String> = drawn
+        .iter()
+        .map(|(name, members)| format!("{name} {}", grouped(members.len() as u64)))
+        .collect();
+    if !sizes.is_empty() {
+        desk.fact("groups", format!("NICs: {}", sizes.join(", ")));
+    }
+    true
+}
+
+/// Whether what can be built for one seed can be built for all: which NICs are drawn changes with the seed, so a
+/// class that names drawn groups names no NICs by number.
+pub(crate) fn hold_for_every_seed(
+    classes: &[ClassSpec],
+    groups: &Groups,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let mut is_good = true;
+    for spec in classes {
+        let sets = spec.class.sets();
+        let drawn = sets
+            .iter()
+            .flat_map(|set| set.groups())
+            .find(|name| groups.is_drawn(name));
+        let Some(name) = drawn.filter(|_| sets.iter().any(|set| set.has_numbers())) else {
+            continue;
+        };
+        let place = desk.places.of(&format!("traffic.{}", spec.table));
+        let message = format!(
+            "class `{}` names NICs by number beside `{name}`",
+            spec.class.name
+        );
+        desk.notes
+            .error("E0612", place, message)
+            .also(
+                desk.places.of(&format!("groups.{name}")),
+                "is drawn: each seed gives others",
+            )
+            .help("give these NICs a name in [groups]: then they are in no other group");
+        is_good = false;
+    }
+    is_good
+}

@@ -1,0 +1,124 @@
+//! Programs of ranks: whether the NICs can run them, and what they send.
+
+use std::sync::Arc;
+
+use netloom_fabric::Architecture;
+use netloom_packet::{Op, Program, Source};
+use netloom_units::NicId;
+
+use crate::spec::{ClassSpec, Desk, Workloads, grouped};
+
+/// The classes that are programs.
+fn programs<'a>(
+    classes: &'a [ClassSpec],
+    sources: &'a [Arc<dyn Source>],
+) -> impl Iterator<Item = (&'a ClassSpec, &'a dyn Program)> {
+    let both = classes.iter().zip(sources);
+    both.filter_map(|(spec, source)| source.program().map(|program| (spec, program)))
+}
+
+fn place_of(spec: &ClassSpec, desk: &Desk<'_>) -> netloom_catalog::Place {
+    desk.places.of(&format!("traffic.{}.workload", spec.table))
+}
+
+/// Whether no NIC has two programs.
+pub(crate) fn one_per_nic(
+    classes: &[ClassSpec],
+    sources: &[Arc<dyn Source>],
+    workloads: &Workloads,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let mut owners: Vec<Option<&ClassSpec>> = vec![None; workloads.n_nics as usize];
+    let mut is_good = true;
+    for (spec, program) in programs(classes, sources) {
+        let mut shared: Vec<(NicId, &ClassSpec)> = vec![];
+        let nics = (0..workloads.n_nics).map(NicId);
+        for nic in nics.filter(|nic| program.op(*nic, 0).is_some()) {
+            match owners[nic.index()] {
+                None => owners[nic.index()] = Some(spec),
+                Some(other) => shared.push((nic, other)),
+            }
+        }
+        if let Some(&(nic, other)) = shared.first() {
+            let (here, there) = (place_of(spec, desk), place_of(other, desk));
+            let message = match shared.len() {
+                1 => format!("{nic} runs two programs"),
+                n => format!("{nic} and {} others run two programs", n - 1),
+            };
+            desk.notes
+                .error("E0614", here, message)
+                .also(there, "the other one")
+                .help("give each job a group of its own in [groups], and name it in `nics`");
+            is_good = false;
+        }
+    }
+    is_good
+}
+
+/// States what every program sends, and gives the packets of all of them.
+pub(crate) fn facts(
+    classes: &[ClassSpec],
+    sources: &[Arc<dyn Source>],
+    workloads: &Workloads,
+    desk: &mut Desk<'_>,
+) -> u64 {
+    let mut in_all = 0;
+    for (spec, program) in programs(classes, sources) {
+        let mtu = workloads.segmentation.of(spec.class.sl).mtu;
+        let (mut ranks, mut messages, mut sum, mut packets) = (0, 0, 0, 0);
+        for nic in (0..workloads.n_nics).map(NicId) {
+            ranks += u64::from(program.op(nic, 0).is_some());
+            for op in (0..).map_while(|step| program.op(nic, step)) {
+                if let Op::Send { bytes, .. } = op {
+                    let bytes = u64::from(bytes);
+                    messages += 1;
+                    sum += bytes;
+                    packets += mtu.map_or(1, |mtu| bytes.div_ceil(mtu.0).max(1));
+                }
+            }
+        }
+        in_all += packets;
+        desk.fact(
+            "program",
+            format!(
+                "{}: {} ranks, {} messages in {} packets, {:.3} MB",
+                spec.class.name,
+                grouped(ranks),
+                grouped(messages),
+                grouped(packets),
+                sum as f64 / 1e6,
+            ),
+        );
+    }
+    in_all
+}
+
+/// Whether the NICs of the fabric can run programs.
+pub(crate) fn can_run(
+    classes: &[ClassSpec],
+    sources: &[Arc<dyn Source>],
+    architecture: &Architecture,
+    desk: &mut Desk<'_>,
+) -> bool {
+    if matches!(architecture, Architecture::Tiled(_)) {
+        return true;
+    }
+    let mut is_good = true;
+    for (spec, _) in programs(classes, sources) {
+        let place = place_of(spec, desk);
+        let message = format!(
+            "class `{}` is a program of ranks, which the NICs of this fabric cannot run",
+            spec.class.name
+        );
+        let note = desk.notes.error("E0613", place, message);
+        if let Some(switch) = desk.places.written("switch.kind") {
+            note.also(switch, "its switches");
+        }
+        note.help(
+            "programs run on the endpoints of tiled switches; with other switches take a law, a list of \
+             messages or `san`",
+        );
+        is_good = false;
+    }
+    is_good
+}

@@ -1,0 +1,329 @@
+//! Jobs on parts of a fabric: groups of NICs, who sends to whom in them, and programs of ranks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use netloom_experiment::render;
+use netloom_experiment::runner::{Control, RunOptions, run};
+use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_packet::{Cursor, Source};
+use netloom_units::NicId;
+
+fn read(text: &str) -> Loaded {
+    load(&Request::new("test.toml", text))
+}
+
+fn said(loaded: &Loaded) -> String {
+    render(&loaded.document, &loaded.notes, false)
+}
+
+fn fact(loaded: &Loaded, word: &str) -> Vec<String> {
+    let facts = loaded.facts.iter().filter(|(known, _)| known == word);
+    facts.map(|(_, fact)| fact.clone()).collect()
+}
+
+/// The traffic of S002-4 on a fabric that has as many hosts as the paper's.
+const S002_4: &str = r#"
+netloom = 1
+[topology]
+kind = "pgft"
+children = [22, 14, 10]
+parents = [1, 4, 4]
+[link]
+flit = "10 B"
+mtu = "240 B"
+[groups]
+hot-spots = "random 12"
+aggressors = "random 48"
+victims = "rest"
+[[traffic]]
+name = "victim"
+load = 0.4
+message = "240 B"
+sources = "victims"
+destinations = "victims"
+[[traffic]]
+name = "aggressor"
+load = 1.0
+message = "240 B"
+from = "20 us"
+sources = "aggressors"
+destinations = "hot-spots"
+pattern = "incast"
+[measure]
+length = "100 us"
+"#;
+
+/// Who sends to whom among the first messages of every NIC, and the cycle of the first message of all.
+fn talk(source: &dyn Source, n_nics: u32) -> (BTreeMap<NicId, BTreeSet<NicId>>, u64) {
+    let mut talk: BTreeMap<NicId, BTreeSet<NicId>> = BTreeMap::new();
+    let mut first = u64::MAX;
+    for nic in (0..n_nics).map(NicId) {
+        let mut cursor = Cursor::default();
+        for _ in 0..20 {
+            let Some(message) = source.next(nic, &mut cursor) else {
+                break;
+            };
+            talk.entry(nic).or_default().insert(message.destination);
+            first = first.min(message.cycle);
+        }
+    }
+    (talk, first)
+}
+
+#[test]
+fn v002_10_48_aggressors_on_12_hot_spots_leave_3020_victims() {
+    let loaded = read(S002_4);
+    let words = said(&loaded);
+    let sizes = "NICs: hot-spots 12, aggressors 48, victims 3,020";
+    assert_eq!(fact(&loaded, "groups"), [sizes], "{words}");
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+    assert_eq!(experiment.fabric.topology.n_nics(), 3080);
+    let mut placements = BTreeSet::new();
+    for seed in [1, 2, 3] {
+        let experiment = experiment.with_seed(seed);
+        let (victims, from) = talk(&*experiment.fabric.classes[0].source, 3080);
+        let (aggressors, from_aggressors) = talk(&*experiment.fabric.classes[1].source, 3080);
+        assert_eq!((victims.len(), aggressors.len()), (3020, 48));
+        // G002-12: each aggressor is bound to one hot spot, four to each.
+        let mut fan_in: BTreeMap<NicId, u32> = BTreeMap::new();
+        for to in aggressors.values() {
+            assert_eq!(to.len(), 1);
+            *fan_in.entry(*to.first().unwrap()).or_default() += 1;
+        }
+        assert_eq!(fan_in.len(), 12);
+        assert!(fan_in.values().all(|n| *n == 4), "48 / 12 = 4:1");
+        // 3020 + 48 + 12 = 3080, and nobody has two roles.
+        let mut all: BTreeSet<NicId> = victims.keys().copied().collect();
+        all.extend(aggressors.keys().chain(fan_in.keys()));
+        assert_eq!(all.len(), 3080);
+        // G002-13: victims send to other victims only.
+        let to: BTreeSet<NicId> = victims.values().flatten().copied().collect();
+        assert!(to.iter().all(|nic| victims.contains_key(nic)));
+        assert!(to.len() > 3000, "to any of them");
+        // 20 us at 100 Gbps are 25,000 flits of 10 bytes.
+        assert!(from < 25_000);
+        assert!(
+            (25_000..25_100).contains(&from_aggressors),
+            "{from_aggressors}"
+        );
+        placements.insert((aggressors.into_keys().collect::<Vec<_>>(), fan_in));
+    }
+    assert_eq!(placements.len(), 3, "every seed scatters them elsewhere");
+}
+
+const TREE: &str = "\
+netloom = 1
+[topology]
+kind = \"fat-tree\"
+arity = 4
+levels = 2
+[measure]
+length = \"20 us\"
+";
+
+#[test]
+fn s002_7_half_of_the_hosts_disturb_the_other_half() {
+    let text = format!(
+        "{TREE}[groups]\nvictims = \"random 8\"\naggressors = \"rest\"\n\
+         [[traffic]]\nname = \"victim\"\nload = 0.3\nsources = \"victims\"\ndestinations = \"victims\"\n\
+         [[traffic]]\nname = \"aggressor\"\nload = 0.5\nsources = \"aggressors\"\ndestinations = \"aggressors\"\n"
+    );
+    let loaded = read(&text);
+    let words = said(&loaded);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+    let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let loads: Vec<f64> = result
+        .document
+        .run
+        .classes
+        .iter()
+        .map(|class| class.summary.delivered_load)
+        .collect();
+    // Of 16 NICs: half of them at 0.3 and half at 0.5 of their links.
+    assert!((loads[0] - 0.15).abs() < 0.02, "{loads:?}");
+    assert!((loads[1] - 0.25).abs() < 0.02, "{loads:?}");
+    // The resolved file is the same experiment.
+    let again = read(&experiment.resolved.to_toml(true)).experiment.unwrap();
+    assert_eq!(
+        again.resolved.to_toml(false),
+        experiment.resolved.to_toml(false)
+    );
+    let set = ["groups.victims=\"random 4\"".to_owned()];
+    let request = Request {
+        sets: &set,
+        ..Request::new("test.toml", &text)
+    };
+    assert_eq!(
+        fact(&load(&request), "groups"),
+        ["NICs: victims 4, aggressors 12"]
+    );
+}
+
+#[test]
+fn groups_that_do_not_fit_are_told_with_their_places() {
+    let text = format!(
+        "{TREE}[groups]\nhot = \"0-3\"\nwarm = \"3-5\"\nmany = \"random 20\"\n\
+         [[traffic]]\nload = 0.1\nsources = \"hot\"\n"
+    );
+    insta::assert_snapshot!(said(&read(&text)), @r#"
+    error[E0612]: group `warm`: nic 3 is in `hot` as well
+      --> test.toml:10:8
+       |
+     9 | hot = "0-3"
+       |       ----- the other one
+    10 | warm = "3-5"
+       |        ^^^^^
+       |
+       = help: the fabric has 16 NICs, and each is in one group at most
+
+    error[E0612]: group `many`: 20 NICs, of which 10 are left
+      --> test.toml:11:8
+       |
+    11 | many = "random 20"
+       |        ^^^^^^^^^^^
+       |
+       = help: the fabric has 16 NICs, and each is in one group at most
+
+    2 errors
+    "#);
+}
+
+#[test]
+fn sets_name_groups_that_exist_and_drawn_ones_stand_without_numbers() {
+    let text = format!(
+        "{TREE}[groups]\nhot = \"random 2\"\nlisted = \"0-3\"\n\
+         [[traffic]]\nload = 0.1\nsources = \"hto\"\n\
+         [[traffic]]\nname = \"beside\"\nload = 0.1\nsources = \"hot\"\ndestinations = \"0-3\"\n\
+         [[traffic]]\nname = \"inside\"\nload = 0.1\nsources = \"all, not hot\"\n\
+         pattern = {{ kind = \"hot-spot\", destination = 7 }}\n\
+         [[traffic]]\nname = \"fine\"\nload = 0.1\nsources = \"all, not hot, not listed\"\n\
+         [[traffic]]\nname = \"fine-too\"\nload = 0.1\nsources = \"listed, not 2\"\n"
+    );
+    insta::assert_snapshot!(said(&read(&text)), @r#"
+    error[E0601]: `sources`: there is no group "hto" among [groups]: hot, listed
+      --> test.toml:13:11
+       |
+    13 | sources = "hto"
+       |           ^^^^^
+
+    error[E0612]: class `beside` names NICs by number beside `hot`
+      --> test.toml:14:1
+       |
+     9 | hot = "random 2"
+       |       ---------- is drawn: each seed gives others
+    ...
+    14 | [[traffic]]
+       | ^^^^^^^^^^^
+       |
+       = help: give these NICs a name in [groups]: then they are in no other group
+
+    error[E0612]: class `inside` names NICs by number beside `hot`
+      --> test.toml:19:1
+       |
+     9 | hot = "random 2"
+       |       ---------- is drawn: each seed gives others
+    ...
+    19 | [[traffic]]
+       | ^^^^^^^^^^^
+       |
+       = help: give these NICs a name in [groups]: then they are in no other group
+
+    3 errors
+    "#);
+}
+
+#[test]
+fn programs_need_tiled_switches_a_nic_for_each_rank_and_no_neighbour_on_it() {
+    let class = |name: &str, workload: &str| {
+        format!("[[traffic]]\nname = \"{name}\"\nworkload = {{ {workload} }}\n")
+    };
+    let text = [
+        TREE.to_owned(),
+        class("large", "kind = \"bigfft\""),
+        class("solver", "kind = \"minife\", grid = [2, 2, 2], rounds = 2"),
+    ]
+    .concat();
+    insta::assert_snapshot!(said(&read(&text)), @r#"
+    error[E0611]: 1024 ranks for 16 NICs: make the job smaller or give it more `nics`
+      --> test.toml:10:12
+       |
+    10 | workload = { kind = "bigfft" }
+       |            ^^^^^^^^^^^^^^^^^^^
+
+    1 error
+    "#);
+    let text = [
+        TREE.to_owned(),
+        class("solver", "kind = \"minife\", grid = [2, 2, 2], rounds = 2"),
+        class("mesh", "kind = \"amr\", ranks = 8, nics = \"7-15\""),
+    ]
+    .concat();
+    let loaded = read(&text);
+    insta::assert_snapshot!(said(&loaded), @r#"
+    error[E0614]: nic 7 runs two programs
+      --> test.toml:13:12
+       |
+    10 | workload = { kind = "minife", grid = [2, 2, 2], rounds = 2 }
+       |            ------------------------------------------------- the other one
+    ...
+    13 | workload = { kind = "amr", ranks = 8, nics = "7-15" }
+       |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: give each job a group of its own in [groups], and name it in `nics`
+
+    1 error
+    "#);
+    insta::assert_snapshot!(fact(&loaded, "program").join("\n"), @r#"
+    solver: 8 ranks, 144 messages in 192 packets, 0.394 MB
+    mesh: 8 ranks, 300 messages in 520 packets, 1.098 MB
+    "#);
+    // On parts of their own only the switch is wrong.
+    let text = [
+        TREE.to_owned(),
+        "[groups]\na = \"random 8\"\nb = \"next 8\"\n[switch]\nkind = \"cioq\"\n".to_owned(),
+        class(
+            "solver",
+            "kind = \"minife\", grid = [2, 2, 2], nics = \"a\"",
+        ),
+        class("mesh", "kind = \"amr\", ranks = 8, nics = \"b\""),
+    ]
+    .concat();
+    insta::assert_snapshot!(said(&read(&text)), @r#"
+    error[E0613]: class `solver` is a program of ranks, which the NICs of this fabric cannot run
+      --> test.toml:15:12
+       |
+    12 | kind = "cioq"
+       |        ------ its switches
+    ...
+    15 | workload = { kind = "minife", grid = [2, 2, 2], nics = "a" }
+       |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: programs run on the endpoints of tiled switches; with other switches take a law, a list of messages or `san`
+
+    error[E0613]: class `mesh` is a program of ranks, which the NICs of this fabric cannot run
+      --> test.toml:18:12
+       |
+    12 | kind = "cioq"
+       |        ------ its switches
+    ...
+    18 | workload = { kind = "amr", ranks = 8, nics = "b" }
+       |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: programs run on the endpoints of tiled switches; with other switches take a law, a list of messages or `san`
+
+    2 errors
+    "#);
+}
+
+#[test]
+fn the_shown_experiment_is_sound() {
+    let text = include_str!("../../../experiments/tree64_cioq_incast-victims.toml");
+    let loaded = read(text);
+    assert_eq!(said(&loaded), "");
+    assert_eq!(
+        fact(&loaded, "groups"),
+        ["NICs: hot-spots 3, aggressors 12, victims 49"]
+    );
+}

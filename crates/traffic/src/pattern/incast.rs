@@ -1,0 +1,102 @@
+//! Several to one, several times.
+
+use netloom_catalog::{Described, params};
+
+use super::{Destinations, Pattern, Table};
+use crate::Context;
+
+params! {
+    /// The sources are dealt to the destinations of the class one after another: the first source sends to the
+    /// first destination, the second to the second, and so on round and round. Each source keeps its destination
+    /// for the whole run, so 48 sources and 12 destinations are 12 hot spots of four each (spec G002-12). A source
+    /// that would send to itself takes the next destination.
+    #[derive(Clone, Debug)]
+    pub struct Incast {}
+}
+
+impl Described for Incast {
+    const NAME: &'static str = "incast";
+    const SUMMARY: &'static str = "The sources are dealt evenly to the destinations, and each keeps its own: n to one, m times.";
+    const EXAMPLE: &'static str = "";
+}
+
+impl Pattern for Incast {
+    fn prepare(&self, context: &Context<'_>) -> Result<Box<dyn Destinations>, String> {
+        let all: Vec<_>;
+        let destinations = match context.destinations {
+            Some(destinations) => destinations,
+            None => {
+                all = (0..context.n_nics).map(netloom_units::NicId).collect();
+                &all
+            }
+        };
+        let mut to = vec![None; context.n_nics as usize];
+        for (i, &source) in context.sources.iter().enumerate() {
+            // Two that follow each other are not the same, unless there is only one.
+            let candidates = [i, i + 1].map(|at| destinations[at % destinations.len()]);
+            let Some(destination) = candidates.into_iter().find(|to| *to != source) else {
+                return Err(format!(
+                    "the only destination, {source}, is a source as well"
+                ));
+            };
+            to[source.index()] = Some(destination);
+        }
+        Ok(Box::new(Table { to }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_random::Draw;
+    use netloom_units::NicId;
+
+    use super::super::testing::{map, nics};
+    use super::*;
+    use crate::NO_GROUPS;
+
+    fn dealt(sources: &[NicId], destinations: &[NicId]) -> Result<Vec<Option<u32>>, String> {
+        let context = Context {
+            n_nics: 64,
+            groups: &NO_GROUPS,
+            seed: 1,
+            class: 0,
+            sources,
+            destinations: Some(destinations),
+            mean_flits: 1.0,
+            cycles: &|_| 0,
+        };
+        let table = Incast {}.prepare(&context)?;
+        assert!(table.is_fixed());
+        let to = |nic| table.destination(NicId(nic), 0, 0, Draw([0; 4]));
+        Ok((0..64).map(|nic| to(nic).map(|to| to.0)).collect())
+    }
+
+    #[test]
+    fn g002_12_every_destination_has_four_sources_of_its_own() {
+        let (sources, destinations) = (&nics(64)[10..58], &nics(64)[..10]);
+        let destinations = [destinations, &[NicId(60), NicId(61)]].concat();
+        let to = dealt(sources, &destinations).unwrap();
+        for hot in &destinations {
+            assert_eq!(to.iter().filter(|to| **to == Some(hot.0)).count(), 4);
+        }
+        assert_eq!(to.iter().flatten().count(), 48);
+        assert_eq!(
+            (to[10], to[20], to[21], to[22]),
+            (Some(0), Some(60), Some(61), Some(0))
+        );
+    }
+
+    #[test]
+    fn nobody_sends_to_itself() {
+        assert_eq!(map(&Incast {}, 4), [1, 2, 3, 0]);
+        let one = [NicId(3)];
+        assert_eq!(
+            dealt(&nics(3), &one).unwrap()[..4],
+            [Some(3), Some(3), Some(3), None]
+        );
+        assert_eq!(
+            dealt(&nics(4), &one).unwrap_err(),
+            "the only destination, nic 3, is a source as well"
+        );
+    }
+}

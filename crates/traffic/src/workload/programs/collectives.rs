@@ -1,0 +1,211 @@
+//! Collective operations of MPI as messages between ranks.
+
+use super::{Builder, Rank};
+
+/// Every rank ends with the sum of what all had: recursive doubling.
+///
+/// ```text
+///   5 ranks:   0 ─► 1          fold in: of the first 2 × (5 − 4) ranks the even ones hand over what they have
+///              1 ◄─► 2, 3 ◄─► 4     then partners at distance 1, 2, 4, … of those left exchange
+///              1 ◄─► 3, 2 ◄─► 4
+///              0 ◄─ 1          and the even ones get the sum back
+/// ```
+///
+/// Without a power of two of ranks, some hand over first, as in Thakur, Rabenseifner and Gropp, "Optimization of
+/// collective communication operations in MPICH", 2005.
+pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
+    let n = ranks.len();
+    if n < 2 {
+        return;
+    }
+    let doubling = 1 << n.ilog2();
+    let folded = n - doubling;
+    // Of the folded pairs the odd rank goes on.
+    let goes_on = |place: usize| match place < folded {
+        true => ranks[2 * place + 1],
+        false => ranks[place + folded],
+    };
+    for pair in ranks[..2 * folded].chunks_exact(2) {
+        builder.send(pair[0], pair[1], bytes);
+        builder.receive(pair[1], pair[0]);
+    }
+    let mut distance = 1;
+    while distance < doubling {
+        for place in 0..doubling {
+            let (rank, partner) = (goes_on(place), goes_on(place ^ distance));
+            builder.send(rank, partner, bytes);
+            builder.receive(rank, partner);
+        }
+        distance *= 2;
+    }
+    for pair in ranks[..2 * folded].chunks_exact(2) {
+        builder.send(pair[1], pair[0], bytes);
+        builder.receive(pair[0], pair[1]);
+    }
+}
+
+/// Every rank has something for every other: all posted at once, each rank beginning with the one behind it, so
+/// that not all begin with the same.
+pub fn all_to_all(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
+    let n = ranks.len();
+    for (own, &rank) in ranks.iter().enumerate() {
+        for distance in 1..n {
+            builder.send(rank, ranks[(own + distance) % n], bytes);
+        }
+        for distance in 1..n {
+            builder.receive(rank, ranks[(own + n - distance) % n]);
+        }
+    }
+}
+
+/// No rank goes on before all have come: in round k everyone tells the one at distance 2^k (dissemination, Hensgen,
+/// Finkel and Manber, 1988). A message has one byte.
+pub fn barrier(builder: &mut Builder, ranks: &[Rank]) {
+    let n = ranks.len();
+    let mut distance = 1;
+    while distance < n {
+        for (own, &rank) in ranks.iter().enumerate() {
+            builder.send(rank, ranks[(own + distance) % n], 1);
+            builder.receive(rank, ranks[(own + n - distance) % n]);
+        }
+        distance *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::super::{Programs, Step, play};
+    use super::*;
+
+    fn ranks(n: u32) -> Vec<Rank> {
+        (0..n).map(Rank).collect()
+    }
+
+    fn built(n: u32, write: impl Fn(&mut Builder, &[Rank])) -> Programs {
+        let mut builder = Builder::new(n);
+        write(&mut builder, &ranks(n));
+        builder.repeat(1).unwrap()
+    }
+
+    fn words(programs: &Programs, rank: u32) -> String {
+        let word = |step| match step {
+            Step::Send { to, bytes } => format!("{bytes}>{}", to.0),
+            Step::Receive { from, message } => format!("<{}.{message}", from.0),
+        };
+        let words: Vec<String> = programs.steps(Rank(rank)).map(word).collect();
+        words.join(" ")
+    }
+
+    /// What every rank knows at its end: whose contribution it has, and how often. A message carries all that its
+    /// sender knows when it is sent; what is received is added (or, where `replaces`, taken instead).
+    fn contributions(
+        programs: &Programs,
+        replaces: impl Fn(Rank, u32) -> bool,
+    ) -> Vec<BTreeMap<Rank, u32>> {
+        let n = programs.n_ranks();
+        let mut known: Vec<BTreeMap<Rank, u32>> = (0..n)
+            .map(|rank| BTreeMap::from([(Rank(rank), 1)]))
+            .collect();
+        let mut sent: BTreeMap<(Rank, u32), BTreeMap<Rank, u32>> = BTreeMap::new();
+        let mut numbers = vec![0; n as usize];
+        let mut at = vec![0; n as usize];
+        let mut is_going = true;
+        while is_going {
+            is_going = false;
+            for rank in ranks(n) {
+                let own = rank.index();
+                match programs.step(rank, at[own]) {
+                    None => continue,
+                    Some(Step::Send { .. }) => {
+                        sent.insert((rank, numbers[own]), known[own].clone());
+                        numbers[own] += 1;
+                    }
+                    Some(Step::Receive { from, message }) => {
+                        let Some(more) = sent.get(&(from, message)) else {
+                            continue;
+                        };
+                        if replaces(rank, at[own]) {
+                            known[own].clear();
+                        }
+                        for (rank, n) in more {
+                            *known[own].entry(*rank).or_insert(0) += n;
+                        }
+                    }
+                }
+                at[own] += 1;
+                is_going = true;
+            }
+        }
+        known
+    }
+
+    #[test]
+    fn all_reduce_of_five_is_what_the_drawing_says() {
+        let programs = built(5, |builder, ranks| all_reduce(builder, ranks, 8));
+        assert_eq!(words(&programs, 0), "8>1 <1.2");
+        assert_eq!(words(&programs, 1), "<0.0 8>2 <2.0 8>3 <3.1 8>0");
+        assert_eq!(words(&programs, 2), "8>1 <1.0 8>4 <4.1");
+        assert_eq!(words(&programs, 3), "8>4 <4.0 8>1 <1.1");
+        assert_eq!(words(&programs, 4), "8>3 <3.0 8>2 <2.1");
+        let played = play(&programs, |_| 1).unwrap();
+        // Rank 1 has folded rank 0 in by 1, when the first messages of the others arrive as well.
+        assert_eq!(played.end, 3, "two exchanges, one of them after folding in");
+    }
+
+    #[test]
+    fn all_to_all_of_three_begins_with_the_one_behind() {
+        let programs = built(3, |builder, ranks| all_to_all(builder, ranks, 64));
+        assert_eq!(words(&programs, 0), "64>1 64>2 <2.0 <1.1");
+        assert_eq!(words(&programs, 1), "64>2 64>0 <0.0 <2.1");
+        assert_eq!(words(&programs, 2), "64>0 64>1 <1.0 <0.1");
+        assert_eq!(play(&programs, |_| 1).unwrap().end, 1, "all at once");
+    }
+
+    proptest! {
+        #[test]
+        fn all_reduce_adds_every_rank_exactly_once(n in 1u32..140) {
+            let programs = built(n, |builder, ranks| all_reduce(builder, ranks, 8));
+            let folded = n - (1 << n.ilog2());
+            // A rank that has handed over gets the whole sum back, its own part included.
+            let replaces = |rank: Rank, step| rank.0 < 2 * folded && rank.0.is_multiple_of(2) && step == 1;
+            for known in contributions(&programs, replaces) {
+                prop_assert_eq!(known.len(), n as usize);
+                prop_assert!(known.values().all(|times| *times == 1));
+            }
+            // Places p and q of those that go on are as many exchanges apart as they differ in bits; opposite
+            // ones in all. One has folded in before, and both if more than half have: then one comes back later.
+            let more = u32::from(folded > 0) + u32::from(2 * folded > 1 << n.ilog2());
+            prop_assert_eq!(play(&programs, |_| 1).unwrap().end, u64::from(n.ilog2() + more));
+        }
+
+        #[test]
+        fn no_rank_passes_a_barrier_before_all_have_come(n in 1u32..70) {
+            let programs = built(n, barrier);
+            for known in contributions(&programs, |_, _| false) {
+                prop_assert_eq!(known.len(), n as usize);
+            }
+        }
+
+        #[test]
+        fn all_to_all_brings_everyone_something_of_everyone(n in 1u32..40, groups in 1u32..4) {
+            let mut builder = Builder::new(n * groups);
+            let all = ranks(n * groups);
+            for group in all.chunks(n as usize) {
+                all_to_all(&mut builder, group, 1);
+            }
+            let programs = builder.repeat(1).unwrap();
+            for rank in all {
+                let from: BTreeSet<Rank> = programs.steps(rank).filter_map(|step| match step {
+                    Step::Receive { from, .. } => Some(from),
+                    Step::Send { .. } => None,
+                }).collect();
+                prop_assert_eq!(from.len(), n as usize - 1);
+                prop_assert!(from.iter().all(|from| from.0 / n == rank.0 / n && *from != rank));
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Programs of ranks: what each rank of a job sends and waits for, in order.
+//!
+//! ```text
+//!   Builder: send(rank, to, bytes), receive(rank, from)   collectives.rs, halo.rs
+//!        │ the k-th receive of a pair takes the k-th send of that pair
+//!        ▼
+//!   Programs: one round of steps, repeated   ──►  player.rs: who waits for whom, without a fabric
+//!        │ rank r runs on the r-th NIC of the job
+//!        ▼
+//!   Placed: what NICs ask (netloom_packet::Program)
+//! ```
+//!
+//! There is no computing between steps, and a send never waits. A rank that posts all receives and all sends of a
+//! phase and then waits for all of them is a rank that sends everything and then receives in order: what has come
+//! early is there already, and the phase ends with the last message in either case.
+
+mod builder;
+mod collectives;
+mod halo;
+mod player;
+
+pub use builder::{Builder, Misfit, Unmatched};
+pub use collectives::{all_reduce, all_to_all, barrier};
+pub use halo::Halo;
+pub use player::{Deadlock, Played, Sent, Wait, play};
+
+use std::fmt;
+
+use netloom_packet::{Arrival, Cursor, Op, Program, Source};
+use netloom_units::NicId;
+
+/// A rank of a job, counted from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Rank(pub u32);
+
+impl Rank {
+    /// Its place in arrays.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {}", self.0)
+    }
+}
+
+/// One step of a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A message is handed over; the rank goes on.
+    Send {
+        /// To whom.
+        to: Rank,
+        /// Bytes of payload.
+        bytes: u32,
+    },
+    /// The rank waits until a message has arrived.
+    Receive {
+        /// From whom.
+        from: Rank,
+        /// Its number among all messages that `from` sends, from 0.
+        message: u32,
+    },
+}
+
+/// The bit of [`Packed::peer`] that tells a receive from a send.
+const RECEIVE: u32 = 1 << 31;
+
+/// A step in 8 bytes: the other rank with [`RECEIVE`], then bytes of a send or the number of the message.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    peer: u32,
+    value: u32,
+}
+
+impl Packed {
+    fn is_receive(self) -> bool {
+        self.peer & RECEIVE != 0
+    }
+
+    fn peer(self) -> Rank {
+        Rank(self.peer & !RECEIVE)
+    }
+}
+
+/// What all ranks of a job do. Made by a [`Builder`], so every receive has its send and every send is received.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// The steps of rank `r` stand from `starts[r]` to `starts[r + 1]`.
+    starts: Vec<u32>,
+    /// Steps of one round.
+    steps: Vec<Packed>,
+    /// Messages that each rank sends in a round.
+    sends: Vec<u32>,
+    rounds: u32,
+}
+
+impl Programs {
+    /// How many ranks there are.
+    pub fn n_ranks(&self) -> u32 {
+        self.sends.len() as u32
+    }
+
+    /// How often the same steps are done.
+    pub fn n_rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round(&self, rank: Rank) -> &[Packed] {
+        let at = rank.index();
+        &self.steps[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// A step of a rank, or `None` after its last.
+    pub fn step(&self, rank: Rank, step: u32) -> Option<Step> {
+        let round = self.round(rank);
+        let n = round.len() as u32;
+        if n == 0 || step / n >= self.rounds {
+            return None;
+        }
+        let (number, packed) = (step / n, round[(step % n) as usize]);
+        let peer = packed.peer();
+        Some(match packed.is_receive() {
+            true => Step::Receive {
+                from: peer,
+                message: packed.value + number * self.sends[peer.index()],
+            },
+            false => Step::Send {
+                to: peer,
+                bytes: packed.value,
+            },
+        })
+    }
+
+    /// All steps of a rank.
+    pub fn steps(&self, rank: Rank) -> impl Iterator<Item = Step> {
+        (0..).map_while(move |step| self.step(rank, step))
+    }
+
+    /// Messages of all ranks.
+    pub fn n_messages(&self) -> u64 {
+        let round: u64 = self.sends.iter().map(|&sends| u64::from(sends)).sum();
+        round * u64::from(self.rounds)
+    }
+
+    /// The sum of something over all messages, given their bytes: the bytes themselves, or packets.
+    pub fn sum(&self, of_bytes: impl Fn(u32) -> u64) -> u64 {
+        let sends = self.steps.iter().filter(|packed| !packed.is_receive());
+        let round: u64 = sends.map(|packed| of_bytes(packed.value)).sum();
+        round * u64::from(self.rounds)
+    }
+
+    /// The programs on the NICs of a job: rank `r` on the `r`-th of them; there may be more NICs than ranks.
+    ///
+    /// # Panics
+    /// If there are fewer NICs than ranks, or one beyond `n_nics`.
+    pub fn place(self, nics: &[NicId], n_nics: u32) -> Placed {
+        let nics = nics[..self.sends.len()].to_vec();
+        let mut ranks = vec![None; n_nics as usize];
+        for (rank, nic) in (0..).map(Rank).zip(&nics) {
+            ranks[nic.index()] = Some(rank);
+        }
+        Placed {
+            programs: self,
+            nics,
+            ranks,
+        }
+    }
+}
+
+/// The programs of a job on its NICs.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    programs: Programs,
+    /// By rank.
+    nics: Vec<NicId>,
+    /// By NIC.
+    ranks: Vec<Option<Rank>>,
+}
+
+impl Placed {
+    /// The programs themselves.
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    /// The NIC of every rank.
+    pub fn nics(&self) -> &[NicId] {
+        &self.nics
+    }
+}
+
+impl Program for Placed {
+    fn op(&self, nic: NicId, step: u32) -> Option<Op> {
+        let rank = self.ranks[nic.index()]?;
+        Some(match self.programs.step(rank, step)? {
+            Step::Send { to, bytes } => Op::Send {
+                to: self.nics[to.index()],
+                bytes,
+            },
+            Step::Receive { from, message } => Op::Receive {
+                from: self.nics[from.index()],
+                message,
+            },
+        })
+    }
+}
+
+impl Source for Placed {
+    /// Nothing: messages come from the programs.
+    fn next(&self, _nic: NicId, _cursor: &mut Cursor) -> Option<Arrival> {
+        None
+    }
+
+    fn program(&self) -> Option<&dyn Program> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rank 0 sends to 1 and waits for its answer, twice.
+    fn ping_pong() -> Programs {
+        let mut builder = Builder::new(2);
+        builder.send(Rank(0), Rank(1), 64);
+        builder.receive(Rank(1), Rank(0));
+        builder.send(Rank(1), Rank(0), 8);
+        builder.receive(Rank(0), Rank(1));
+        builder.repeat(2).unwrap()
+    }
+
+    #[test]
+    fn rounds_repeat_and_messages_go_on_counting() {
+        let programs = ping_pong();
+        let send = |to, bytes| Step::Send { to, bytes };
+        let receive = |from, message| Step::Receive { from, message };
+        let own: Vec<Step> = programs.steps(Rank(0)).collect();
+        let (a, b) = (Rank(0), Rank(1));
+        assert_eq!(
+            own,
+            [send(b, 64), receive(b, 0), send(b, 64), receive(b, 1)]
+        );
+        let other: Vec<Step> = programs.steps(b).collect();
+        assert_eq!(
+            other,
+            [receive(a, 0), send(a, 8), receive(a, 1), send(a, 8)]
+        );
+        assert_eq!(programs.n_messages(), 4);
+        assert_eq!(programs.sum(u64::from), 2 * (64 + 8));
+        assert_eq!(std::mem::size_of::<Packed>(), 8);
+    }
+
+    #[test]
+    fn ranks_run_on_the_nics_of_the_job_in_order() {
+        let placed = ping_pong().place(&[NicId(3), NicId(5), NicId(6)], 8);
+        assert_eq!(placed.nics(), [NicId(3), NicId(5)]);
+        let program = placed.program().expect("a program");
+        let to = NicId(5);
+        assert_eq!(program.op(NicId(3), 0), Some(Op::Send { to, bytes: 64 }));
+        let from = NicId(3);
+        assert_eq!(
+            program.op(NicId(5), 2),
+            Some(Op::Receive { from, message: 1 })
+        );
+        assert_eq!(program.op(NicId(5), 4), None);
+        for nic in [0, 6, 7] {
+            assert_eq!(program.op(NicId(nic), 0), None);
+        }
+        assert_eq!(placed.next(NicId(3), &mut Cursor::default()), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! BIGFFT: transposes of a distributed matrix.
+
+use netloom_catalog::{Described, params};
+use netloom_units::Bytes;
+
+use super::super::programs::{Builder, Rank, all_to_all};
+use super::{Grid, PAPER, Skeleton, check, divided};
+use crate::{NicSet, Setting};
+
+params! {
+    /// In a round all ranks of each row exchange something with each other (all-to-all), then all ranks of each
+    /// column. Bandwidth decides how long it takes (spec 8.2).
+    #[derive(Clone, Debug)]
+    pub struct BigFft {
+        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        pub nics: NicSet = NicSet::All,
+        /// Ranks as [columns, rows]; those of a row are numbered one after another.
+        pub grid: Grid<2> = Grid([32, 32]),
+        /// How often.
+        pub rounds: u32 = 4,
+        /// What a rank has for each other of its row or column.
+        pub pair: Bytes = Bytes(64 << 10),
+        /// Sizes are divided by this, to make a small run of a large program.
+        pub size_divisor: u32 = 1,
+    }
+    check |it, section| {
+        check(it.rounds, it.size_divisor, &[("pair", it.pair)], section);
+    }
+}
+
+impl Described for BigFft {
+    const NAME: &'static str = "bigfft";
+    const SUMMARY: &'static str = "A skeleton of BIGFFT: all-to-all in rows, then in columns.";
+    const PAPER: Option<&'static str> = Some(PAPER);
+    const EXAMPLE: &'static str = "grid = [4, 4]\nrounds = 1\nsize-divisor = 16";
+}
+
+impl Skeleton for BigFft {
+    fn n_ranks(&self) -> u32 {
+        self.grid.n_ranks()
+    }
+
+    fn nics(&self) -> &NicSet {
+        &self.nics
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn largest_message(&self) -> u32 {
+        divided(self.pair, self.size_divisor)
+    }
+
+    fn round(&self, builder: &mut Builder, _setting: &Setting<'_>) {
+        let [n_columns, n_rows] = self.grid.0;
+        let bytes = divided(self.pair, self.size_divisor);
+        for row in 0..n_rows {
+            let ranks: Vec<Rank> = (0..n_columns).map(|x| Rank(row * n_columns + x)).collect();
+            all_to_all(builder, &ranks, bytes);
+        }
+        for column in 0..n_columns {
+            let ranks: Vec<Rank> = (0..n_rows).map(|y| Rank(y * n_columns + column)).collect();
+            all_to_all(builder, &ranks, bytes);
+        }
+    }
+}
