@@ -19,6 +19,13 @@ fn every_case_is_as_its_twin() {
     assert!(parted.is_empty(), "{}", parted.join("\n"));
 }
 
+#[test]
+fn every_case_is_the_same_in_any_partitions() {
+    for (name, case) in cases() {
+        compare::any_partitions(name, &case);
+    }
+}
+
 proptest! {
     #![proptest_config(so_many(48))]
 

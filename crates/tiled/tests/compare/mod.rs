@@ -84,6 +84,32 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
     "nowhere, tick by tick".to_owned()
 }
 
+/// The same account in one, two and seven partitions, with two threads and with a heap.
+pub(crate) fn any_partitions(name: &str, case: &Case) {
+    let account = |partitions: usize, threads: usize, reference_queue: bool| {
+        let options = Options {
+            threads,
+            reference_queue,
+            ..Options::default()
+        };
+        let case = Case {
+            partitions,
+            ..case.clone()
+        };
+        let mut fast = build(&case.plan(), options);
+        fast.run_until(Tick(case.until));
+        of_model(fast.as_mut())
+    };
+    let one = account(1, 1, false);
+    for (partitions, threads, heap) in [(1, 1, true), (2, 1, false), (7, 2, false), (7, 1, true)] {
+        assert_eq!(
+            account(partitions, threads, heap),
+            one,
+            "{name} in {partitions} partitions, {threads} threads"
+        );
+    }
+}
+
 /// What differs at the end, without looking for the first tick: what, model, twin.
 pub(crate) fn unequal_at_end(case: &Case) -> Vec<(&'static str, u64, u64)> {
     let plan = case.plan();

@@ -6,7 +6,7 @@ use netloom_fabric::{LinkTiming, TileStages, Window};
 use netloom_routing::{Minimal, Par, Routing, Ugal, Valiant};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 
-use super::{Case, STAGES, scripted};
+use super::{Case, STAGES};
 
 const fn link(flit: u64, delay: u64) -> LinkTiming {
     LinkTiming { flit, delay }
@@ -416,12 +416,4 @@ fn copies() -> Vec<(&'static str, Case)> {
 
 pub(crate) fn cases() -> Vec<(&'static str, Case)> {
     [switches(), fabrics(), endpoints(), copies()].concat()
-}
-
-/// One message through one switch of short links.
-pub(crate) fn one_packet(flits: u64) -> Case {
-    Case {
-        flits: vec![vec![flits]],
-        ..Case::single(8).scripted(&[scripted(0, 0, 5, flits)])
-    }
 }

@@ -35,6 +35,7 @@ use nic::Nic;
 use packet::Packet;
 use switch::{Shape, Switch};
 
+#[allow(unused_imports)] // Each test file uses its part.
 pub(crate) use nic::Flow;
 
 /// What has happened so far.

@@ -242,6 +242,9 @@ pub(crate) enum Message {
     },
 }
 
+/// A queue in front of a tile: by output and channel, or the S FIFO.
+pub(crate) type Voq = Option<(usize, usize)>;
+
 /// A delay line: what comes out when, in order.
 pub(crate) type Line<T> = VecDeque<(u64, T)>;
 
@@ -253,8 +256,8 @@ pub(crate) struct Switch {
     pub(crate) columns: Vec<Column>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) stashes: Vec<Stash>,
-    /// Flits between the blocks. (input, column, place in it), where the place is a VOQ or the S FIFO.
-    pub(crate) to_rows: Line<(usize, usize, Option<(usize, usize)>, Flit)>,
+    /// Flits between the blocks. (input, column, VOQ there).
+    pub(crate) to_rows: Line<(usize, usize, Voq, Flit)>,
     /// (output, row, channel).
     pub(crate) to_columns: Line<(usize, usize, usize, Flit)>,
     /// (output, channel).
