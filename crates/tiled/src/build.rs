@@ -114,6 +114,10 @@ pub(crate) fn partition(
         u32::from(topology.radix()) <= geometry.ports,
         "a switch has as many ports as its tiles"
     );
+    assert!(
+        plan.n_vls > 1 || tiled.endpoints.acknowledgement.is_none(),
+        "acknowledgements have a channel of their own to the first switch"
+    );
     let clock = Clock::new(plan.switch.period);
     let before_bus = tiled.stages.before_bus;
     let wires = plan

@@ -143,6 +143,8 @@ pub(crate) enum Event {
     },
     /// Room has come free at the first switch.
     NicCredit {
+        /// On which virtual channel.
+        vc: u8,
         /// How much.
         flits: u16,
         /// The NIC.

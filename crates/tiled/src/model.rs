@@ -181,7 +181,7 @@ impl Model for TiledFabric {
                 self.nics[nic].runs_program = true;
                 self.mark_nic(nic, out);
             }
-            Event::NicCredit { flits, nic } => self.nic_credit_arrives(nic, flits, out),
+            Event::NicCredit { vc, flits, nic } => self.nic_credit_arrives(nic, vc, flits, out),
             Event::NicLink { nic } => self.nic_link_wakes(now, nic, out),
             Event::Grown { nic, destination } => self.window_grown(nic, destination, out),
             Event::Deliver { nic, packet } => self.deliver(now, nic, packet, out),

@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     pub(crate) switch: SwitchPlan,
     pub(crate) flow_control: FlowControl,
     pub(crate) nic_queues: NicQueues,
+    /// Lanes of every link, where there are more than service levels and routing take.
+    pub(crate) n_vls: u8,
 }
 
 /// What is known of the fabric when its machines are planned.
@@ -160,5 +162,6 @@ pub(crate) fn machine(
         switch: plan,
         flow_control,
         nic_queues,
+        n_vls: lanes.n_vls,
     })
 }

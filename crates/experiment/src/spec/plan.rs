@@ -339,7 +339,7 @@ pub(crate) fn build(
         switch: machine.switch,
         flow_control: machine.flow_control,
         nic_queues: machine.nic_queues,
-        n_vls: lanes.n_vls,
+        n_vls: machine.n_vls,
         channels,
         largest: lanes.largest,
         nic_policy,

@@ -14,6 +14,9 @@ use super::plan::Desk;
 use super::switch::{StashKind, SwitchSpec, TiledSpec};
 use crate::check;
 
+/// Flits of an end port kept for acknowledgements.
+const ANSWERS: u32 = 4;
+
 /// The core of a tiled switch is so much faster than its links, unless its file says otherwise.
 pub(crate) fn core_clock(flit: Time) -> Time {
     Time::from_picos(flit.picos() * Ratio::new(10, 13))
@@ -40,6 +43,8 @@ pub(crate) fn machine(
     is_good &= check::tiled::protocol(spec, nic, desk);
     is_good &= check::tiled::window(nic.congestion.as_ref(), largest, desk);
 
+    let acknowledges = nic.acknowledge.unwrap_or(true);
+    let n_vls = lanes.n_vls.max(1 + u8::from(acknowledges));
     let buffer = spec.port_buffer.0 / flit;
     let ports: Vec<PortBuffers> = timing
         .names
@@ -52,12 +57,15 @@ pub(crate) fn machine(
             };
             let stashed = (share * buffer as f64).round() as u64;
             let normal = (buffer - stashed.min(buffer)) as u32;
-            // A packet for each channel that this kind of link carries (G002-15).
+            // A packet for each channel that this kind of link carries (G002-15), and a few acknowledgements on theirs.
             let used = around.way.map_or(0, |way| way.lanes_on(name));
-            let reserve: Box<[u32]> = (0..lanes.n_vls)
+            let mut reserve: Box<[u32]> = (0..n_vls)
                 .map(|lane| largest * (used >> lane & 1))
                 .collect();
-            let need = used.count_ones() * largest;
+            if name == "host" && acknowledges {
+                reserve[1] = ANSWERS;
+            }
+            let need = reserve.iter().sum();
             is_good &= check::tiled::buffer(name, normal, need, flit, desk);
             let sizes = Sizes::Pool {
                 capacity: normal.max(reserve.iter().sum()),
@@ -108,7 +116,7 @@ pub(crate) fn machine(
         marking: nic.congestion.map(|_| Marking),
         faults: spec.faults,
         endpoints: Endpoints {
-            acknowledgement: nic.acknowledge.unwrap_or(true).then_some(1),
+            acknowledgement: acknowledges.then_some(1),
             window: nic.congestion.map(|ecn| window(&ecn, largest, host)),
         },
     };
@@ -126,6 +134,7 @@ pub(crate) fn machine(
         },
         flow_control: FlowControl::Credits,
         nic_queues: NicQueues::PerChannel,
+        n_vls,
     })
 }
 

@@ -11,6 +11,11 @@ use crate::nic::{Answer, Created, Flow, Message, Standing};
 use crate::record::{Flags, NIL, Parcel, Record};
 use crate::window::{Control, EcnFlow};
 
+/// Virtual channels of the link to the first switch. Acknowledgements have their own: data at the head of an end port may wait
+/// for room in a stash, that is for acknowledgements, and these must not wait behind such data elsewhere.
+const DATA: u8 = 0;
+const ANSWERS: u8 = 1;
+
 impl TiledFabric {
     #[inline]
     pub(crate) fn mark_nic<Q: EventQueue<Event>>(&mut self, nic: u32, out: &mut Outbox<Self, Q>) {
@@ -170,12 +175,13 @@ impl TiledFabric {
     pub(crate) fn nic_credit_arrives<Q: EventQueue<Event>>(
         &mut self,
         nic: u32,
+        vc: u8,
         flits: u16,
         out: &mut Outbox<Self, Q>,
     ) {
         let state = &mut self.nics[nic];
         let shares = &self.input_shares[u32::from(state.wire)];
-        state.credit.give(0, flits, shares);
+        state.credit.give(vc, flits, shares);
         if state.is_blocked {
             state.is_blocked = false;
             self.mark_nic(nic, out);
@@ -331,10 +337,10 @@ impl TiledFabric {
 
     /// Whether a packet fits into the first switch; if not, the NIC waits for room.
     #[inline]
-    fn has_credit(&mut self, nic: u32, flits: u16) -> bool {
+    fn has_credit(&mut self, nic: u32, vc: u8, flits: u16) -> bool {
         let state = &mut self.nics[nic];
         let shares = &self.input_shares[u32::from(state.wire)];
-        let fits = state.credit.fits(0, flits, shares);
+        let fits = state.credit.fits(vc, flits, shares);
         state.is_blocked |= !fits;
         fits
     }
@@ -349,7 +355,7 @@ impl TiledFabric {
     ) -> bool {
         if let Some(&answer) = self.nics[nic].answers.front() {
             let flits = self.acknowledgement.expect("who answers has a size for it");
-            if !self.has_credit(nic, flits) {
+            if !self.has_credit(nic, ANSWERS, flits) {
                 return false;
             }
             self.nics[nic].answers.pop_front();
@@ -367,7 +373,7 @@ impl TiledFabric {
                 continue;
             }
             let flits = self.next_flits(at);
-            if !self.has_credit(nic, flits) {
+            if !self.has_credit(nic, DATA, flits) {
                 return false;
             }
             self.nics[nic].ring.0 = self.flows[at].next;
@@ -398,7 +404,7 @@ impl TiledFabric {
             flits,
             class: answer.row,
             sl: Sl(answer.sl),
-            vl: 0,
+            vl: ANSWERS,
             hops: 0,
             flow: 0,
             label: Label::new(Sc(0), true),
@@ -438,7 +444,7 @@ impl TiledFabric {
             flits: cut.flits,
             class: message.row,
             sl: Sl(message.sl),
-            vl: 0,
+            vl: DATA,
             hops: 0,
             flow: message.flow,
             label: Label::new(Sc(0), is_last),
@@ -499,7 +505,7 @@ impl TiledFabric {
         state.sequence += 1;
         state.link_until = now + wire.occupancy(flits);
         let shares = &self.input_shares[u32::from(state.wire)];
-        state.credit.take(0, flits, shares);
+        state.credit.take(packet.vl, flits, shares);
         let port = state.port;
         let when = wire.ready(now, flits, self.clock);
         self.counters.injected += 1;

@@ -273,7 +273,7 @@ impl TiledFabric {
             }
             Peer::Nic(nic) => {
                 let when = now + (self.clock.period + wire.delay);
-                out.at(when, Event::NicCredit { flits, nic });
+                out.at(when, Event::NicCredit { vc, flits, nic });
             }
             Peer::Nobody => unreachable!("a packet came by a link"),
         }

@@ -106,12 +106,14 @@ impl TiledFabric {
             sequence: packet.sequence,
             hop: packet.hops,
         };
+        // Endpoints tell data and acknowledgements apart by channel, routings begin with lane 0.
+        let lane = if input.is_end() { 0 } else { vc };
         let mut detour = record.flags.has(Flags::DETOUR);
         let view = Outputs { fabric: self, base };
         let hop = self.forwarding.route_seeing(
             switch.id,
             PortNumber(u16::from(input.number)),
-            vc,
+            lane,
             packet.destination,
             occasion,
             &mut detour,

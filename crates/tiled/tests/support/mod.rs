@@ -398,7 +398,9 @@ impl Case {
             mtu: Some(Bytes(self.mtu * FLIT)),
             header: Bytes(0),
         });
-        let n_vls = self.vls.max(forwarding.lanes());
+        // Acknowledgements have a channel of their own to the first switch.
+        let least = if self.acknowledgement.is_some() { 2 } else { 1 };
+        let n_vls = self.vls.max(forwarding.lanes()).max(least);
         let largest = self.largest();
         let n_classes = topology.link_classes().len();
         let classes = (0..self.flits.len())

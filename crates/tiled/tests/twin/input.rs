@@ -99,7 +99,12 @@ impl Twin<'_> {
                 self.return_credit(s, p, vc, n);
                 continue;
             }
-            self.route(s, p, vc as u8, id);
+            let lane = if self.switches[s].is_end(p) {
+                0
+            } else {
+                vc as u8
+            };
+            self.route(s, p, lane, id);
             let input = &mut self.switches[s].inputs[p];
             input.heads[vc].push_back(id);
             input.occupancy += n;
@@ -167,8 +172,8 @@ impl Twin<'_> {
                 output.credits.push_back((known, vc, n));
             }
             Peer::Nic(nic) => {
-                assert_eq!(vc, 0, "a NIC sends on channel 0");
-                self.nics[nic.index()].credits.push_back((known, n));
+                assert!(vc < 2, "a NIC has two channels");
+                self.nics[nic.index()].credits.push_back((known, vc, n));
             }
             Peer::Unused => unreachable!("nothing comes in by an unused port"),
         }

@@ -58,10 +58,8 @@ impl Twin<'_> {
                 }
                 Peer::Nic(nic) => {
                     let sender = &self.nics[nic.index()];
-                    let back: u32 = match vc {
-                        0 => sender.credits.iter().map(|(_, n)| n).sum(),
-                        _ => 0,
-                    };
+                    let back = sender.credits.iter().filter(|(_, v, _)| *v == vc);
+                    let back: u32 = back.map(|(_, _, n)| n).sum();
                     sender.behind.check();
                     let there = not_begun(sender.sending.as_ref());
                     (sender.behind.used(vc), there, back)

@@ -73,7 +73,7 @@ pub(crate) struct Nic {
     /// The switch and port it is cabled to.
     at: (usize, usize),
     pub(crate) wire: VecDeque<(u64, Flit)>,
-    pub(crate) credits: VecDeque<(u64, u32)>,
+    pub(crate) credits: VecDeque<(u64, usize, u32)>,
     pub(crate) behind: Pool,
     pub(crate) sending: Option<Sending>,
     link_until: u64,
@@ -145,13 +145,13 @@ impl Twin<'_> {
     pub(crate) fn nic_receives(&mut self, nic: usize) {
         let now = self.now;
         let state = &mut self.nics[nic];
-        while let Some(&(when, n)) = state.credits.front() {
+        while let Some(&(when, vc, n)) = state.credits.front() {
             assert!(when >= now, "a credit is noticed on time");
             if when > now {
                 break;
             }
             state.credits.pop_front();
-            state.behind.give(0, n);
+            state.behind.give(vc, n);
         }
         let Some(&(when, flit)) = state.wire.front() else {
             return;
@@ -353,7 +353,7 @@ impl Twin<'_> {
         if let Some(&reply) = self.nics[nic].replies.front() {
             let n = self.tiled.endpoints.acknowledgement;
             let n = u32::from(n.expect("acknowledgements"));
-            if self.nics[nic].behind.fits(0, n) {
+            if self.nics[nic].behind.fits(1, n) {
                 self.nics[nic].replies.pop_front();
                 self.counts.injected_acknowledgements += 1;
                 self.inject(nic, reply.to, reply.generation, reply.sl, n, reply.kind);
@@ -394,12 +394,14 @@ impl Twin<'_> {
 
     fn inject(&mut self, nic: usize, to: u32, generation: u64, sl: u8, n: u32, kind: Kind) {
         let state = &mut self.nics[nic];
-        state.behind.take(0, n);
+        // Acknowledgements have a channel of their own to the first switch.
+        let vc = usize::from(kind != Kind::Data);
+        state.behind.take(vc, n);
         assert!(state.sending.is_none(), "one packet after another");
         state.link_until = self.now + u64::from(n) * state.link.flit;
         state.sending = Some(Sending {
             reading: Reading::new(self.packets.len(), n),
-            vc: 0,
+            vc,
             start: self.now,
         });
         self.packets.push(Packet {
@@ -434,11 +436,11 @@ impl Twin<'_> {
             return;
         }
         let there = self.now + state.link.flit + state.link.delay;
-        let (flit, is_last) = sending.reading.next();
+        let (vc, (flit, is_last)) = (sending.vc, sending.reading.next());
         if is_last {
             state.sending = None;
         }
         let (s, p) = state.at;
-        self.switches[s].inputs[p].wire.push_back((there, flit, 0));
+        self.switches[s].inputs[p].wire.push_back((there, flit, vc));
     }
 }
