@@ -18,6 +18,7 @@ mod kept;
 mod paper;
 mod paper_000;
 mod paper_001;
+mod paper_002;
 mod paper_003;
 mod paper_004;
 mod points;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use netloom_experiment::spec::{Request, load};
 use netloom_experiment::{Experiment, render};
 
-use crate::{Claim, Results, paper_000, paper_001, paper_003, paper_004};
+use crate::{Claim, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
 
 /// A published study that can be run again.
 #[derive(Clone, Copy)]
@@ -32,6 +32,7 @@ pub struct Paper {
 pub const PAPERS: &[&Paper] = &[
     &paper_000::PAPER,
     &paper_001::PAPER,
+    &paper_002::PAPER,
     &paper_003::PAPER,
     &paper_004::PAPER,
 ];
@@ -136,8 +137,8 @@ pub struct Variation {
 pub struct Run {
     /// Scenario and variant, such as `S000-1 1x`.
     pub series: &'static str,
-    /// Where it stands in its series: offered load in all, as a fraction of a NIC's link, or the number of
-    /// connections wanted.
+    /// Where it stands in its series: offered load in all, as a fraction of a NIC's link, the number of
+    /// connections wanted, or the packets of a message.
     pub load: f64,
     /// Its seed.
     pub seed: u64,
@@ -189,7 +190,13 @@ mod tests {
 
     #[test]
     fn every_claim_has_a_line_with_a_verdict_or_the_reason_for_none() {
-        for (id, last) in [("000", 14), ("001", 15), ("003", 17), ("004", 16)] {
+        for (id, last) in [
+            ("000", 14),
+            ("001", 15),
+            ("002", 14),
+            ("003", 17),
+            ("004", 16),
+        ] {
             let table = Table::new(paper(id).unwrap(), &Results::default());
             for number in 1..=last {
                 let claim = format!("C{id}-{number}");

@@ -1,0 +1,214 @@
+//! C002-5 to C002-7: how long applications take (Figure 6).
+
+use super::machines::Machine;
+use super::order::{difference, mean, told, whole};
+use super::scenarios::{Case, PROGRAMS, S002_3, Scenario, four};
+use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
+use crate::{Finding, Outcome, Results};
+
+/// A skeleton of an application (G002-16).
+pub(super) struct Application {
+    /// Its name in the paper.
+    pub(super) name: &'static str,
+    /// Bandwidth decides how long it takes.
+    pub(super) is_bandwidth_bound: bool,
+    /// Its parameters on the paper's machine, and on the small one.
+    workloads: [&'static str; 2],
+    cases: [[Case; 4]; 2],
+}
+
+impl Application {
+    /// Its runs on a machine.
+    pub(super) fn cases(&self, machine: &Machine) -> &[Case; 4] {
+        &self.cases[at(machine)]
+    }
+
+    /// Its parameters on a machine.
+    pub(super) fn workload(&self, machine: &Machine) -> &'static str {
+        self.workloads[at(machine)]
+    }
+}
+
+fn at(machine: &Machine) -> usize {
+    usize::from(machine.n_nics != S002_3.machine.n_nics)
+}
+
+macro_rules! application {
+    ($name:literal, $is_bound:literal, $paper:literal, $small:literal) => {
+        Application {
+            name: $name,
+            is_bandwidth_bound: $is_bound,
+            workloads: [$paper, $small],
+            cases: [four!("S002-3 ", $name), four!("S002-3 72 nodes ", $name)],
+        }
+    };
+}
+
+/// Table II, with fewer rounds and in part smaller messages than spec 8.2 has: the ranks are the paper's.
+pub(super) const APPLICATIONS: [Application; 6] = [
+    application!(
+        "BIGFFT",
+        true,
+        "kind = \"bigfft\", rounds = 1, size-divisor = 4",
+        "kind = \"bigfft\", grid = [8, 8], rounds = 1, size-divisor = 8"
+    ),
+    application!(
+        "AMG",
+        false,
+        "kind = \"amg\", rounds = 1",
+        "kind = \"amg\", grid = [4, 4, 4], levels = 3, rounds = 1, size-divisor = 4"
+    ),
+    application!(
+        "MultiGrid",
+        false,
+        "kind = \"multi-grid\", rounds = 2",
+        "kind = \"multi-grid\", grid = [4, 4, 4], levels = 3, rounds = 1, size-divisor = 2"
+    ),
+    application!(
+        "FillBoundary",
+        true,
+        "kind = \"fill-boundary\", rounds = 2",
+        "kind = \"fill-boundary\", grid = [4, 4, 4], rounds = 1, size-divisor = 8"
+    ),
+    application!(
+        "AMR",
+        false,
+        "kind = \"amr\", rounds = 5",
+        "kind = \"amr\", ranks = 64, rounds = 2, size-divisor = 2"
+    ),
+    application!(
+        "MiniFE",
+        false,
+        "kind = \"minife\", rounds = 10",
+        "kind = \"minife\", grid = [4, 4, 4], rounds = 2"
+    ),
+];
+
+/// The class of the application.
+pub(super) const CLASS: &str = "application";
+
+/// When an application had received its last message, if it had nothing left to do.
+pub(super) fn execution_ns(outcome: &Outcome) -> Option<f64> {
+    let left = &outcome.result.counters;
+    // Ranks do not compute: one that goes on has something under way or is waited for.
+    if left.waiting_messages > 0 || left.in_flight_packets > 0 {
+        return None;
+    }
+    let mut classes = outcome.result.classes.iter();
+    let own = classes.find(|class| class.class == CLASS)?;
+    own.summary.last_delivery_ns
+}
+
+/// Execution times of an application by seed.
+fn times(
+    results: &Results,
+    scenario: &Scenario,
+    application: &Application,
+    switch: Switch,
+) -> Result<Vec<f64>, String> {
+    let mut cases = application.cases(scenario.machine).iter();
+    let case = cases.find(|case| case.switch == switch);
+    let series = case.map_or("that switch", |case| case.series);
+    let all = whole(results, series)?;
+    let times: Option<Vec<f64>> = all.into_iter().map(execution_ns).collect();
+    times.ok_or_else(|| format!("{series}: not done at the end of a run"))
+}
+
+/// How much longer an application takes than with the baseline, as a part, by seed.
+fn slowdowns(
+    results: &Results,
+    scenario: &Scenario,
+    application: &Application,
+    switch: Switch,
+) -> Result<Vec<f64>, String> {
+    let own = times(results, scenario, application, switch)?;
+    let baseline = times(results, scenario, application, Baseline)?;
+    let both = own.iter().zip(&baseline);
+    Ok(both.map(|(own, baseline)| own / baseline - 1.0).collect())
+}
+
+/// How much slower counts as slower (C002-5, C002-6).
+const SLOWER: f64 = 0.03;
+
+fn percent(part: f64) -> String {
+    format!("{:+.1} %", 100.0 * part)
+}
+
+/// C002-5: every application at most 3 % slower with that capacity.
+pub(super) fn hardly_slower(results: &Results, switch: Switch) -> Finding {
+    let judge = || {
+        let mut finding = Finding::checked(true, "");
+        let mut words = vec![];
+        let mut worst = f64::NEG_INFINITY;
+        for application in &APPLICATIONS {
+            let slowdown = mean(&slowdowns(results, &S002_3, application, switch)?);
+            worst = worst.max(slowdown);
+            words.push(format!("{} {}", application.name, percent(slowdown)));
+            finding = finding.number(application.name.to_lowercase(), slowdown);
+        }
+        let numbers = finding.numbers;
+        Ok(Finding {
+            numbers,
+            ..Finding::checked(worst <= SLOWER, words.join(", "))
+        })
+    };
+    told(judge())
+}
+
+/// C002-6: which applications a quarter of the stash slows down. One seed is judged as it is (1 seed is run of these
+/// at paper size); several need their interval beyond the bound, or across none.
+pub(super) fn slower_if_bound(results: &Results, is_bound: bool) -> Finding {
+    let scenario = Scenario::either(results, PROGRAMS);
+    let judge = || {
+        let mut words = vec![];
+        let mut numbers = vec![];
+        let mut holds = true;
+        let own = APPLICATIONS
+            .iter()
+            .filter(|own| own.is_bandwidth_bound == is_bound);
+        for application in own {
+            let slowdowns = slowdowns(results, scenario, application, Quarter)?;
+            let zero = vec![0.0; slowdowns.len()];
+            let slowdown = difference(&slowdowns, 0.0, &zero).ok_or("no seeds")?;
+            let (least, _) = slowdown.ends();
+            holds &= if is_bound {
+                least > SLOWER
+            } else {
+                slowdown.mean.abs() <= SLOWER
+            };
+            words.push(format!("{} {}", application.name, percent(slowdown.mean)));
+            numbers.push((application.name.to_lowercase(), slowdown.mean));
+        }
+        let words = format!("{} on {}", words.join(", "), scenario.machine.network);
+        Ok(Finding {
+            numbers,
+            ..Finding::checked(holds, words)
+        })
+    };
+    told(judge())
+}
+
+/// C002-7: some application is faster with a stash.
+pub(super) fn some_are_faster(results: &Results) -> Finding {
+    let scenario = Scenario::either(results, PROGRAMS);
+    let judge = || {
+        let mut best = ("", Full, f64::INFINITY);
+        for application in &APPLICATIONS {
+            for switch in [Full, Half, Quarter] {
+                let slowdown = mean(&slowdowns(results, scenario, application, switch)?);
+                if slowdown < best.2 {
+                    best = (application.name, switch, slowdown);
+                }
+            }
+        }
+        let (name, switch, slowdown) = best;
+        let words = format!(
+            "{name} with {} {} on {}",
+            switch.word(),
+            percent(slowdown),
+            scenario.machine.network
+        );
+        Ok(Finding::checked(slowdown < 0.0, words).number("fastest", slowdown))
+    };
+    told(judge())
+}

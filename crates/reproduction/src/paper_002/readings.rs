@@ -1,0 +1,171 @@
+//! How the paper is read, and what else was tried.
+
+use super::scenarios::Course;
+use crate::{Reading, Variation};
+
+/// Whether another reading is run on a scenario.
+pub(super) fn concerns(variation: &'static Variation, course: Course) -> bool {
+    let courses = (
+        matches!(course, Course::Load),
+        matches!(course, Course::Onset(_)),
+        matches!(course, Course::Message),
+    );
+    match (variation.reading, courses) {
+        // How congestion is seen and whom victims send to concerns those who meet congestion.
+        ("X002-5" | "G002-13", (_, onset, bursts)) => onset || bursts,
+        (_, (load, onset, _)) => load || onset,
+    }
+}
+
+pub(super) const READINGS: &[Reading] = &[
+    Reading {
+        id: "0.4",
+        words: "what saturates accepts less than 98 % of a load; its level is the most accepted at any load; orders need \
+                two seeds, but bursts and applications have one at paper size and are judged by it",
+    },
+    Reading {
+        id: "3.5",
+        words: "the paper gives no durations; ours are 20 + 40 us (uniform) and 20 + 60 us (bursts), shorter than the \
+                50 + 100 and 50 + 200 us of the specification; the distribution is of packets received after the onset",
+    },
+    Reading {
+        id: "8.2",
+        words: "ranks of the paper, but fewer rounds: BIGFFT 1 with a quarter of the size, AMG 1, MultiGrid 2, \
+                FillBoundary 2, AMR 5, MiniFE 10",
+    },
+    Reading {
+        id: "X002-1",
+        words: "11.875 KB per endpoint at 25 %, which the paper rounds to 12",
+    },
+    Reading {
+        id: "X002-2",
+        words: "7/8 of end ports, 3/4 of local ports and nothing of global ones is stash, though more is unused",
+    },
+    Reading {
+        id: "X002-3",
+        words: "eleven switches in a group, as printed",
+    },
+    Reading {
+        id: "X002-4",
+        words: "round robin at the output multiplexers",
+    },
+    Reading {
+        id: "X002-5",
+        words: "an input is congested above half of its normal part: 62, 125 or 500 flits with a stash, 500 without",
+    },
+    Reading {
+        id: "X002-6",
+        words: "windows grow by a flit every 30 cycles of the link",
+    },
+    Reading {
+        id: "X002-8",
+        words: "2 % slower counts as not slower",
+    },
+    Reading {
+        id: "G002-1",
+        words: "eight core cycles from header to link",
+    },
+    Reading {
+        id: "G002-2",
+        words: "a packet leaves the minimal way if its queue times its links exceeds that of the other way by more than \
+                1000 flits, one port buffer: with the 24 of the specification uniform traffic is diverted by queues of a \
+                moment, which makes longer queues, and saturates near 0.75, while the same machine with minimal routing \
+                carries 0.88 of 0.90; lanes go by place (local hop k after m global hops: 2m + k), not by count of hops",
+    },
+    Reading {
+        id: "G002-3",
+        words: "acknowledgements go first at endpoints, are not stashed and use the same channels",
+    },
+    Reading {
+        id: "G002-4",
+        words: "a copy goes to the port of the column with most room in column buffer and stash",
+    },
+    Reading {
+        id: "G002-5",
+        words: "a message between ports of a switch takes ten core cycles",
+    },
+    Reading {
+        id: "G002-6",
+        words: "a stash holds packets rounded up to two flits",
+    },
+    Reading {
+        id: "G002-7",
+        words: "an output keeps a packet for the round trip of its link",
+    },
+    Reading {
+        id: "G002-8",
+        words: "a single-packet message has 24 flits",
+    },
+    Reading {
+        id: "G002-9",
+        words: "one trial for each message time and endpoint",
+    },
+    Reading {
+        id: "G002-11",
+        words: "a row bus serves its channels in turn, that of the stash among them; a packet holds the bus, and its room \
+                comes free when its header leaves",
+    },
+    Reading {
+        id: "G002-12",
+        words: "hot spots and aggressors are drawn, four to one; one of the twelve hot spots is endpoint 0, whose ports \
+                are as random as any, so that its switch is known",
+    },
+    Reading {
+        id: "G002-13",
+        words: "victims send to victims",
+    },
+    Reading {
+        id: "G002-14",
+        words: "a window has room for one packet at least",
+    },
+    Reading {
+        id: "G002-15",
+        words: "a packet of each channel in use keeps its place in a port buffer, the rest is shared",
+    },
+    Reading {
+        id: "G002-16",
+        words: "skeletons stand for the traces, which are not shipped",
+    },
+];
+
+pub(super) const VARIATIONS: &[Variation] = &[
+    Variation {
+        name: "t24",
+        reading: "G002-2",
+        words: "packets are diverted beyond 24 flits",
+        sets: &["routing.threshold=24"],
+    },
+    Variation {
+        name: "t288",
+        reading: "G002-2",
+        words: "packets are diverted beyond 288 flits: an older public simulator of one of the authors keeps the minimal \
+                way up to twice the other queue and four packets, about 288 in products of queue and links",
+        sets: &["routing.threshold=288"],
+    },
+    Variation {
+        name: "minimal",
+        reading: "G002-2",
+        words: "packets are never diverted",
+        sets: &["routing={ kind = \"minimal\" }"],
+    },
+    Variation {
+        name: "full-base",
+        reading: "X002-5",
+        words: "an input is congested above half of its whole buffer, a stash included",
+        sets: &["nic.congestion-control={ kind = \"ecn-window\", mark-base = \"full\" }"],
+    },
+    Variation {
+        name: "victims-to-all",
+        reading: "G002-13",
+        words: "victims send to anyone",
+        sets: &["traffic.0.destinations=\"all\""],
+    },
+    Variation {
+        name: "slow-switch",
+        reading: "G002-1",
+        words: "sixteen core cycles from header to link",
+        sets: &[
+            "switch.pipeline={ before-bus = 4, row-bus = 2, tile = 6, multiplexer = 2, output = 2 }",
+        ],
+    },
+];

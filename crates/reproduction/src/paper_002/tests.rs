@@ -1,0 +1,668 @@
+//! The runs are those of the paper, every claim can miss, and the switch is what the paper describes.
+
+use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_experiment::spec::{Request, load};
+use netloom_fabric::{Architecture, Sizes, StashUse, Tiled};
+use netloom_results::{
+    ClassSummary, Frame, HistogramLine, ProtocolSummary, SeriesLine, StashLine, Summary, Table as _,
+};
+
+use super::applications::{APPLICATIONS, CLASS};
+use super::machines::{DRAGONFLY, SMALL};
+use super::readings::VARIATIONS;
+use super::scenarios::{
+    ALONE, HISTOGRAMS, S002_1, S002_3, S002_4, S002_7, SERIES, STASHES, WITHOUT_ECN, loads,
+    messages, runs,
+};
+use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
+use super::*;
+use crate::{Outcome, Results, Run, Table, Verdict};
+
+fn series_of(runs: &[Run], scenario: &str) -> Vec<&'static str> {
+    let own = runs.iter().filter(|run| run.scenario() == scenario);
+    let mut series: Vec<&str> = own.map(|run| run.series).collect();
+    series.dedup();
+    series
+}
+
+#[test]
+fn every_figure_is_covered() {
+    let runs = runs(Size::Paper, 2, None);
+    let n = |scenario: &str| series_of(&runs, scenario).len();
+    assert_eq!(
+        ["S002-1", "S002-3", "S002-4", "S002-5", "S002-7"].map(n),
+        [4, 24, 4, 1, 3]
+    );
+    let count = |series: &str| runs.iter().filter(|run| run.series == series).count();
+    // Eight loads and six lengths of messages (decision: what two cores do in 90 minutes), two seeds or one.
+    assert_eq!(count(S002_1.series(Quarter)), 8 * 2);
+    assert_eq!(count(S002_4.series(Full)), 2);
+    assert_eq!(count(S002_7.series(Half)), 6);
+    assert_eq!(count(APPLICATIONS[0].cases(&DRAGONFLY)[3].series), 1);
+    let run = |series: &str| runs.iter().find(|run| run.series == series).unwrap();
+    let full = run(S002_4.series(Full));
+    assert_eq!(full.tables, [SERIES, HISTOGRAMS, STASHES]);
+    for set in [
+        "switch.stash={ kind = \"congestion\", capacity = 1 }",
+        "traffic.1.from=\"20 us\"",
+        "measure.epochs=100",
+    ] {
+        assert!(
+            full.sets.contains(&set.to_owned()),
+            "{set}: {:?}",
+            full.sets
+        );
+    }
+    assert!(run(ALONE[0]).sets.ends_with(&[
+        "traffic.1.from=\"1 s\"".to_owned(),
+        "traffic.2.from=\"1 s\"".to_owned()
+    ]));
+}
+
+#[test]
+fn every_run_and_variation_loads() {
+    let variations = VARIATIONS.iter().map(Some).chain([None]);
+    for variation in variations {
+        for size in [Size::Tiny, Size::Paper] {
+            let mut seen = vec![];
+            for run in runs(size, 1, variation) {
+                if seen.contains(&run.series) {
+                    continue;
+                }
+                seen.push(run.series);
+                if let Err(notes) = run.experiment() {
+                    panic!("{variation:?}: {notes}");
+                }
+            }
+            assert!(!seen.is_empty(), "{variation:?}");
+        }
+    }
+}
+
+/// Another reading runs where it matters, and leaves what has no congestion control without it.
+#[test]
+fn other_readings_concern_some_scenarios() {
+    let named = |name: &str| VARIATIONS.iter().find(|own| own.name == name).unwrap();
+    let own = |name: &str| {
+        let runs = runs(Size::Ci, 5, Some(named(name)));
+        let mut scenarios: Vec<&str> = runs.iter().map(Run::scenario).collect();
+        scenarios.dedup();
+        scenarios
+    };
+    assert_eq!(own("t24"), ["S002-1", "S002-4", "S002-5", "S002-4"]);
+    let congested = ["S002-4", "S002-5", "S002-4", "S002-7"];
+    assert_eq!(own("full-base"), congested);
+    assert_eq!(own("victims-to-all"), congested);
+    let runs = runs(Size::Ci, 5, Some(named("full-base")));
+    let marks = |run: &Run| run.sets.iter().any(|set| set.contains("mark-base"));
+    for run in runs {
+        assert_eq!(marks(&run), run.series != WITHOUT_ECN[1], "{}", run.series);
+        assert!(run.seed <= 2);
+    }
+}
+
+/// The switch of a run.
+fn tiled(run: &Run) -> Tiled {
+    let experiment = run.experiment().expect("a sound experiment");
+    let topology = &experiment.fabric.topology;
+    let is_small = run.series.contains("72 nodes");
+    let machine = if is_small { &SMALL } else { &DRAGONFLY };
+    assert_eq!(topology.n_nics(), machine.n_nics);
+    match &experiment.fabric.switch.architecture {
+        Architecture::Tiled(tiled) => (**tiled).clone(),
+        _ => panic!("{} is not tiled", run.series),
+    }
+}
+
+fn capacity(sizes: &Sizes) -> u32 {
+    match sizes {
+        Sizes::Pool { capacity, .. } => *capacity,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// V002-5 and V002-15 as the simulator has them: end, local and global ports.
+#[test]
+fn v002_15_port_buffers_in_the_files() {
+    let all = runs(Size::Paper, 1, None);
+    let plan = |series: &str| tiled(all.iter().find(|run| run.series == series).unwrap());
+    for (switch, stash) in [
+        (Full, [1750, 1500, 0]),
+        (Half, [875, 750, 0]),
+        (Quarter, [437, 375, 0]),
+    ] {
+        let plan = plan(S002_1.series(switch));
+        let ports = &plan.ports;
+        assert_eq!(ports.iter().map(|p| p.stash).collect::<Vec<_>>(), stash);
+        let normal: Vec<u32> = ports.iter().map(|port| capacity(&port.input)).collect();
+        assert_eq!(normal, [125, 250, 1000], "whatever the capacity");
+        assert!(matches!(plan.stash, Some(StashUse::Reliability { .. })));
+        assert_eq!((plan.rows, plan.columns), (4, 4));
+        assert_eq!((plan.inputs, plan.outputs), (5, 5));
+        assert_eq!((plan.row_buffer, plan.column_buffer), (96, 96));
+        assert_eq!(plan.endpoints.acknowledgement, Some(1));
+        assert!(plan.endpoints.window.is_none() && plan.marking.is_none());
+    }
+    let baseline = plan(S002_4.series(Baseline));
+    assert!(baseline.stash.is_none());
+    assert!(
+        baseline
+            .ports
+            .iter()
+            .all(|p| capacity(&p.input) == 1000 && p.marks_above == 500)
+    );
+    let window = baseline.endpoints.window.unwrap();
+    assert_eq!((window.most, window.least), (4096, 24));
+    let full = plan(S002_4.series(Full));
+    // X002-5: half of the normal part.
+    let marks: Vec<u32> = full.ports.iter().map(|port| port.marks_above).collect();
+    assert_eq!(marks, [62, 125, 500]);
+    assert!(matches!(full.stash, Some(StashUse::Congestion)));
+    // A baseline without congestion control acknowledges all the same.
+    let plain = plan(S002_1.series(Baseline));
+    assert_eq!(plain.endpoints.acknowledgement, Some(1));
+    assert!(plan(WITHOUT_ECN[0]).endpoints.window.is_none());
+}
+
+#[test]
+fn the_small_machine_has_switches_of_eight_ports() {
+    let all = runs(Size::Ci, 1, None);
+    let plan = tiled(&all[0]);
+    assert_eq!((plan.rows, plan.columns), (2, 2));
+    assert_eq!((plan.inputs, plan.outputs), (4, 4));
+}
+
+/// V002-11: a packet of 24 flits is acknowledged by one flit, so data fills at most 24/25 of a link.
+#[test]
+fn v002_11_acknowledgements_take_a_25th() {
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+        [link]\nrate = \"80 Gb/s\"\nflit = \"10 B\"\nmtu = \"240 B\"\nheader = \"0 B\"\ndelay = \"5 ns\"\n\
+        [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n\
+        [[traffic]]\nload = 1.0\nmessage = \"240 B\"\npattern = { kind = \"pairs\", pairs = [[0, 1], [1, 0], [2, 3], [3, 2]] }\n\
+        [measure]\nwarmup = \"10 us\"\nlength = \"60 us\"\n";
+    let loaded = load(&Request::new("test.toml", text));
+    let experiment = loaded.experiment.expect("a sound experiment");
+    let result = runner::run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let accepted = result.document.run.total.delivered_load;
+    assert!((0.955..=0.9605).contains(&accepted), "{accepted}");
+}
+
+/// What a run gives.
+#[derive(Clone, Debug)]
+struct MadeUp {
+    /// Uniform: accepted at most, latency, and how long a copy is kept.
+    accepted: f64,
+    latency_ns: f64,
+    round_trip_ns: f64,
+    /// Applications.
+    execution_us: f64,
+    is_done: bool,
+    /// Onset: victims' latency before, at the peak and from when it is normal again; slowest packets.
+    peak_ns: f64,
+    back_us: f64,
+    p999_us: f64,
+    max_us: f64,
+    victims: f64,
+    /// Flits per cycle at first, when they drop, and in the end.
+    first: f64,
+    drop_us: f64,
+    last: f64,
+    stash: [u64; 2],
+    /// Bursts.
+    p90_us: f64,
+}
+
+/// What the paper prints or says.
+fn as_printed(run: &Run) -> MadeUp {
+    let is = |word: &str| run.series.ends_with(word);
+    let switch = [(Baseline, "baseline"), (Full, "100 %"), (Half, "50 %")]
+        .into_iter()
+        .find(|(_, word)| is(word))
+        .map_or(Quarter, |(switch, _)| switch);
+    let is_bound = run.series.contains("BIGFFT") || run.series.contains("FillBoundary");
+    let is_alone = ALONE.contains(&run.series);
+    let is_severe = WITHOUT_ECN.contains(&run.series);
+    let of = |all: [f64; 4]| {
+        all[[Baseline, Full, Half, Quarter]
+            .iter()
+            .position(|own| *own == switch)
+            .unwrap()]
+    };
+    MadeUp {
+        accepted: of([0.9, 0.9, 0.9, 0.78]),
+        latency_ns: 600.0 + 200.0 * run.load.min(1.0),
+        round_trip_ns: 1522.0,
+        execution_us: match switch {
+            Quarter if is_bound => 130.0,
+            Full if run.series.contains("AMR") => 99.0,
+            _ => 100.0,
+        },
+        is_done: true,
+        peak_ns: if is_severe {
+            9000.0
+        } else {
+            of([1500.0, 900.0, 1100.0, 0.0])
+        },
+        back_us: if is_severe { 100.0 } else { 60.0 },
+        p999_us: of([20.0, 3.0, 6.0, 0.0]),
+        max_us: if is_alone {
+            2.0
+        } else {
+            of([50.0, 6.0, 12.0, 0.0])
+        },
+        victims: if is_severe { 0.3 } else { 0.4 },
+        first: 3.95,
+        drop_us: 12.0,
+        last: 1.0,
+        stash: [12_000, 100],
+        p90_us: match switch {
+            Baseline => 1.5 + 10.0 * f64::exp(-((run.load.log2() - 8.0).abs())),
+            _ => 1.0 + 0.1 * f64::exp(-((run.load.log2() - 8.0).abs())),
+        },
+    }
+}
+
+fn class(name: &str, summary: Summary) -> ClassSummary {
+    ClassSummary {
+        class: name.to_owned(),
+        sl: 0,
+        asked_load: None,
+        summary,
+    }
+}
+
+/// The tables of a run around the onset of aggressors.
+fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
+    let is_small = run.series.contains("72 nodes");
+    let (nics, victims, end) = if is_small {
+        (72.0, 62.0, 80)
+    } else {
+        (3080.0, 3020.0, 100)
+    };
+    let mut series = Frame::of::<SeriesLine>();
+    let mut stashes = Frame::of::<StashLine>();
+    for bin in 1..=end {
+        let time_us = f64::from(bin);
+        let latency = match time_us {
+            ..=20.0 => 700.0,
+            _ if time_us < made.back_us => made.peak_ns * wobble,
+            _ => 705.0,
+        };
+        let flits = match time_us - 20.0 {
+            ..=0.0 => 0.0,
+            since if since < made.drop_us => made.first,
+            since if since < 40.0 => 0.5,
+            _ => made.last,
+        };
+        let line = |class: &str, injected_load, delivered_load| SeriesLine {
+            seed: run.seed,
+            time_ns: 1000.0 * time_us,
+            class: class.to_owned(),
+            sl: 0,
+            offered_load: 0.4,
+            injected_load,
+            delivered_load,
+            latency_mean_ns: Some(latency),
+        };
+        let victim = made.victims * wobble * victims / nics;
+        series.push(line("victim", 0.4, victim).data());
+        series.push(line("watched", flits / nics, 0.1).data());
+        let held = match bin {
+            21..=50 => made.stash[0],
+            60..=75 => made.stash[1],
+            _ => 0,
+        };
+        for (switch, held_flits) in [("s0", held), ("s1", 20_000)] {
+            let line = StashLine {
+                seed: run.seed,
+                time_ns: 1000.0 * time_us,
+                switch: switch.to_owned(),
+                held_flits,
+            };
+            stashes.push(line.data());
+        }
+    }
+    let mut histograms = Frame::of::<HistogramLine>();
+    for (latency, from_ns, count) in [
+        ("packet", 600.0, 90),
+        ("packet", 900.0, 10),
+        ("message", 1.0, 5),
+    ] {
+        let line = HistogramLine {
+            seed: run.seed,
+            class: "victim".to_owned(),
+            sl: 0,
+            latency: latency.to_owned(),
+            from_ns,
+            to_ns: from_ns + 99.0,
+            count,
+        };
+        histograms.push(line.data());
+    }
+    let all = [
+        (SERIES, series),
+        (HISTOGRAMS, histograms),
+        (STASHES, stashes),
+    ];
+    let own = all
+        .into_iter()
+        .filter(|(name, _)| run.tables.contains(name));
+    own.map(|(name, frame)| (name.to_owned(), frame)).collect()
+}
+
+/// Results in which runs gave what the paper says, but for a change; seeds are a little apart.
+fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Results {
+    let outcome = |run: Run| {
+        let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
+        let mut made = as_printed(&run);
+        change(&run, &mut made);
+        let us = |us: f64| Some(1000.0 * us * wobble);
+        let classes = match run.scenario() {
+            "S002-1" => vec![class(
+                "uniform",
+                Summary {
+                    offered_load: run.load,
+                    delivered_load: run.load.min(made.accepted),
+                    latency_mean_ns: Some(made.latency_ns * wobble),
+                    ..Summary::default()
+                },
+            )],
+            "S002-3" => vec![class(
+                CLASS,
+                Summary {
+                    last_delivery_ns: us(made.execution_us),
+                    ..Summary::default()
+                },
+            )],
+            "S002-7" => {
+                let part = if run.series.contains("72 nodes") {
+                    36.0 / 72.0
+                } else {
+                    0.5
+                };
+                vec![class(
+                    "victim",
+                    Summary {
+                        delivered_load: made.victims * part,
+                        latency_p90_ns: us(made.p90_us),
+                        ..Summary::default()
+                    },
+                )]
+            }
+            _ => vec![class(
+                "victim",
+                Summary {
+                    latency_p999_ns: us(made.p999_us),
+                    latency_max_ns: us(made.max_us),
+                    ..Summary::default()
+                },
+            )],
+        };
+        let mut result = crate::results::made_up(run.seed, classes);
+        if run.scenario() == "S002-1" && !run.series.ends_with("baseline") {
+            result.protocol = Some(ProtocolSummary {
+                copy_time_mean_ns: Some(made.round_trip_ns),
+                ..ProtocolSummary::default()
+            });
+        }
+        result.counters.in_flight_packets = u64::from(!made.is_done);
+        let tables = match run.scenario() {
+            "S002-4" | "S002-5" => course(&run, &made, wobble),
+            _ => vec![],
+        };
+        Outcome {
+            run,
+            result,
+            tables,
+        }
+    };
+    Results {
+        outcomes: runs(size, seeds, None).into_iter().map(outcome).collect(),
+        ..Results::default()
+    }
+}
+
+/// The claims with a verdict.
+fn with(verdict: Verdict, results: &Results) -> Vec<String> {
+    Table::new(&PAPER, results).claims_with(verdict)
+}
+
+#[test]
+fn what_the_paper_prints_holds() {
+    let results = made_up(Size::Paper, 4, |_, _| {});
+    assert_eq!(with(Verdict::Misses, &results), [""; 0]);
+    assert_eq!(with(Verdict::NotRun, &results), [""; 0]);
+    assert_eq!(with(Verdict::Holds, &results).len(), 28);
+}
+
+/// At CI size orders are judged, and Little's law.
+#[test]
+fn quantities_are_of_the_papers_machine() {
+    let results = made_up(Size::Ci, 3, |_, made| {
+        // 10 KB per endpoint under way.
+        made.round_trip_ns = 10_000.0 / 10.0 / 0.78;
+    });
+    assert_eq!(with(Verdict::Misses, &results), [""; 0]);
+    let held = [
+        "C002-2 Little",
+        "C002-4 100 %",
+        "C002-4 50 %",
+        "C002-6 bandwidth",
+        "C002-6 others",
+        "C002-7",
+        "C002-8 peak",
+        "C002-8 area",
+        "C002-10 99.9 %",
+        "C002-13 100 %",
+        "C002-13 50 %",
+        "C002-13 range 100 %",
+        "C002-13 range 50 %",
+        "C002-14",
+    ];
+    assert_eq!(with(Verdict::Holds, &results), held);
+}
+
+/// The claims that miss when something is changed in a series.
+fn misses(series: &str, change: impl Fn(&Run, &mut MadeUp)) -> Vec<String> {
+    let results = made_up(Size::Paper, 4, |run, made| {
+        if run.series == series {
+            change(run, made);
+        }
+    });
+    with(Verdict::Misses, &results)
+}
+
+#[test]
+fn every_claim_can_miss() {
+    let uniform = |switch: Switch| S002_1.series(switch);
+    let onset = |switch: Switch| S002_4.series(switch);
+    let bursts = |switch: Switch| S002_7.series(switch);
+    let application = |at: usize, switch: usize| APPLICATIONS[at].cases(&DRAGONFLY)[switch].series;
+    type Case<'a> = (&'a str, &'a dyn Fn(&mut MadeUp), &'a [&'a str]);
+    let cases: [Case<'_>; 23] = [
+        (uniform(Half), &|m| m.accepted = 0.87, &["C002-1 alike"]),
+        (
+            uniform(Full),
+            &|m| m.accepted = 0.84,
+            &["C002-1 level", "C002-1 alike"],
+        ),
+        (
+            uniform(Quarter),
+            &|m| {
+                m.accepted = 0.85;
+                m.round_trip_ns = 1397.0;
+            },
+            &["C002-2 level"],
+        ),
+        (
+            uniform(Quarter),
+            &|m| m.round_trip_ns = 1300.0,
+            &["C002-2 Little"],
+        ),
+        (
+            uniform(Baseline),
+            &|m| m.latency_ns += 260.0,
+            &["C002-3", "C002-4 100 %", "C002-4 50 %"],
+        ),
+        (uniform(Full), &|m| m.latency_ns *= 1.06, &["C002-4 100 %"]),
+        (uniform(Half), &|m| m.latency_ns *= 0.94, &["C002-4 50 %"]),
+        (
+            application(1, 1),
+            &|m| m.execution_us = 104.0,
+            &["C002-5 100 %"],
+        ),
+        (
+            application(5, 2),
+            &|m| m.execution_us = 104.0,
+            &["C002-5 50 %"],
+        ),
+        (
+            application(0, 3),
+            &|m| m.execution_us = 102.0,
+            &["C002-6 bandwidth"],
+        ),
+        (
+            application(2, 3),
+            &|m| m.execution_us = 104.0,
+            &["C002-6 others"],
+        ),
+        (application(4, 1), &|m| m.execution_us = 100.0, &["C002-7"]),
+        (
+            onset(Half),
+            &|m| m.peak_ns = 850.0,
+            &["C002-8 peak", "C002-8 area"],
+        ),
+        (onset(Baseline), &|m| m.back_us = 90.0, &["C002-9"]),
+        (onset(Baseline), &|m| m.back_us = 49.0, &["C002-9"]),
+        (onset(Full), &|m| m.max_us = 9.0, &["C002-10 slowest"]),
+        (onset(Full), &|m| m.p999_us = 6.5, &["C002-10 99.9 %"]),
+        (onset(Full), &|m| m.first = 3.7, &["C002-11 first"]),
+        (onset(Full), &|m| m.drop_us = 5.0, &["C002-11 drop"]),
+        (onset(Full), &|m| m.last = 1.4, &["C002-11 last"]),
+        (onset(Full), &|m| m.stash[1] = 2000, &["C002-11 stash"]),
+        (bursts(Half), &|m| m.victims = 0.38, &["C002-12"]),
+        (
+            WITHOUT_ECN[0],
+            &|m| {
+                m.victims = 0.39;
+                m.peak_ns = 3000.0;
+            },
+            &["C002-14"],
+        ),
+    ];
+    for (series, change, expected) in cases {
+        assert_eq!(misses(series, |_, made| change(made)), expected, "{series}");
+    }
+    // Only for one length of messages.
+    let at = |run: &Run, packets: f64| run.load == packets;
+    let slow = misses(bursts(Half), |run, made| {
+        if at(run, 1.0) {
+            made.p90_us = 1.6;
+        }
+    });
+    assert_eq!(slow, ["C002-13 50 %"]);
+    let peak = misses(bursts(Baseline), |run, made| {
+        if at(run, 64.0) {
+            made.p90_us = 12.0;
+        }
+    });
+    assert_eq!(peak, ["C002-13 peak"]);
+    let range = misses(bursts(Full), |run, made| {
+        if at(run, 256.0) {
+            made.p90_us = 6.0;
+        }
+    });
+    assert_eq!(range, ["C002-13 range 100 %"]);
+}
+
+#[test]
+fn what_does_not_saturate_has_no_level() {
+    let results = made_up(Size::Paper, 2, |_, made| made.accepted = 1.0);
+    let not_run = with(Verdict::NotRun, &results);
+    assert_eq!(
+        not_run,
+        [
+            "C002-1 level",
+            "C002-1 alike",
+            "C002-2 level",
+            "C002-2 Little"
+        ]
+    );
+}
+
+#[test]
+fn an_application_that_is_not_done_says_nothing() {
+    let series = APPLICATIONS[3].cases(&DRAGONFLY)[0].series;
+    let results = made_up(Size::Paper, 2, |run, made| {
+        made.is_done = run.series != series
+    });
+    assert_eq!(
+        with(Verdict::NotRun, &results),
+        ["C002-5 100 %", "C002-5 50 %", "C002-6 bandwidth", "C002-7"]
+    );
+}
+
+#[test]
+fn what_lacks_a_run_is_not_judged() {
+    let mut results = made_up(Size::Paper, 4, |_, _| {});
+    results.lacking.push((S002_4.series(Half), 0.4));
+    results.lacking.push((S002_7.series(Half), 16.0));
+    assert_eq!(
+        with(Verdict::NotRun, &results),
+        [
+            "C002-8 peak",
+            "C002-8 area",
+            "C002-10 99.9 %",
+            "C002-12",
+            "C002-13 50 %",
+            "C002-13 range 50 %"
+        ]
+    );
+}
+
+/// One seed orders nothing, except where the paper's machine is run with one.
+#[test]
+fn one_seed() {
+    let results = made_up(Size::Paper, 1, |_, _| {});
+    assert_eq!(
+        with(Verdict::NotRun, &results),
+        [
+            "C002-4 100 %",
+            "C002-4 50 %",
+            "C002-8 peak",
+            "C002-8 area",
+            "C002-10 99.9 %",
+            "C002-14"
+        ]
+    );
+}
+
+#[test]
+fn tables_have_a_line_for_each_point() {
+    let results = made_up(Size::Paper, 2, |_, _| {});
+    let tables = (PAPER.tables)(&results);
+    let text = |name: &str| &tables.iter().find(|(own, _)| *own == name).unwrap().1;
+    let lines = |name: &str| text(name).lines().count() - 1;
+    assert_eq!(lines("uniform"), 4 * loads(Size::Paper, false).len());
+    assert_eq!(lines("applications"), 6 * 4);
+    assert_eq!(lines("onset"), 5 * 100);
+    assert_eq!(lines("distribution"), 5 * 2);
+    assert_eq!(lines("bursts"), 3 * messages(Size::Paper).len());
+    // V002-3: Table I.
+    assert_eq!(lines("buffers"), 4);
+    let unused: Vec<&str> = text("buffers")
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.rsplit(',').next())
+        .collect();
+    assert_eq!(unused, ["0.99", "0.95", "0", "0.7225"]);
+    let shares: Vec<&str> = text("distribution")
+        .lines()
+        .filter(|line| line.starts_with(ALONE[0]))
+        .collect();
+    let expected = ["699,0.9", "999,1"].map(|end| format!("{},{end}", ALONE[0]));
+    assert_eq!(shares, expected);
+    assert_eq!(S002_3.victims, 3080);
+}
