@@ -930,6 +930,44 @@ fn queue_schemes_of_a_paper_are_reproduced_in_short_form() {
 }
 
 #[test]
+fn stashes_of_a_paper_are_reproduced_in_short_form() {
+    let place = Place::new("reproduce-002");
+    let tiny = ["reproduce", "002", "--size", "tiny", "--progress", "none"];
+    let more = ["-o", "out", "--format", "json"];
+    let run = place.run(&[&tiny[..], &more].concat()).with(0);
+    assert!(run.stderr.contains("43 runs in"), "{}", run.stderr);
+    let claims = run.json();
+    let verdicts = claims.as_array().unwrap().iter();
+    let judged = verdicts.filter(|claim| claim["verdict"] != "not-run");
+    let judged: Vec<&str> = judged.filter_map(|claim| claim["part"].as_str()).collect();
+    assert_eq!(judged, ["Little"], "an order takes two seeds");
+    // Four switches at two loads; six applications; five runs around the onset in 80 bins; bursts of two lengths.
+    let lines = |file: &str| place.read(&format!("out/{file}")).lines().count() - 1;
+    assert_eq!(lines("uniform.csv"), 4 * 2);
+    assert_eq!(lines("applications.csv"), 6 * 4);
+    assert_eq!(lines("onset.csv"), 5 * 80);
+    assert_eq!(lines("bursts.csv"), 3 * 2);
+    assert_eq!(lines("buffers.csv"), 4);
+    // Every distribution ends with all packets, and the stash of the watched hot spot was used.
+    let text = place.read("out/distribution.csv");
+    let whole = text.lines().filter(|line| line.ends_with(",1"));
+    assert_eq!(whole.count(), 5);
+    let onset = place.read("out/onset.csv");
+    let head: Vec<&str> = onset.lines().next().unwrap().split(',').collect();
+    let at = head
+        .iter()
+        .position(|name| *name == "watched_stash_flits")
+        .unwrap();
+    let held = |series: &str| {
+        let own = onset.lines().filter(|line| line.starts_with(series));
+        let flits = own.map(|line| line.split(',').nth(at).unwrap().parse::<f64>().unwrap());
+        flits.fold(0.0, f64::max)
+    };
+    assert!(held("S002-4 72 nodes 100 %") > 24.0);
+    assert_eq!(held("S002-4 72 nodes baseline"), 0.0);
+}
+
+#[test]
 fn a_paper_is_reproduced_in_short_form() {
     let place = Place::new("reproduce");
     let tiny = ["reproduce", "000", "--size", "tiny", "--progress", "none"];

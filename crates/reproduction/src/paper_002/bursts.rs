@@ -1,7 +1,7 @@
 //! C002-12 and C002-13: victims beside an aggressor that sends in bursts (Figure 9).
 
 use super::onset::VICTIM;
-use super::order::{is_above, mean, told};
+use super::order::{is_above, mean, ordered_large, told};
 use super::scenarios::{BURSTS, S002_7, Scenario};
 use super::switches::Switch::{self, Baseline, Full, Half};
 use crate::{Finding, Results};
@@ -91,7 +91,9 @@ pub(super) fn stash_is_better(results: &Results, switch: Switch) -> Finding {
             lengths.collect::<Vec<_>>().join(" "),
             scenario.machine.network
         );
-        let mut finding = Finding::checked(both().all(is_better), words);
+        let n_seeds = baseline[0].p90_ns.len();
+        let holds = both().all(is_better);
+        let mut finding = ordered_large(scenario.machine, n_seeds, holds, words);
         for (a, b) in both() {
             let ratio = mean(&b.p90_ns) / mean(&a.p90_ns);
             finding = finding.number(format!("ratio {}", a.packets), ratio);
@@ -122,16 +124,18 @@ pub(super) fn stash_varies_less(results: &Results, switch: Switch) -> Finding {
         let range = |switch| {
             let points = curve(results, scenario, switch)?;
             let p90 = || points.iter().map(|point| mean(&point.p90_ns));
-            Ok::<_, String>(p90().fold(0.0, f64::max) - p90().fold(f64::INFINITY, f64::min))
+            let range = p90().fold(0.0, f64::max) - p90().fold(f64::INFINITY, f64::min);
+            Ok::<_, String>((range, points[0].p90_ns.len()))
         };
-        let (own, baseline) = (range(switch)?, range(Baseline)?);
+        let ((own, n_seeds), (baseline, _)) = (range(switch)?, range(Baseline)?);
         let words = format!(
             "{:.2} us against {:.2} us on {}",
             own / 1000.0,
             baseline / 1000.0,
             scenario.machine.network
         );
-        Ok(Finding::checked(own < baseline / 3.0, words)
+        let holds = own < baseline / 3.0;
+        Ok(ordered_large(scenario.machine, n_seeds, holds, words)
             .number("range_us", own / 1000.0)
             .number("baseline_range_us", baseline / 1000.0))
     };

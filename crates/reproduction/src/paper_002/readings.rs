@@ -5,15 +5,12 @@ use crate::{Reading, Variation};
 
 /// Whether another reading is run on a scenario.
 pub(super) fn concerns(variation: &'static Variation, course: Course) -> bool {
-    let courses = (
-        matches!(course, Course::Load),
-        matches!(course, Course::Onset(_)),
-        matches!(course, Course::Message),
-    );
-    match (variation.reading, courses) {
-        // How congestion is seen and whom victims send to concerns those who meet congestion.
-        ("X002-5" | "G002-13", (_, onset, bursts)) => onset || bursts,
-        (_, (load, onset, _)) => load || onset,
+    let meets_aggressors = matches!(course, Course::Onset(_) | Course::Message);
+    match variation.reading {
+        "X002-5" | "G002-13" => meets_aggressors,
+        "G002-1" => !meets_aggressors,
+        // Ways decide everything.
+        _ => true,
     }
 }
 
@@ -78,7 +75,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G002-4",
-        words: "a copy goes to the port of the column with most room in column buffer and stash",
+        words: "a copy goes to the port of the column with most room in column buffer and stash; the buffers of the storage \
+                channel in front of tiles and outputs, four packets each, hold copies beside the stash",
     },
     Reading {
         id: "G002-5",

@@ -89,7 +89,9 @@ fn other_readings_concern_some_scenarios() {
         scenarios.dedup();
         scenarios
     };
-    assert_eq!(own("t24"), ["S002-1", "S002-4", "S002-5", "S002-4"]);
+    let all = ["S002-1", "S002-3", "S002-4", "S002-5", "S002-4", "S002-7"];
+    assert_eq!(own("t24"), all);
+    assert_eq!(own("slow-switch"), ["S002-1", "S002-3"]);
     let congested = ["S002-4", "S002-5", "S002-4", "S002-7"];
     assert_eq!(own("full-base"), congested);
     assert_eq!(own("victims-to-all"), congested);
@@ -620,6 +622,15 @@ fn what_lacks_a_run_is_not_judged() {
             "C002-13 range 50 %"
         ]
     );
+}
+
+#[test]
+fn one_seed_of_the_small_machine_orders_nothing() {
+    let results = made_up(Size::Ci, 1, |_, made| {
+        made.round_trip_ns = 10_000.0 / 10.0 / 0.78;
+    });
+    assert_eq!(with(Verdict::Holds, &results), ["C002-2 Little"]);
+    assert_eq!(with(Verdict::Misses, &results), [""; 0]);
 }
 
 /// One seed orders nothing, except where the paper's machine is run with one.
