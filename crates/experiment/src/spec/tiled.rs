@@ -82,7 +82,7 @@ pub(crate) fn machine(
             PortBuffers {
                 input: sizes.clone(),
                 output: sizes,
-                stash: (2.0 * stashed as f64 * spec.stash.capacity).round() as u32,
+                stash: (2.0 * stashed as f64 * spec.stash.capacity) as u32,
                 marks_above,
             }
         })
