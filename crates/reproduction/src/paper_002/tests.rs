@@ -66,10 +66,13 @@ fn every_run_and_variation_loads() {
         for size in [Size::Tiny, Size::Paper] {
             let mut seen = vec![];
             for run in runs(size, 1, variation) {
-                if seen.contains(&run.series) {
+                // The paper's machine takes a while to read: another reading once for each scenario.
+                let is_large = size == Size::Paper && variation.is_some();
+                let name = if is_large { run.scenario() } else { run.series };
+                if seen.contains(&name) {
                     continue;
                 }
-                seen.push(run.series);
+                seen.push(name);
                 if let Err(notes) = run.experiment() {
                     panic!("{variation:?}: {notes}");
                 }
@@ -123,7 +126,7 @@ fn capacity(sizes: &Sizes) -> u32 {
     }
 }
 
-/// V002-5 and V002-15 as the simulator has them: end, local and global ports.
+/// V002-5 and V002-15 as the simulator has them: end, local and global ports; 437.5 flits are rounded up to even.
 #[test]
 fn v002_15_port_buffers_in_the_files() {
     let all = runs(Size::Paper, 1, None);
@@ -131,7 +134,7 @@ fn v002_15_port_buffers_in_the_files() {
     for (switch, stash) in [
         (Full, [1750, 1500, 0]),
         (Half, [875, 750, 0]),
-        (Quarter, [437, 375, 0]),
+        (Quarter, [438, 375, 0]),
     ] {
         let plan = plan(S002_1.series(switch));
         let ports = &plan.ports;
