@@ -35,6 +35,7 @@ mod plan;
 mod port;
 mod queue_scheme;
 mod ramp;
+mod receiver;
 mod recorder;
 mod room;
 mod shape;
@@ -55,6 +56,7 @@ pub use plan::{
 pub use port::PortUse;
 pub use queue_scheme::QueueMap;
 pub use ramp::Pace;
+pub use receiver::Receiver;
 pub use recorder::{Counters, Protocol, Row};
 pub use room::Sizes;
 pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};
