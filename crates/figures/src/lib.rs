@@ -16,6 +16,7 @@ mod links;
 mod look;
 mod map;
 mod model;
+mod of_csv;
 mod over_time;
 mod pgfplots;
 mod spread;
@@ -33,6 +34,7 @@ pub use model::{
     Axis, BoxPlot, Cell, Chart, Figure, Gauge, LegendEntry, Line, Map, MapLink, Mark, Panel, Place,
     Point, Reference, Scale,
 };
+pub use of_csv::{Drawing, Quantity, of_csv};
 pub use pgfplots::{Pgfplots, pgfplots};
 pub use style::{Color, Dash, Marker, Style};
 pub use svg::{SvgStyle, svg};

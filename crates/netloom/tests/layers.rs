@@ -85,6 +85,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "design",
             "metrics",
             "results",
+            "figures",
             "store",
             "experiment",
             "study",

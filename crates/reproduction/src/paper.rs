@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use netloom_experiment::spec::{Request, load};
 use netloom_experiment::{Experiment, render};
+use netloom_figures::Drawing;
 
 use crate::{Claim, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
 
@@ -26,6 +27,8 @@ pub struct Paper {
     pub variations: &'static [Variation],
     /// What its figures are drawn from: CSV tables by the names of their files, without ending.
     pub tables: fn(&Results) -> Vec<(&'static str, String)>,
+    /// Its figures, as they are drawn from these tables.
+    pub figures: &'static [Drawing],
 }
 
 /// All papers.

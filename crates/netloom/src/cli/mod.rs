@@ -19,6 +19,7 @@ mod plot;
 mod progress;
 mod report;
 mod reproduce;
+mod reproduced_page;
 mod route;
 mod run;
 mod schema;

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use netloom_experiment::runner::Control;
+use netloom_figures::{Figure, of_csv};
 use netloom_reproduction::{
     Executed, Failure, Kept, PAPERS, Paper, Run, Size, Table, Variation, execute, paper, runs_csv,
 };
@@ -69,6 +70,15 @@ pub(crate) struct Reproduce {
     progress: Style,
 }
 
+/// The figures of a paper that its tables have points for.
+fn drawn(paper: &Paper, tables: &[(&'static str, String)]) -> Vec<Figure> {
+    let draw = |drawing: &netloom_figures::Drawing| {
+        let (_, csv) = tables.iter().find(|(name, _)| *name == drawing.table)?;
+        of_csv(drawing, csv)
+    };
+    paper.figures.iter().filter_map(draw).collect()
+}
+
 impl Reproduce {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let paper = paper(&self.paper).context("clap knows the papers")?;
@@ -106,7 +116,9 @@ impl Reproduce {
         let mut table = Table::new(paper, results);
         let mut files = vec![("runs.csv".to_owned(), runs_csv(results))];
         let named = |(name, text)| (format!("{name}.csv"), text);
-        files.extend((paper.tables)(results).into_iter().map(named));
+        let tables = (paper.tables)(results);
+        let figures = drawn(paper, &tables);
+        files.extend(tables.into_iter().map(named));
         for (variation, results) in variations.iter().zip(varied) {
             table.vary(variation, results);
             let named = |(name, text)| (format!("{name}-{}.csv", variation.name), text);
@@ -117,6 +129,10 @@ impl Reproduce {
         if let Some(folder) = &self.output {
             let manifest = self.manifest(paper, seeds, results.outcomes.len(), seconds);
             files.push(("claims.txt".to_owned(), text.clone()));
+            if !figures.is_empty() {
+                let page = super::reproduced_page::page(paper, &text, &figures);
+                files.push(("figures.html".to_owned(), page));
+            }
             files.push(("manifest.json".to_owned(), manifest));
             files.push((LAST.to_owned(), table.to_json()));
             write(folder, &files)?;

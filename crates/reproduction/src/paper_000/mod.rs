@@ -33,6 +33,7 @@ pub(crate) const PAPER: Paper = Paper {
     readings: readings::READINGS,
     variations: readings::VARIATIONS,
     tables: |results| vec![("points", points_csv(results))],
+    figures: &[],
 };
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 mod applications;
 mod bursts;
 mod claims;
+mod figures;
 mod machines;
 mod onset;
 mod order;
@@ -36,6 +37,7 @@ pub(crate) const PAPER: Paper = Paper {
     readings: readings::READINGS,
     variations: readings::VARIATIONS,
     tables: tables::tables,
+    figures: figures::FIGURES,
 };
 
 fn effort(size: Size) -> Effort {

@@ -37,6 +37,7 @@ pub(crate) const PAPER: Paper = Paper {
     readings: readings::READINGS,
     variations: readings::VARIATIONS,
     tables: tables::tables,
+    figures: &[],
 };
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ pub(crate) const PAPER: Paper = Paper {
     readings: readings::READINGS,
     variations: readings::VARIATIONS,
     tables: tables::tables,
+    figures: &[],
 };
 
 fn effort(size: Size) -> Effort {
