@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn series_points_and_axes_come_from_the_columns() {
-        let csv = "series,time_us,latency_ns\nS002-4 a,1,500\nS002-4 a,2,700\n\"S002-4 b, c\",1,900\nS9 x,1,1\nS002-4 a,3,\n";
+        let csv = "series,time_us,latency_ns\nS002-4 a,1,500\nS002-4 a,2,750\n\"S002-4 b, c\",1,1000\nS9 x,1,1\nS002-4 a,3,\n";
         let figure = of_csv(&DRAWING, csv).unwrap();
         let Chart::Lines(lines) = &figure.panels[0].chart else {
             panic!("lines");
@@ -216,8 +216,8 @@ mod tests {
         let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["S002-4 a", "S002-4 b, c"]);
         let points: Vec<(f64, f64)> = lines[0].points.iter().map(|p| (p.x, p.y)).collect();
-        assert_eq!(points, [(1.0, 0.5), (2.0, 0.7)]);
-        assert_eq!((figure.y.low, figure.y.high), (0.0, 0.9));
+        assert_eq!(points, [(1.0, 0.5), (2.0, 0.75)]);
+        assert_eq!((figure.y.low, figure.y.high), (0.0, 1.0));
     }
 
     #[test]
