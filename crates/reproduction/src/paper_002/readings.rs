@@ -52,7 +52,9 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "X002-6",
-        words: "windows grow by a flit every 30 cycles of the link",
+        words: "windows grow by a flit every 30 cycles of the link; with at most 4096 flits under way, a source of four that share \
+                one link is stopped by its window after 5.5 us (three of four flits stay under way), marked or not, so the 12 us \
+                that the paper sees before the load falls cannot come out of its own numbers",
     },
     Reading {
         id: "X002-8",
@@ -67,11 +69,14 @@ pub(super) const READINGS: &[Reading] = &[
         words: "a packet leaves the minimal way if its queue times its links exceeds that of the other way by more than \
                 1000 flits, one port buffer: with the 24 of the specification uniform traffic is diverted by queues of a \
                 moment, which makes longer queues, and saturates near 0.75, while the same machine with minimal routing \
-                carries 0.88 of 0.90; lanes go by place (local hop k after m global hops: 2m + k), not by count of hops",
+                carries 0.88 of 0.90; the lane is the place on the longest way l-l-g-l-g-l (0 to 5), since counting hops closes a \
+                circle of channels, and numbering local and global hops apart one through the row buffers of tiles",
     },
     Reading {
         id: "G002-3",
-        words: "acknowledgements go first at endpoints, are not stashed and use the same channels",
+        words: "acknowledgements go first at endpoints and are not stashed; they have a channel of their own as far as the first \
+                switch, and then those of data: behind data that waits for a stash, that is for other acknowledgements, they would \
+                wait in a circle",
     },
     Reading {
         id: "G002-4",
