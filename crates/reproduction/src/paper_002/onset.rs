@@ -28,6 +28,11 @@ pub(super) struct Bin {
     pub(super) held_flits: f64,
 }
 
+/// Microseconds of a time that is a whole number of ticks of 1/13 ns.
+fn micros(time_ns: f64) -> f64 {
+    time_ns.round() / 1000.0
+}
+
 /// The course of a run.
 pub(super) fn course(scenario: &Scenario, outcome: &Outcome) -> Option<Vec<Bin>> {
     let table = outcome.table(SERIES)?;
@@ -39,7 +44,7 @@ pub(super) fn course(scenario: &Scenario, outcome: &Outcome) -> Option<Vec<Bin>>
     let delivered = table.column("delivered_load")?;
     let mut bins: Vec<Bin> = vec![];
     for line in 0..table.len() {
-        let end_us = time.number(line)? / 1000.0;
+        let end_us = micros(time.number(line)?);
         if bins.last().is_none_or(|bin| bin.end_us < end_us) {
             bins.push(Bin {
                 end_us,
@@ -67,7 +72,7 @@ pub(super) fn course(scenario: &Scenario, outcome: &Outcome) -> Option<Vec<Bin>>
             if switch.text(line)? != WATCHED_SWITCH {
                 continue;
             }
-            let end_us = time.number(line)? / 1000.0;
+            let end_us = micros(time.number(line)?);
             let mut own = bins.iter_mut();
             if let Some(bin) = own.find(|bin| (bin.end_us - end_us).abs() < 1e-6) {
                 bin.held_flits = held.number(line)?;
