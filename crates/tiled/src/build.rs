@@ -143,6 +143,8 @@ pub(crate) fn partition(
             is_awaited: false,
             due: Due::default(),
             stash_columns: 0,
+            promised: vec![0; geometry.columns as usize].into(),
+            blocked: 0,
             returning: Vec::new(),
             leaving: Vec::new(),
             expired: Vec::new(),

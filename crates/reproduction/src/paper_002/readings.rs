@@ -80,8 +80,10 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G002-4",
-        words: "a copy goes to the port of the column with most room in column buffer and stash; the buffers of the storage \
-                channel in front of tiles and outputs, four packets each, hold copies beside the stash",
+        words: "a copy goes to the column whose stashes have the most room that is not promised yet, and takes the bus only with \
+                room promised there; then to the port with most room in column buffer and stash. If copies could wait for a \
+                stash in the buffers of the storage channel, four packets each in front of tiles and outputs, these would hold \
+                77 KB in a switch beside the 59 KB of a quarter of the stash, and Little's law would not bind",
     },
     Reading {
         id: "G002-5",

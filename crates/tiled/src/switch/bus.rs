@@ -7,6 +7,7 @@ use netloom_units::Tick;
 use crate::event::Event;
 use crate::model::TiledFabric;
 use crate::record::{Flags, Parcel, Record};
+use crate::switch::stash::pages;
 use crate::switch::{Peer, first_from, members};
 
 /// How the first packet of a queue may advance.
@@ -68,6 +69,8 @@ impl TiledFabric {
                 return;
             }
             input.bus_blocked = true;
+            let (switch, number) = (input.switch, input.number);
+            self.switches[switch].blocked |= 1 << number;
         }
     }
 
@@ -87,21 +90,34 @@ impl TiledFabric {
         self.row_used[tile_input * self.geometry.channels + channel] + flits <= self.row_buffer
     }
 
-    /// The column whose way to stashes has the most room, if a packet fits there (join the shortest queue).
+    /// The column whose stashes have the most room that is not promised, of those that a packet can go to (join the
+    /// shortest queue). A credit of the channel to stashes stands for room in a stash: if packets could wait for
+    /// that in the buffers on the way, these would be a part of the storage (C002-2).
     fn stash_column(&self, port: u32, flits: u16) -> Option<u32> {
         let input = &self.ports[port];
-        let columns = self.switches[input.switch].stash_columns;
-        let used = |column: u32| {
+        let (mut most, mut equal) = (None, 0u64);
+        for column in members(self.switches[input.switch].stash_columns) {
             let tile_input = self.geometry.tile_input(port, column);
-            self.row_used[tile_input * self.geometry.channels + self.geometry.store()]
-        };
-        let least = members(columns).map(used).min()?;
-        if least + flits > self.row_buffer {
-            return None;
+            let room = self.column_room(input.switch, column);
+            if room < pages(flits) || !self.row_has_room(tile_input, self.geometry.store(), flits) {
+                continue;
+            }
+            if most < Some(room) {
+                (most, equal) = (Some(room), 0);
+            }
+            if most == Some(room) {
+                equal |= 1 << column;
+            }
         }
-        let equal = members(columns).filter(|&column| used(column) == least);
-        let equal = equal.fold(0, |set, column| set | 1u64 << column);
-        Some(first_from(equal, input.next_stash_column))
+        most.map(|_| first_from(equal, input.next_stash_column))
+    }
+
+    /// Room in the stashes of a column that is not promised.
+    fn column_room(&self, switch: u32, column: u32) -> u32 {
+        let first = switch * self.geometry.ports + column * self.geometry.outputs;
+        let free = |port: u32| self.ports[port].stash_capacity - self.ports[port].stash_used;
+        let free: u32 = (first..first + self.geometry.outputs).map(free).sum();
+        free - self.switches[switch].promised[column as usize]
     }
 
     /// How the first packet of an input queue may advance, if it may.
@@ -249,6 +265,8 @@ impl TiledFabric {
         out: &mut Outbox<Self, Q>,
     ) {
         self.ports[port].next_stash_column = ((column + 1) % self.geometry.columns) as u8;
+        let switch = self.ports[port].switch;
+        self.switches[switch].promised[column as usize] += pages(flits);
         let channel = self.geometry.store();
         self.drop_off(now, port, packet, column, channel, flits, out);
     }

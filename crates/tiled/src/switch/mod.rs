@@ -79,6 +79,10 @@ pub(crate) struct Switch {
     pub(crate) due: Due,
     /// Columns with a stash.
     pub(crate) stash_columns: u64,
+    /// By column: room in its stashes that is promised to packets on their way there.
+    pub(crate) promised: Box<[u32]>,
+    /// Inputs with a packet that could not advance when their bus was last looked at.
+    pub(crate) blocked: u64,
     /// Copies to be sent again, of this tick: (port, copy).
     pub(crate) returning: Vec<(u32, u32, u8)>,
     /// Copies that are not needed any more, of this tick: (port, copy).

@@ -13,7 +13,7 @@ use crate::switch::first_from;
 
 /// A stash is divided into pages of two flits (G002-6: two interleaved banks).
 #[inline]
-fn pages(flits: u16) -> u32 {
+pub(super) fn pages(flits: u16) -> u32 {
     u32::from(flits).next_multiple_of(2)
 }
 
@@ -73,6 +73,9 @@ impl TiledFabric {
         state.next_row = ((row + 1) % rows) as u8;
         state.stash_until = now + self.clock.period * u64::from(flits);
         state.stash_used += pages(flits);
+        let (switch, column) = (state.switch, self.geometry.column(u32::from(state.number)));
+        self.switches[switch].promised[column as usize] -= pages(flits);
+        let state = &mut self.ports[port];
         state.stash_peak = state.stash_peak.max(state.stash_used);
         assert!(
             state.stash_used <= state.stash_capacity,
@@ -118,11 +121,13 @@ impl TiledFabric {
     pub(super) fn free_stash(&mut self, port: u32, flits: u16) {
         let state = &mut self.ports[port];
         state.stash_used -= pages(flits);
+        let switch = &mut self.switches[state.switch];
         if state.stash_blocked {
             state.stash_blocked = false;
-            let number = state.number;
-            self.switches[state.switch].due.stashes |= 1 << number;
+            switch.due.stashes |= 1 << state.number;
         }
+        // Inputs may have waited for it.
+        switch.due.buses |= std::mem::take(&mut switch.blocked);
     }
 }
 

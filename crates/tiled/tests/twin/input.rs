@@ -179,19 +179,22 @@ impl Twin<'_> {
         }
     }
 
-    /// The column for a packet to be stored: the one with the most room, if there is room at all.
+    /// The column for a packet to be stored: the one whose stashes have the most room that nobody is on the way to, if
+    /// there is room in front of its tile.
     fn stash_column(&self, s: usize, p: usize, n: u32) -> Option<usize> {
         let (shape, switch) = (self.shape, &self.switches[s]);
-        let has_stash = |c: usize| {
-            let ports = c * shape.outputs..(c + 1) * shape.outputs;
-            ports.into_iter().any(|q| switch.stashes[q].capacity > 0)
-        };
         let free = |c: usize| {
+            let ports = c * shape.outputs..(c + 1) * shape.outputs;
+            let room: u32 = ports.map(|q| switch.stashes[q].free()).sum();
+            room.checked_sub(switch.promised[c])
+                .expect("no more is promised than there is")
+        };
+        let fits_row = |c: usize| {
             let used = switch.rows[shape.at_row(p, c)].used[shape.store()];
-            self.tiled.row_buffer - used
+            used + n <= self.tiled.row_buffer
         };
         let fitting: Vec<usize> = (0..shape.columns)
-            .filter(|&c| has_stash(c) && free(c) >= n)
+            .filter(|&c| free(c) >= n.next_multiple_of(2) && fits_row(c))
             .collect();
         let most = fitting.iter().map(|&c| free(c)).max()?;
         let best: Vec<usize> = fitting.into_iter().filter(|&c| free(c) == most).collect();
@@ -286,6 +289,7 @@ impl Twin<'_> {
         if let Some(column) = way.store {
             switch.rows[shape.at_row(p, column)].used[shape.store()] += n;
             switch.inputs[p].next_stash_column = (column + 1) % shape.columns;
+            switch.promised[column] += n.next_multiple_of(2);
             self.counts.stashed += 1;
         }
         let input = &mut switch.inputs[p];

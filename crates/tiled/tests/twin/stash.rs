@@ -66,6 +66,8 @@ impl Twin<'_> {
         let stash = &mut switch.stashes[j];
         stash.next_row = (r + 1) % shape.rows;
         stash.used += taken;
+        switch.promised[shape.column(j)] -= taken;
+        let stash = &mut switch.stashes[j];
         stash.storing = Some(Passing {
             reading: Reading::new(id, packet.flits),
             row: r,

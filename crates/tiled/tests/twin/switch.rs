@@ -256,6 +256,8 @@ pub(crate) struct Switch {
     pub(crate) columns: Vec<Column>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) stashes: Vec<Stash>,
+    /// By column: room in its stashes that packets on their way there will take.
+    pub(crate) promised: Vec<u32>,
     /// Flits between the blocks. (input, column, VOQ there).
     pub(crate) to_rows: Line<(usize, usize, Voq, Flit)>,
     /// (output, row, channel).
@@ -335,6 +337,7 @@ impl Switch {
             columns: (0..ports * shape.rows).map(|_| column()).collect(),
             outputs: (0..ports).map(output).collect(),
             stashes: (0..ports).map(stash).collect(),
+            promised: vec![0; shape.columns],
             peers,
             classes,
             to_rows: Line::new(),
