@@ -4,6 +4,7 @@ use netloom_arbitration::Arbiter;
 use netloom_packet::{Cursor, N_SCS, Rows, Slab};
 use netloom_topology::{Egress, Peer as Wired};
 use netloom_units::{NicId, Port as PortNumber, Sc, Sl, SwitchId, Tick};
+use rustc_hash::FxHashMap;
 
 use crate::connections::Meters;
 use crate::event::Event;
@@ -13,7 +14,6 @@ use crate::mask::Mask;
 use crate::nic::{Admittance, Nic, NicQueue};
 use crate::plan::{Allocation, Architecture, FabricPlan, FlowControl, NicQueues};
 use crate::port::{InputQueue, NIL, OutputQueue, Peer, Place, Port};
-use crate::receiver::Receiver;
 use crate::recorder::{Counters, Row};
 use crate::room::Limits;
 use crate::shape::Shape;
@@ -313,13 +313,16 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         classes: plan.classes.clone(),
         row_of,
         slot_of,
+        keeps_order,
         input_queues: vec![InputQueue::default(); ports.len() * n_queues].into(),
         output_queues: vec![OutputQueue::default(); ports.len() * n_vls].into(),
         requests: Requests::new(radix, asking_lanes),
         cursors: vec![Cursor::default(); nics.len() * plan.classes.len()],
         messages: Slab::default(),
-        receiver: Receiver::new(nics.len(), n_rows, keeps_order, counts_order),
+        last_latency: vec![None; nics.len() * n_rows],
         nic_flits: vec![0; nics.len() * n_rows],
+        partial: FxHashMap::default(),
+        last_sequence: counts_order.then(FxHashMap::default),
         packets: Slab::default(),
         heads: Box::default(),
         meters: Meters::new(plan, number),

@@ -7,7 +7,8 @@ use netloom_engine::{EventQueue, Model, Outbox};
 use netloom_packet::{Cursor, N_SCS, Packet, Rows, SlSegmentation, Slab};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
-use netloom_units::{NicId, SwitchId, Tick, Vl};
+use netloom_units::{NicId, Sl, SwitchId, Tick, Vl};
+use rustc_hash::FxHashMap;
 
 use crate::channels::Channels;
 use crate::connections::Meters;
@@ -17,7 +18,6 @@ use crate::nic::{Admittance, Created, Message, Nic, NicQueue};
 use crate::plan::{Allocation, ClassPlan};
 use crate::port::{InputQueue, OutputQueue, Port};
 use crate::queue_scheme::QueueMap;
-use crate::receiver::Receiver;
 use crate::recorder::{Counters, Row};
 use crate::room::Limits;
 use crate::shape::Shape;
@@ -97,6 +97,7 @@ pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
     pub(crate) row_of: Vec<[u8; 16]>,
     /// The NIC queue of each service channel.
     pub(crate) slot_of: [u8; N_SCS],
+    pub(crate) keeps_order: bool,
 
     // Switches.
     pub(crate) switches: Rows<Switch<W>>,
@@ -113,9 +114,14 @@ pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
     pub(crate) n_slots: usize,
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) messages: Slab<Message>,
+    /// Latency of the last message of each (NIC, row), for jitter.
+    pub(crate) last_latency: Vec<Option<std::num::NonZero<u64>>>,
     /// Flits injected by each (NIC, row).
     pub(crate) nic_flits: Vec<u64>,
-    pub(crate) receiver: Receiver,
+    /// Packets of unfinished messages that have arrived, where packets may overtake each other.
+    pub(crate) partial: FxHashMap<(NicId, u32), (u32, u32)>,
+    /// The last packet of each (source, destination, service level).
+    pub(crate) last_sequence: Option<FxHashMap<(NicId, NicId, Sl), u32>>,
 
     // Everything.
     pub(crate) packets: Slab<Stored>,

@@ -35,7 +35,6 @@ mod plan;
 mod port;
 mod queue_scheme;
 mod ramp;
-mod receiver;
 mod recorder;
 mod room;
 mod shape;
@@ -56,7 +55,6 @@ pub use plan::{
 pub use port::PortUse;
 pub use queue_scheme::QueueMap;
 pub use ramp::Pace;
-pub use receiver::Receiver;
 pub use recorder::{Counters, Protocol, Row};
 pub use room::Sizes;
 pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use netloom_fabric::{
-    Architecture, Counters, FabricPlan, Protocol, Receiver, Row, StashUse, Tiled, Watch, rows,
+    Architecture, Counters, FabricPlan, Protocol, Row, StashUse, Tiled, Watch, rows,
 };
 use netloom_packet::{Cursor, Rows, Slab};
 use netloom_random::{Purpose, Stream};
@@ -292,10 +292,12 @@ pub(crate) fn partition(
         messages: Slab::default(),
         flows: Slab::default(),
         created: Vec::new(),
-        receiver: Receiver::new(nics.len(), n_rows, false, plan.count_reordering),
+        last_latency: vec![None; nics.len() * n_rows],
         nic_flits: vec![0; nics.len() * n_rows],
+        partial: FxHashMap::default(),
         arrived: FxHashSet::default(),
         seen: FxHashSet::default(),
+        last_sequence: plan.count_reordering.then(FxHashMap::default),
         nics: nics.into(),
         packets: Slab::default(),
         rows: vec![Row::default(); n_rows],

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use netloom_engine::{EventQueue, Model, Outbox};
 use netloom_fabric::{
-    ClassPlan, Counters, Protocol, Receiver, Row, Stage, StashUse, Step, TileStages, Watch, Window,
+    ClassPlan, Counters, Protocol, Row, Stage, StashUse, Step, TileStages, Watch, Window,
 };
 use netloom_packet::{Cursor, Packet, Rows, SlSegmentation, Slab};
 use netloom_random::Stream;
 use netloom_routing::Forwarding;
-use netloom_units::{Clock, NicId, Tick};
+use netloom_units::{Clock, NicId, Sl, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::Event;
@@ -79,13 +79,18 @@ pub(crate) struct TiledFabric {
     pub(crate) flows: Slab<Flow>,
     /// Messages created in this tick.
     pub(crate) created: Vec<(u32, Created)>,
+    /// Latency of the last message of each (NIC, row), for jitter.
+    pub(crate) last_latency: Vec<Option<std::num::NonZero<u64>>>,
     /// Flits injected by each (NIC, row).
     pub(crate) nic_flits: Vec<u64>,
-    pub(crate) receiver: Receiver,
+    /// Packets of unfinished messages that have arrived.
+    pub(crate) partial: FxHashMap<(NicId, u32), (u32, u32)>,
     /// Messages that have arrived and that a program has not yet received.
     pub(crate) arrived: FxHashSet<(NicId, NicId, u32)>,
     /// Data packets delivered, where one may come twice.
     pub(crate) seen: FxHashSet<(NicId, u32)>,
+    /// The last packet of each (source, destination, service level), where reordering is counted.
+    pub(crate) last_sequence: Option<FxHashMap<(NicId, NicId, Sl), u32>>,
 
     // Everything.
     pub(crate) packets: Slab<Record>,

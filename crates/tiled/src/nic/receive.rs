@@ -1,7 +1,11 @@
 //! Receiving: packets end here, are answered, and complete messages.
 
+use std::num::NonZero;
+
 use netloom_engine::{EventQueue, Outbox};
 use netloom_fabric::Stage;
+use netloom_metrics::Delivery;
+use netloom_packet::Packet;
 use netloom_units::Tick;
 
 use crate::event::Event;
@@ -36,6 +40,20 @@ impl TiledFabric {
         }
     }
 
+    /// Counts a delivery.
+    fn count(&mut self, packet: &Packet, now: Tick) {
+        self.counters.delivered += 1;
+        self.counters.digest.add(&Delivery {
+            source: packet.source.0,
+            sequence: packet.sequence,
+            destination: packet.destination.0,
+            generation: packet.generation.0,
+            tail: now.0,
+            flits: packet.flits,
+            sl: packet.sl.0,
+        });
+    }
+
     /// A data packet: it is answered, and counts if it is whole and new.
     fn data_arrives(&mut self, now: Tick, nic: u32, record: &Record) {
         let packet = record.packet;
@@ -61,13 +79,39 @@ impl TiledFabric {
             self.protocol.duplicates += 1;
             return;
         }
-        self.counters.deliver(&packet, now);
-        let row = &mut self.rows[usize::from(packet.class)];
-        let is_complete = self.receiver.receive(nic, &packet, now, row);
-        if is_complete && !self.nics[nic].steps.is_empty() {
-            let key = (packet.destination, packet.source, packet.message);
-            self.arrived.insert(key);
-            self.nics[nic].runs_program = true;
+        self.count(&packet, now);
+        let is_late = self.is_late(&packet);
+        let is_complete = self.completes(&packet);
+        let row = usize::from(packet.class);
+        let at = nic as usize * self.rows.len() + row;
+        let recorded = &mut self.rows[row];
+        recorded.delivered_packets += 1;
+        recorded.delivered_flits += u64::from(packet.flits);
+        recorded.hops += u64::from(packet.hops);
+        recorded.reordered += u64::from(is_late);
+        let latency = now - packet.generation;
+        recorded.network_latency.record(now - packet.injection);
+        let is_single = packet.label.is_last() && packet.index == 0;
+        if is_single {
+            recorded.record_single(latency);
+        } else {
+            recorded.packet_latency.record(latency);
+        }
+        if is_complete {
+            recorded.delivered_messages += 1;
+            recorded.last_delivery = Some(now);
+            if !is_single {
+                recorded.message_latency.record(latency);
+            }
+            if let Some(last) = self.last_latency[at] {
+                recorded.jitter.record(last.get().abs_diff(latency));
+            }
+            self.last_latency[at] = NonZero::new(latency);
+            if !self.nics[nic].steps.is_empty() {
+                let key = (packet.destination, packet.source, packet.message);
+                self.arrived.insert(key);
+                self.nics[nic].runs_program = true;
+            }
         }
         if self.watch.is_some() {
             let nic = packet.destination;
@@ -82,7 +126,7 @@ impl TiledFabric {
             self.protocol.discarded += 1;
             return;
         }
-        self.counters.deliver(&packet, now);
+        self.count(&packet, now);
         if record.flags.has(Flags::VOID) {
             return;
         }
@@ -102,5 +146,36 @@ impl TiledFabric {
             Standing::Idle => self.forget_flow(now, nic, at),
             Standing::Active => {}
         }
+    }
+
+    /// Whether this packet completes its message: packets may overtake each other, so they are counted until all
+    /// up to the last are here.
+    fn completes(&mut self, packet: &Packet) -> bool {
+        if packet.label.is_last() && packet.index == 0 {
+            return true;
+        }
+        let key = (packet.source, packet.message);
+        let (arrived, total) = self.partial.entry(key).or_insert((0, u32::MAX));
+        *arrived += 1;
+        if packet.label.is_last() {
+            *total = packet.index + 1;
+        }
+        let is_complete = arrived == total;
+        if is_complete {
+            self.partial.remove(&key);
+        }
+        is_complete
+    }
+
+    /// Whether a later packet of the same flow was here first.
+    fn is_late(&mut self, packet: &Packet) -> bool {
+        let Some(last) = &mut self.last_sequence else {
+            return false;
+        };
+        let key = (packet.source, packet.destination, packet.sl);
+        let flow = last.entry(key).or_insert(packet.sequence);
+        let is_late = packet.sequence < *flow;
+        *flow = (*flow).max(packet.sequence);
+        is_late
     }
 }
