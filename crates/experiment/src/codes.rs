@@ -248,7 +248,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0341",
         "a tiled switch has no arbiters and no lanes by service level",
         "Its virtual channels are those of the routing, all service levels share them, and channels, rows and flows take turns. \
-         So `qos.vls` is 1, and `arbiter`, `nic-arbiter` and NIC queueing have nothing to choose.",
+         So `qos.vls` is 1, `arbiter`, `nic-arbiter` and NIC queueing have nothing to choose, no table can keep bandwidth for \
+         `[connections]`, and `measure.waits` has nothing to measure.",
     ),
     (
         "E0342",

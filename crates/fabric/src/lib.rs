@@ -19,8 +19,11 @@
 //! Flow control is one of three at a sender (`flow.rs`): credits per lane, credits per queue of the next
 //! switch, or PAUSE per lane.
 //!
-//! What it leaves out: bit errors and loss (a lossless fabric never drops), adaptive routing, congestion
-//! control. Management traffic (VL15) has its own lane and priority and no special packets.
+//! Plans of all machines are described here; tiled switches, with acknowledging endpoints, congestion control,
+//! adaptive routing and faults, are simulated by the crate `netloom-tiled` behind the same [`Simulation`].
+//!
+//! What this model leaves out: those four, and so every loss (a lossless fabric never drops). Management traffic
+//! (VL15) has its own lane and priority and no special packets.
 
 mod build;
 mod channels;
@@ -59,5 +62,5 @@ pub use recorder::{Counters, Protocol, Row};
 pub use room::Sizes;
 pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};
 pub use stall::Waiting;
-pub use tiles::{Endpoints, Faults, Marking, PortBuffers, StashUse, TileStages, Tiled, Window};
+pub use tiles::{Endpoints, Faults, PortBuffers, StashUse, TileStages, Tiled, Window};
 pub use trace::{Stage, Step, Watch};

@@ -33,8 +33,6 @@ pub struct Tiled {
     pub ports: Vec<PortBuffers>,
     /// What unused port buffers are used for; nothing if `None`.
     pub stash: Option<StashUse>,
-    /// When an input marks packets (ECN); never if `None`.
-    pub marking: Option<Marking>,
     /// What goes wrong on purpose.
     pub faults: Faults,
     /// What endpoints do beyond sending and receiving.
@@ -67,8 +65,8 @@ pub struct PortBuffers {
     pub output: Sizes,
     /// Kept for packets of any port of the switch.
     pub stash: u32,
-    /// An input with more flits than this marks packets.
-    pub marks_above: u32,
+    /// An input with more flits than this is congested and marks packets (ECN); never if `None`.
+    pub marks_above: Option<u32>,
 }
 
 /// What unused port buffers are used for.
@@ -82,11 +80,6 @@ pub enum StashUse {
     /// Packets for an endpoint of the switch that cannot advance are put aside by congested inputs.
     Congestion,
 }
-
-/// Explicit congestion notification by switches. An input is congested above
-/// [`PortBuffers::marks_above`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Marking;
 
 /// Errors, drawn for every packet at every switch it crosses.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

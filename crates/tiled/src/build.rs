@@ -185,11 +185,10 @@ pub(crate) fn partition(
                 ready: 0,
                 bus_until: Tick::ZERO,
                 bus_watched: false,
-                bus_blocked: false,
                 next_channel: 0,
                 next_stash_column: 0,
                 occupancy: 0,
-                marks_above: buffers.marks_above,
+                marks_above: buffers.marks_above.unwrap_or(u32::MAX),
                 columns: 0,
                 multiplexer_until: Tick::ZERO,
                 multiplexer_wake: Tick::NEVER,
@@ -216,7 +215,6 @@ pub(crate) fn partition(
                 input_residence: 0,
                 output_residence: 0,
                 output_peak: 0,
-                stash_peak: 0,
             });
         }
         switches.push(switch);
@@ -266,7 +264,6 @@ pub(crate) fn partition(
         row_buffer: tiled.row_buffer as u16,
         column_buffer: tiled.column_buffer as u16,
         stash_use: tiled.stash,
-        marks: tiled.marking.is_some(),
         forwarding: plan.forwarding.clone(),
         segmentation: plan.segmentation,
         classes: plan.classes.clone(),
@@ -291,7 +288,6 @@ pub(crate) fn partition(
         cursors: vec![Cursor::default(); nics.len() * plan.classes.len()],
         messages: Slab::default(),
         flows: Slab::default(),
-        created: Vec::new(),
         last_latency: vec![None; nics.len() * n_rows],
         nic_flits: vec![0; nics.len() * n_rows],
         partial: FxHashMap::default(),
@@ -320,8 +316,8 @@ impl TiledFabric {
                 each(Tick::ZERO, Event::Begin { nic });
             }
             for class in 0..self.classes.len() as u8 {
-                if let Some((when, event)) = self.next_arrival(nic, class) {
-                    each(when, event);
+                if let Some((when, created)) = self.next_message(nic, class) {
+                    each(when, created.event(nic));
                 }
             }
         }

@@ -37,7 +37,6 @@ pub(crate) struct TiledFabric {
     pub(crate) row_buffer: u16,
     pub(crate) column_buffer: u16,
     pub(crate) stash_use: Option<StashUse>,
-    pub(crate) marks: bool,
     pub(crate) forwarding: Arc<Forwarding>,
     pub(crate) segmentation: SlSegmentation,
     pub(crate) classes: Vec<ClassPlan>,
@@ -77,8 +76,6 @@ pub(crate) struct TiledFabric {
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) messages: Slab<Message>,
     pub(crate) flows: Slab<Flow>,
-    /// Messages created in this tick.
-    pub(crate) created: Vec<(u32, Created)>,
     /// Latency of the last message of each (NIC, row), for jitter.
     pub(crate) last_latency: Vec<Option<std::num::NonZero<u64>>>,
     /// Flits injected by each (NIC, row).

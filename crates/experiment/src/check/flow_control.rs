@@ -23,11 +23,16 @@ pub(crate) fn fits(
         .written("link.flow-control.kind")
         .unwrap_or(desk.places.of("link.flow-control"));
     let mut is_good = true;
-    if let ArchitectureSpec::Hierarchical(_) = switch.architecture {
+    let kind = match switch.architecture {
+        ArchitectureSpec::Hierarchical(_) => Some("hierarchical"),
+        ArchitectureSpec::Tiled(_) => Some("tiled"),
+        _ => None,
+    };
+    if let Some(kind) = kind {
         let note = desk.notes.error(
             "E0323",
             place,
-            format!("hierarchical switches have no flow control `{name}`"),
+            format!("{kind} switches have no flow control `{name}`"),
         );
         if let Some(kind) = desk.places.written("switch.kind") {
             note.also(kind, "the switches");

@@ -147,21 +147,32 @@ pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
     false
 }
 
-/// Whether the file asks for an arbiter that a tiled switch does not have.
-pub(crate) fn policies(desk: &mut Desk<'_>) -> bool {
+/// Whether the file asks for what a tiled switch does not have: arbiters, and what counts or needs them.
+pub(crate) fn meaningless(waits: bool, desk: &mut Desk<'_>) -> bool {
+    let turns = "channels and flows take turns there: leave it out";
+    let unmeasured = "waits at outputs are not measured there: leave it out";
+    let keys = [
+        ("qos.arbiter", turns),
+        ("qos.nic-arbiter", turns),
+        ("nic.queues", turns),
+        (
+            "connections",
+            "no table gives connections their bandwidth there: leave them out, or write kind = \"cioq\" in [switch]",
+        ),
+        ("measure.waits", unmeasured),
+    ];
     let mut is_good = true;
-    for key in ["qos.arbiter", "qos.nic-arbiter", "nic.queues"] {
-        if let Some(place) = desk.places.written(key) {
-            let name = key.rsplit('.').next().unwrap_or(key);
-            desk.notes
-                .error(
-                    "E0341",
-                    place,
-                    format!("`{name}` has no meaning with tiled switches"),
-                )
-                .help("channels and flows take turns there: leave it out");
-            is_good = false;
+    for (key, help) in keys {
+        let Some(place) = desk.places.written(key) else {
+            continue;
+        };
+        if key == "measure.waits" && !waits {
+            continue;
         }
+        let name = key.rsplit('.').next().unwrap_or(key);
+        let message = format!("`{name}` has no meaning with tiled switches");
+        desk.notes.error("E0341", place, message).help(help);
+        is_good = false;
     }
     is_good
 }

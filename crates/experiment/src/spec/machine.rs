@@ -31,6 +31,9 @@ pub(crate) struct Around<'a> {
     pub(crate) way: Option<&'a Forwarding>,
     pub(crate) timing: &'a Timing,
     pub(crate) lanes: &'a LaneMap,
+    pub(crate) seed: u64,
+    /// Whether waits at outputs are measured.
+    pub(crate) waits: bool,
     /// The arbiter of the switches, where the file says it.
     pub(crate) policy: Option<&'a dyn Policy>,
 }

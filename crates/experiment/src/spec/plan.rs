@@ -187,6 +187,8 @@ pub(crate) fn build(
                 way: way.as_ref(),
                 timing,
                 lanes,
+                seed,
+                waits: measure.as_ref().is_some_and(|measure| measure.waits),
                 policy: policy.filter(|_| !at_switches),
             };
             machine(switch, link, nic, &around, desk)

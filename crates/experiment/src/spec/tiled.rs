@@ -1,7 +1,7 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Architecture, Endpoints, FlowControl, LinkTiming, Marking, NicQueues, PortBuffers, Sizes,
+    Architecture, Endpoints, Faults, FlowControl, LinkTiming, NicQueues, PortBuffers, Sizes,
     StashUse, SwitchPlan, Tiled, Window,
 };
 use netloom_units::{Ratio, Time};
@@ -35,16 +35,17 @@ pub(crate) fn machine(
     let flit = link.segmentation.flit.0;
     let largest = u32::from(lanes.largest.iter().copied().max().unwrap_or(1).max(1));
     let n_ports = spec.ports.unwrap_or(topology.radix());
-    let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), lanes.n_vls, desk);
+    let acknowledges = nic.acknowledge.unwrap_or(true);
+    // Acknowledgements have a channel of their own on the links of endpoints.
+    let n_vls = lanes.n_vls.max(1 + u8::from(acknowledges));
+    let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), n_vls, desk);
     is_good &= check::tiled::lanes(around, desk);
     is_good &= check::tiled::core(timing, desk);
     is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
-    is_good &= check::tiled::policies(desk);
+    is_good &= check::tiled::meaningless(around.waits, desk);
     is_good &= check::tiled::protocol(spec, nic, desk);
     is_good &= check::tiled::window(nic.congestion.as_ref(), largest, desk);
 
-    let acknowledges = nic.acknowledge.unwrap_or(true);
-    let n_vls = lanes.n_vls.max(1 + u8::from(acknowledges));
     let buffer = spec.port_buffer.0 / flit;
     let ports: Vec<PortBuffers> = timing
         .names
@@ -72,7 +73,7 @@ pub(crate) fn machine(
                 max: vec![normal; reserve.len()].into(),
                 min: reserve,
             };
-            let marks_above = nic.congestion.map_or(0, |ecn| {
+            let marks_above = nic.congestion.map(|ecn| {
                 let base = match ecn.mark_base {
                     MarkBase::Normal => f64::from(normal),
                     MarkBase::Full => buffer as f64,
@@ -113,8 +114,10 @@ pub(crate) fn machine(
         stages: spec.stages,
         ports,
         stash,
-        marking: nic.congestion.map(|_| Marking),
-        faults: spec.faults,
+        faults: Faults {
+            seed: around.seed,
+            ..spec.faults
+        },
         endpoints: Endpoints {
             acknowledgement: acknowledges.then_some(1),
             window: nic.congestion.map(|ecn| window(&ecn, largest, host)),

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use netloom_units::{NicId, Tick};
 use rustc_hash::FxHashMap;
 
+use crate::event::Event;
 use crate::pool::Pool;
 use crate::record::NIL;
 use crate::window::EcnFlow;
@@ -26,6 +27,20 @@ pub(crate) struct Created {
     pub(crate) destination: NicId,
     /// Payload.
     pub(crate) bytes: u32,
+}
+
+impl Created {
+    /// As what happens to a NIC.
+    pub(crate) fn event(self, nic: u32) -> Event {
+        Event::Arrival {
+            class: self.class,
+            sl: self.sl,
+            flow: self.flow,
+            nic,
+            destination: self.destination.0,
+            bytes: self.bytes,
+        }
+    }
 }
 
 /// A message that waits at its NIC.
@@ -108,6 +123,8 @@ pub(crate) struct Nic {
     pub(crate) sequence: u32,
     /// Messages created so far.
     pub(crate) messages: u32,
+    /// Messages created in this tick.
+    pub(crate) created: Vec<Created>,
     pub(crate) answers: VecDeque<Answer>,
     /// First and last flow of the ring.
     pub(crate) ring: (u32, u32),
@@ -134,6 +151,7 @@ impl Nic {
             credit,
             sequence: 0,
             messages: 0,
+            created: Vec::new(),
             answers: VecDeque::new(),
             ring: (NIL, NIL),
             flows: FxHashMap::default(),

@@ -32,7 +32,7 @@ impl TiledFabric {
         if record.is_data() {
             self.data_arrives(now, nic, &record);
         } else {
-            self.answer_arrives(now, nic, &record);
+            self.answer_arrives(now, nic, &record, out);
         }
         let state = &self.nics[nic];
         if !state.answers.is_empty() || !state.activated.is_empty() || state.runs_program {
@@ -120,7 +120,13 @@ impl TiledFabric {
     }
 
     /// An acknowledgement: its flow may send more.
-    fn answer_arrives(&mut self, now: Tick, nic: u32, record: &Record) {
+    fn answer_arrives<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        record: &Record,
+        out: &mut Outbox<Self, Q>,
+    ) {
         let packet = record.packet;
         if record.flags.has(Flags::CORRUPT) {
             self.protocol.discarded += 1;
@@ -144,6 +150,8 @@ impl TiledFabric {
         match flow.standing {
             Standing::Parked => self.nics[nic].activated.push(at),
             Standing::Idle => self.forget_flow(now, nic, at),
+            // Cut, it may have to leave its turn to the next flow, although it waited for room at the switch.
+            Standing::Active if is_marked && self.nics[nic].is_blocked => self.mark_nic(nic, out),
             Standing::Active => {}
         }
     }

@@ -2,8 +2,8 @@
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_fabric::Stage;
-use netloom_packet::{Arrival, Label, Packet};
-use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
+use netloom_packet::{Label, Packet};
+use netloom_units::{Clock, Sc, Sl, Tick, Vl};
 
 use crate::event::Event;
 use crate::model::TiledFabric;
@@ -26,31 +26,24 @@ impl TiledFabric {
         }
     }
 
-    /// The next message of a class at a NIC: when, and as an event.
-    pub(crate) fn next_arrival(&mut self, nic: u32, class: u8) -> Option<(Tick, Event)> {
+    /// The next message of a class at a NIC, and when it is created.
+    pub(crate) fn next_message(&mut self, nic: u32, class: u8) -> Option<(Tick, Created)> {
         let plan = &self.classes[usize::from(class)];
         if plan.source.program().is_some() {
             return None;
         }
         let cursor = &mut self.cursors[nic as usize * self.classes.len() + usize::from(class)];
         let state = &self.nics[nic];
-        let Arrival {
-            cycle,
-            destination,
-            bytes,
-            sl,
-            flow,
-        } = plan.source.next(state.id, cursor)?;
-        let when = Tick(cycle * self.wires[u32::from(state.wire)].flit);
-        let event = Event::Arrival {
+        let arrival = plan.source.next(state.id, cursor)?;
+        let when = Tick(arrival.cycle * self.wires[u32::from(state.wire)].flit);
+        let created = Created {
             class,
-            sl: sl.unwrap_or(plan.sl.0),
-            flow,
-            nic,
-            destination: destination.0,
-            bytes,
+            sl: arrival.sl.unwrap_or(plan.sl.0),
+            flow: arrival.flow,
+            destination: arrival.destination,
+            bytes: arrival.bytes,
         };
-        Some((when, event))
+        Some((when, created))
     }
 
     /// A workload hands over a message, and perhaps more at the same instant.
@@ -62,56 +55,26 @@ impl TiledFabric {
         out: &mut Outbox<Self, Q>,
     ) {
         let class = created.class;
-        self.created.push((nic, created));
-        loop {
-            match self.next_arrival(nic, class) {
-                Some((when, event)) if when > now => {
-                    out.at(when, event);
-                    break;
-                }
-                Some((
-                    _,
-                    Event::Arrival {
-                        sl,
-                        flow,
-                        destination,
-                        bytes,
-                        ..
-                    },
-                )) => {
-                    let created = Created {
-                        class,
-                        sl,
-                        flow,
-                        destination: NicId(destination),
-                        bytes,
-                    };
-                    self.created.push((nic, created));
-                }
-                _ => break,
+        self.nics[nic].created.push(created);
+        while let Some((when, created)) = self.next_message(nic, class) {
+            if when > now {
+                out.at(when, created.event(nic));
+                break;
             }
+            self.nics[nic].created.push(created);
         }
         self.mark_nic(nic, out);
     }
 
     /// Messages created in this tick join their flows, in order of class.
     fn take_in_messages(&mut self, now: Tick, nic: u32) {
-        if !self.created.iter().any(|(at, _)| *at == nic) {
-            return;
-        }
-        let mut created = std::mem::take(&mut self.created);
+        let mut created = std::mem::take(&mut self.nics[nic].created);
         // Stable: messages of one class stay in their order.
-        let mut own: Vec<Created> = created
-            .iter()
-            .filter(|(at, _)| *at == nic)
-            .map(|(_, created)| *created)
-            .collect();
-        created.retain(|(at, _)| *at != nic);
-        self.created = created;
-        own.sort_by_key(|created| created.class);
-        for created in own {
+        created.sort_by_key(|created| created.class);
+        for created in created.drain(..) {
             self.enqueue(now, nic, created);
         }
+        self.nics[nic].created = created;
     }
 
     /// A message joins its flow.
@@ -298,7 +261,7 @@ impl TiledFabric {
         if self.nics[nic].runs_program {
             self.run_programs(now, nic);
         }
-        if !self.created.is_empty() {
+        if !self.nics[nic].created.is_empty() {
             self.take_in_messages(now, nic);
         }
         if !self.nics[nic].activated.is_empty() {

@@ -47,7 +47,9 @@ impl TiledFabric {
             self.watch_bus(port, out);
             return;
         }
-        input.bus_blocked = false;
+        let (switch, own) = (input.switch, 1 << input.number);
+        self.switches[switch].blocked &= !own;
+        let input = &self.ports[port];
         let lanes = self.geometry.lanes;
         let mut asking = u64::from(input.ready);
         let pointer = input.next_channel;
@@ -68,9 +70,7 @@ impl TiledFabric {
                 }
                 return;
             }
-            input.bus_blocked = true;
-            let (switch, number) = (input.switch, input.number);
-            self.switches[switch].blocked |= 1 << number;
+            self.switches[switch].blocked |= own;
         }
     }
 
@@ -174,7 +174,7 @@ impl TiledFabric {
         }
         let is_congested = input.is_congested();
         input.occupancy -= u32::from(flits);
-        if self.marks && is_data && is_congested {
+        if is_data && is_congested {
             self.packets[id].flags.set(Flags::MARKED, true);
             self.protocol.marked += 1;
         }

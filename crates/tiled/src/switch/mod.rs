@@ -81,7 +81,8 @@ pub(crate) struct Switch {
     pub(crate) stash_columns: u64,
     /// By column: room in its stashes that is promised to packets on their way there.
     pub(crate) promised: Box<[u32]>,
-    /// Inputs with a packet that could not advance when their bus was last looked at.
+    /// Inputs with a packet that could not advance when their bus was last looked at, for want of room in a row
+    /// buffer or in a stash.
     pub(crate) blocked: u64,
     /// Copies to be sent again, of this tick: (port, copy).
     pub(crate) returning: Vec<(u32, u32, u8)>,
@@ -109,15 +110,13 @@ pub(crate) struct Port {
     pub(crate) bus_until: Tick,
     /// An event at the end of the bus's packet is on its way.
     pub(crate) bus_watched: bool,
-    /// A packet waits for room in a row buffer.
-    pub(crate) bus_blocked: bool,
     /// Round robin over virtual channels and the stash.
     pub(crate) next_channel: u8,
     /// Round robin over columns with equally free stashes.
     pub(crate) next_stash_column: u8,
     /// Flits of packets that have not yet begun to leave the input buffer.
     pub(crate) occupancy: u32,
-    /// Above so many flits the input is congested.
+    /// Above so many flits the input is congested; `u32::MAX` for never.
     pub(crate) marks_above: u32,
 
     // As an output.
@@ -161,7 +160,6 @@ pub(crate) struct Port {
     pub(crate) input_residence: u64,
     pub(crate) output_residence: u64,
     pub(crate) output_peak: u32,
-    pub(crate) stash_peak: u32,
 }
 
 /// A tile.

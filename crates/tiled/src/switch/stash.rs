@@ -76,7 +76,6 @@ impl TiledFabric {
         let (switch, column) = (state.switch, self.geometry.column(u32::from(state.number)));
         self.switches[switch].promised[column as usize] -= pages(flits);
         let state = &mut self.ports[port];
-        state.stash_peak = state.stash_peak.max(state.stash_used);
         assert!(
             state.stash_used <= state.stash_capacity,
             "a stash never exceeds its partition"

@@ -289,12 +289,11 @@ impl TiledFabric {
     /// A row bus that waits for room looks again on the next edge.
     #[inline]
     fn wake_bus(&mut self, port: u32) {
-        let input = &mut self.ports[port];
-        if input.bus_blocked {
-            input.bus_blocked = false;
-            let number = input.number;
-            self.switches[input.switch].due.buses |= 1 << number;
-        }
+        let input = &self.ports[port];
+        let switch = &mut self.switches[input.switch];
+        let woken = switch.blocked & 1 << input.number;
+        switch.blocked &= !woken;
+        switch.due.buses |= woken;
     }
 }
 

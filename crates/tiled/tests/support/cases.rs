@@ -266,6 +266,30 @@ fn endpoints() -> Vec<(&'static str, Case)> {
             "windows on one switch",
             single().marking(&[24], WINDOW).hot(3).at(1.0),
         ),
+        // A mark may come to the flow whose turn it is, while it waits for room in the first switch.
+        (
+            "cut while waiting for room",
+            Case {
+                links: vec![link(1, 135)],
+                period: 1,
+                acknowledgement: Some(2),
+                flits: vec![vec![2, 3], vec![24]],
+                seed: 412,
+                until: 1200,
+                ..single()
+                    .buffers(3, 1, 35, 20)
+                    .marking(
+                        &[0],
+                        Window {
+                            most: 48,
+                            step: 1,
+                            ..WINDOW
+                        },
+                    )
+                    .hot(3)
+                    .at(1.0)
+            },
+        ),
         (
             "windows on a dragonfly",
             Case::dragonfly((2, 4, 2), par())

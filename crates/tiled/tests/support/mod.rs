@@ -12,8 +12,8 @@ use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, Endpoints, FabricPlan, Faults, FlowControl,
-    LinkTiming, Marking, NicQueues, Pipeline, PortBuffers, QueueScheme, Sizes, StashUse,
-    SwitchPlan, TileStages, Tiled, Window,
+    LinkTiming, NicQueues, Pipeline, PortBuffers, QueueScheme, Sizes, StashUse, SwitchPlan,
+    TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -368,11 +368,10 @@ impl Case {
                     input: pool(of(&self.input, class)),
                     output: pool(of(&self.output, class)),
                     stash: of(&self.stash, class),
-                    marks_above: of(&self.marks_above, class),
+                    marks_above: self.marking.then(|| of(&self.marks_above, class)),
                 })
                 .collect(),
             stash: self.stash_use,
-            marking: self.marking.then_some(Marking),
             faults: self.faults,
             endpoints: Endpoints {
                 acknowledgement: self.acknowledgement,

@@ -209,7 +209,7 @@ impl Twin<'_> {
     pub(crate) fn is_congested(&self, s: usize, p: usize) -> bool {
         let switch = &self.switches[s];
         let marks_above = self.tiled.ports[switch.classes[p]].marks_above;
-        self.tiled.marking.is_some() && switch.inputs[p].occupancy > marks_above
+        marks_above.is_some_and(|flits| switch.inputs[p].occupancy > flits)
     }
 
     /// Whether and how the head of an input channel may advance.

@@ -1,0 +1,141 @@
+//! Tiled switches: what loads, as what, and what is said about what does not.
+
+use netloom_experiment::render;
+use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_fabric::{Architecture, Tiled};
+
+const DRAGONFLY: &str = "\
+netloom = 1
+[topology]
+kind = \"dragonfly\"
+hosts = 2
+switches = 4
+globals = 2
+ports = 8
+[routing]
+kind = \"par\"
+[[traffic]]
+load = 0.4
+size = { kind = \"fixed\", bytes = \"240 B\" }
+[link]
+rate = \"80 Gb/s\"
+flit = \"10 B\"
+mtu = \"240 B\"
+header = \"0 B\"
+";
+
+fn read(more: &str) -> Loaded {
+    load(&Request::new("test.toml", &format!("{DRAGONFLY}{more}")))
+}
+
+fn said(more: &str) -> String {
+    let loaded = read(more);
+    assert!(loaded.experiment.is_none(), "it has a mistake");
+    render(&loaded.document, &loaded.notes, false)
+}
+
+fn codes(more: &str) -> Vec<&'static str> {
+    let notes = read(more).notes.sorted();
+    notes.into_iter().map(|note| note.code).collect()
+}
+
+fn tiled(loaded: &Loaded) -> Tiled {
+    let experiment = loaded.experiment.as_ref().expect("it loads");
+    match &experiment.fabric.switch.architecture {
+        Architecture::Tiled(tiled) => (**tiled).clone(),
+        other => panic!("not tiled: {other:?}"),
+    }
+}
+
+#[test]
+fn rows_and_columns_are_all_that_a_tiled_switch_needs() {
+    let loaded = read("[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 4\n");
+    let plan = tiled(&loaded);
+    assert_eq!((plan.inputs, plan.outputs), (4, 2), "P = R I = C O");
+    assert_eq!(plan.stash, None);
+    assert_eq!(plan.endpoints.acknowledgement, Some(1));
+    assert!(plan.ports.iter().all(|port| port.marks_above.is_none()));
+}
+
+#[test]
+fn shapes_that_do_not_divide_the_ports_are_told_both_at_once() {
+    insta::assert_snapshot!(said("[switch]\nkind = \"tiled\"\nrows = 3\ncolumns = 5\n"));
+}
+
+#[test]
+fn what_a_tiled_switch_does_not_have_is_refused_and_not_ignored() {
+    insta::assert_snapshot!(said(
+        "flow-control = \"pfc\"
+[switch]
+kind = \"tiled\"
+rows = 2
+columns = 2
+[qos]
+arbiter = \"round-robin\"
+nic-arbiter = \"round-robin\"
+[nic]
+queues = \"per-destination\"
+[connections]
+target = 4
+[measure]
+waits = true
+"
+    ));
+    let quiet = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n[measure]\nwaits = false\n";
+    assert_eq!(codes(quiet), [""; 0], "what is not asked for is no mistake");
+}
+
+#[test]
+fn endpoints_and_stashes_must_go_together() {
+    insta::assert_snapshot!(said(
+        "[switch]
+kind = \"tiled\"
+rows = 2
+columns = 2
+stash = { kind = \"congestion\" }
+[switch.faults]
+corrupt = 0.001
+[nic]
+acknowledge = false
+"
+    ));
+}
+
+/// The channel of acknowledgements counts too: 1 lane of the routing and 17 rows were a panic.
+#[test]
+fn channels_of_acknowledgements_count_among_those_that_fit_a_word() {
+    let text = "\
+netloom = 1
+[topology]
+kind = \"single-switch\"
+ports = 17
+[[traffic]]
+load = 0.4
+message = \"512 B\"
+[switch]
+kind = \"tiled\"
+rows = 17
+columns = 1
+";
+    let acknowledging = load(&Request::new("test.toml", text));
+    let notes = acknowledging.notes.sorted();
+    assert!(notes.iter().any(|note| note.code == "E0340"), "{notes:?}");
+}
+
+/// What goes wrong is drawn from the seed of the run, whether it is the first of a file or a later one.
+#[test]
+fn faults_are_drawn_from_the_seed_of_the_run() {
+    let text = |seed: u64| {
+        format!(
+            "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\nstash = \"reliability\"\n\
+             [switch.faults]\ncorrupt = 0.001\n[measure]\nseed = {seed}\n"
+        )
+    };
+    let first = read(&text(7));
+    assert_eq!(tiled(&first).faults.seed, 7);
+    let later = read(&text(6)).experiment.expect("it loads").with_seed(7);
+    match &later.fabric.switch.architecture {
+        Architecture::Tiled(tiled) => assert_eq!(tiled.faults.seed, 7),
+        other => panic!("not tiled: {other:?}"),
+    }
+}
