@@ -62,5 +62,7 @@ pub use recorder::{Counters, Protocol, Row};
 pub use room::Sizes;
 pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};
 pub use stall::Waiting;
-pub use tiles::{Endpoints, Faults, PortBuffers, StashUse, TileStages, Tiled, Window};
+pub use tiles::{
+    Cuts, Endpoints, Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled, Window,
+};
 pub use trace::{Stage, Step, Watch};

@@ -23,8 +23,10 @@ pub struct Tiled {
     pub inputs: u16,
     /// Outputs of a tile (O): a switch has C × O ports.
     pub outputs: u16,
-    /// Flits that one virtual channel may have in front of a tile input, over all outputs of the tile.
+    /// Flits in front of a tile input for each virtual channel.
     pub row_buffer: u32,
+    /// Whether that is for all outputs of the tile, or for each.
+    pub row_space: RowSpace,
     /// Flits that one virtual channel may have between a row and an output.
     pub column_buffer: u32,
     /// Latencies of the stages.
@@ -37,6 +39,15 @@ pub struct Tiled {
     pub faults: Faults,
     /// What endpoints do beyond sending and receiving.
     pub endpoints: Endpoints,
+}
+
+/// How the buffer of a virtual channel in front of a tile, a queue for each output, is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowSpace {
+    /// The queues share it: packets for a busy output may keep others out.
+    Shared,
+    /// Each queue has its own. The channel to stashes has one queue, because its output is chosen when it is served.
+    PerOutput,
 }
 
 /// Latencies inside a tiled switch, in cycles of its clock.
@@ -117,8 +128,19 @@ pub struct Window {
     pub most: u32,
     /// Never less than this.
     pub least: u32,
-    /// A marked acknowledgement leaves this share of it: (numerator, denominator).
+    /// A cut leaves this share of it: (numerator, denominator).
     pub cut: (u32, u32),
+    /// Which marked acknowledgements cut it.
+    pub cuts: Cuts,
     /// It grows by one flit every so many ticks.
     pub step: u64,
+}
+
+/// Which marked acknowledgements cut a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cuts {
+    /// Every one.
+    EveryMark,
+    /// Those of packets sent after the last cut: at most one for each window of packets, as TCP does (RFC 3168).
+    OncePerWindow,
 }

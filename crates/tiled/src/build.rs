@@ -280,7 +280,7 @@ pub(crate) fn partition(
         tile_inputs: vec![TileInput::default(); n_tile_inputs].into(),
         tile_outputs: vec![TileOutput::default(); n_tile_outputs].into(),
         row_queues: fifos(n_tile_inputs * geometry.outputs as usize * channels),
-        row_used: vec![0; n_tile_inputs * channels].into(),
+        row_used: vec![0; n_tile_inputs * geometry.spaces as usize * channels].into(),
         column_queues: fifos(n_tile_outputs * channels),
         column_used: vec![0; n_tile_outputs * channels].into(),
         output_queues: fifos(n_ports * lanes),

@@ -1,6 +1,6 @@
 //! Where ports, tiles and buffers are: the arithmetic of rows and columns.
 
-use netloom_fabric::Tiled;
+use netloom_fabric::{RowSpace, Tiled};
 
 /// Ports, tile inputs times channels, and tiles are sets of 64 bits; tile inputs and outputs of 16.
 pub(crate) const MOST_PORTS: usize = 64;
@@ -24,6 +24,8 @@ pub(crate) struct Geometry {
     pub(crate) lanes: u32,
     /// Virtual channels inside a switch: those of links, the one to stashes, the one from stashes.
     pub(crate) channels: u32,
+    /// Spaces of a channel in front of a tile input: one, or one for each output.
+    pub(crate) spaces: u32,
     /// The row of each input.
     pub(crate) row_of: [u8; MOST_PORTS],
     /// The column of each output.
@@ -57,6 +59,10 @@ impl Geometry {
             ports,
             lanes,
             channels,
+            spaces: match tiled.row_space {
+                RowSpace::Shared => 1,
+                RowSpace::PerOutput => outputs,
+            },
             row_of: at(inputs),
             column_of: at(outputs),
             request: std::array::from_fn(|bit| {
@@ -99,6 +105,14 @@ impl Geometry {
     #[inline]
     pub(crate) fn tile_output(&self, port: u32, row: u32) -> u32 {
         port * self.rows + row
+    }
+
+    /// The space in front of a tile input that a packet for one of its outputs takes on a channel; the channel to
+    /// stashes takes the first.
+    #[inline]
+    pub(crate) fn row_space(&self, tile_input: u32, output: u32, channel: u32) -> u32 {
+        let own = if self.spaces == 1 { 0 } else { output };
+        (tile_input * self.spaces + own) * self.channels + channel
     }
 
     /// The queue in front of a tile input for one of its outputs and a channel; the channel to stashes has one

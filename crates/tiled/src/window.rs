@@ -4,7 +4,7 @@
 //! else. What a control needs to remember fits a [`Control::Flow`], kept by the endpoint for as long as the
 //! flow has something under way or is held back.
 
-use netloom_fabric::Window;
+use netloom_fabric::{Cuts, Window};
 use netloom_units::Tick;
 
 /// A congestion control at endpoints.
@@ -16,10 +16,21 @@ pub(crate) trait Control {
     fn start(&self, now: Tick) -> Self::Flow;
     /// Whether `flits` may be sent on top of `in_flight`; otherwise when, if nothing is acknowledged before.
     fn admits(&self, flow: &Self::Flow, in_flight: u32, flits: u16, now: Tick) -> Result<(), Tick>;
-    /// A packet was acknowledged.
-    fn acknowledged(&self, flow: &mut Self::Flow, is_marked: bool, now: Tick);
+    /// A packet was acknowledged; whether that slows the flow down.
+    fn acknowledged(&self, flow: &mut Self::Flow, echo: Echo, now: Tick) -> bool;
     /// Whether the flow is as at its start, so that it may be forgotten.
     fn is_fresh(&self, flow: &Self::Flow, now: Tick) -> bool;
+}
+
+/// What an acknowledgement says to its flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Echo {
+    /// A switch has marked the packet.
+    pub(crate) is_marked: bool,
+    /// The packet's number among those of its NIC.
+    pub(crate) sequence: u32,
+    /// The number of the next one that the NIC sends.
+    pub(crate) next: u32,
 }
 
 /// One flit in the fixed point of windows.
@@ -32,6 +43,8 @@ pub(crate) struct EcnFlow {
     size: u64,
     /// When that was.
     since: Tick,
+    /// The first packet of the NIC sent after the last cut.
+    after: u32,
 }
 
 impl EcnFlow {
@@ -39,6 +52,7 @@ impl EcnFlow {
     pub(crate) const NONE: EcnFlow = EcnFlow {
         size: 0,
         since: Tick::ZERO,
+        after: 0,
     };
 }
 
@@ -51,6 +65,7 @@ impl Control for Window {
         EcnFlow {
             size: u64::from(self.most) * FLIT,
             since: now,
+            after: 0,
         }
     }
 
@@ -67,13 +82,19 @@ impl Control for Window {
         Err(Tick((now.0 / self.step + steps) * self.step))
     }
 
-    fn acknowledged(&self, flow: &mut EcnFlow, is_marked: bool, now: Tick) {
-        if is_marked {
+    fn acknowledged(&self, flow: &mut EcnFlow, echo: Echo, now: Tick) -> bool {
+        let cuts = match self.cuts {
+            Cuts::EveryMark => echo.is_marked,
+            Cuts::OncePerWindow => echo.is_marked && echo.sequence >= flow.after,
+        };
+        if cuts {
             let (num, den) = (u64::from(self.cut.0), u64::from(self.cut.1));
             let size = self.size(flow, now) * num / den;
             flow.size = size.max(u64::from(self.least) * FLIT);
             flow.since = now;
+            flow.after = echo.next;
         }
+        cuts
     }
 
     fn is_fresh(&self, flow: &EcnFlow, now: Tick) -> bool {
@@ -102,11 +123,18 @@ impl Size for Window {
 mod tests {
     use super::*;
 
+    const MARK: Echo = Echo {
+        is_marked: true,
+        sequence: 0,
+        next: 1,
+    };
+
     fn window() -> Window {
         Window {
             most: 4096,
             least: 24,
             cut: (4, 5),
+            cuts: Cuts::EveryMark,
             step: 390,
         }
     }
@@ -116,11 +144,33 @@ mod tests {
     fn v002_12_each_mark_leaves_80_percent() {
         let mut flow = window().start(Tick(0));
         let after = (0..11).map(|_| {
-            window().acknowledged(&mut flow, true, Tick(5));
+            window().acknowledged(&mut flow, MARK, Tick(5));
             (flow.size + FLIT / 2) / FLIT
         });
         let expected = [3277, 2621, 2097, 1678, 1342, 1074, 859, 687, 550, 440, 352];
         assert_eq!(after.collect::<Vec<u64>>(), expected);
+    }
+
+    /// RFC 3168, 6.1.2: a sender reacts once to the marks of a window of packets.
+    #[test]
+    fn a_window_of_marked_packets_can_cut_it_once() {
+        let once = Window {
+            cuts: Cuts::OncePerWindow,
+            ..window()
+        };
+        let mut flow = once.start(Tick(0));
+        let mut hear = |sequence, next| {
+            let echo = Echo {
+                is_marked: true,
+                sequence,
+                next,
+            };
+            once.acknowledged(&mut flow, echo, Tick(5))
+        };
+        assert!(hear(3, 10), "the first mark");
+        assert!(!hear(4, 11) && !hear(9, 12), "sent before the cut");
+        assert!(hear(10, 13) && !hear(12, 14), "sent after it");
+        assert_eq!(flow.size, 4096 * FLIT * 4 / 5 * 4 / 5);
     }
 
     /// 3.1.3: from (almost) zero a window is whole again after 4096 steps of 30 cycles: 122.9 us.
@@ -128,7 +178,7 @@ mod tests {
     fn a_window_recovers_by_a_flit_every_30_cycles() {
         let mut flow = window().start(Tick(0));
         for _ in 0..60 {
-            window().acknowledged(&mut flow, true, Tick(0));
+            window().acknowledged(&mut flow, MARK, Tick(0));
         }
         assert_eq!(flow.size, 24 * FLIT, "G002-14: never less than a packet");
         let whole = (4096 - 24) * 390;
@@ -140,7 +190,7 @@ mod tests {
     fn who_may_not_send_learns_when() {
         let mut flow = window().start(Tick(0));
         for _ in 0..60 {
-            window().acknowledged(&mut flow, true, Tick(100));
+            window().acknowledged(&mut flow, MARK, Tick(100));
         }
         assert_eq!(window().admits(&flow, 0, 24, Tick(100)), Ok(()));
         assert_eq!(window().admits(&flow, 2, 24, Tick(100)), Err(Tick(780)));

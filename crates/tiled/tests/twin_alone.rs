@@ -4,7 +4,7 @@
 mod support;
 mod twin;
 
-use netloom_fabric::{FabricPlan, TileStages, Window};
+use netloom_fabric::{Cuts, FabricPlan, TileStages, Window};
 use proptest::prelude::*;
 use support::cases::{WINDOW, cases};
 use support::random::{any_case, so_many};
@@ -170,6 +170,7 @@ fn v002_12_windows_after_marks() {
         most: 4096,
         least: 24,
         cut: (4, 5),
+        cuts: Cuts::EveryMark,
         step: 1_000_000,
     };
     let mut flow = Flow::new(Some(limit));
@@ -192,6 +193,7 @@ fn a_window_grows_with_simulated_time() {
         most: 100,
         least: 10,
         cut: (1, 2),
+        cuts: Cuts::EveryMark,
         step: 30,
     };
     let mut flow = Flow::new(Some(limit));

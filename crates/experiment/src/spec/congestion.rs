@@ -11,6 +11,8 @@ pub struct EcnSpec {
     pub least: Option<u32>,
     /// What a mark leaves of a window.
     pub keep: f64,
+    /// Which marks cut it.
+    pub cuts: CutBy,
     /// Cycles of the NIC for one more flit.
     pub step: u64,
     /// An input is congested above this share of its buffer.
@@ -26,6 +28,17 @@ choice! {
         Normal = "normal",
         /// All of it, stash included.
         Full = "full",
+    }
+}
+
+choice! {
+    /// Which marks cut a window.
+    pub enum CutBy {
+        /// Every marked acknowledgement.
+        EveryMark = "every-mark",
+        /// At most one for each window of packets, as TCP does (RFC 3168): marks of packets that were sent before the
+        /// last cut are not news.
+        OncePerWindow = "once-per-window",
     }
 }
 
@@ -69,6 +82,8 @@ params! {
         pub least: Option<u32> = None,
         /// The share of its window that a marked acknowledgement leaves.
         pub keep: f64 = 0.8,
+        /// Whether every marked acknowledgement cuts its window, or at most one for each window of packets (RFC 3168).
+        pub cuts: CutBy = CutBy::EveryMark,
         /// A window grows by one flit every so many flit times of the NIC's link.
         pub step: u64 = 30,
         /// An input is congested, and marks what passes, above this share of its buffer.
@@ -108,6 +123,7 @@ impl CongestionControl for EcnWindow {
             most: self.window,
             least: self.least,
             keep: self.keep,
+            cuts: self.cuts,
             step: self.step,
             mark_above: self.mark_above,
             mark_base: self.mark_base,

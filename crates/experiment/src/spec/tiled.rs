@@ -1,17 +1,17 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Architecture, Endpoints, Faults, FlowControl, LinkTiming, NicQueues, PortBuffers, Sizes,
-    StashUse, SwitchPlan, Tiled, Window,
+    Architecture, Cuts, Endpoints, Faults, FlowControl, LinkTiming, NicQueues, PortBuffers,
+    RowSpace, Sizes, StashUse, SwitchPlan, Tiled, Window,
 };
 use netloom_units::{Ratio, Time};
 
-use super::congestion::{EcnSpec, MarkBase};
+use super::congestion::{CutBy, EcnSpec, MarkBase};
 use super::link::LinkSpec;
 use super::machine::{Around, Machine};
 use super::nic::NicSpec;
 use super::plan::Desk;
-use super::switch::{StashKind, SwitchSpec, TiledSpec};
+use super::switch::{RowSpaceSpec, StashKind, SwitchSpec, TiledSpec};
 use crate::check;
 
 /// Flits of an end port kept for acknowledgements.
@@ -110,6 +110,10 @@ pub(crate) fn machine(
         inputs: n_ports / spec.rows,
         outputs: n_ports / spec.columns,
         row_buffer: u32::from(spec.row_packets) * largest,
+        row_space: match spec.row_space {
+            RowSpaceSpec::Shared => RowSpace::Shared,
+            RowSpaceSpec::PerOutput => RowSpace::PerOutput,
+        },
         column_buffer: u32::from(spec.column_packets) * largest,
         stages: spec.stages,
         ports,
@@ -148,6 +152,10 @@ fn window(ecn: &EcnSpec, largest: u32, host: LinkTiming) -> Window {
         least: ecn.least.unwrap_or(largest),
         // Thousandths: exact for what a person writes.
         cut: ((ecn.keep * 1000.0).round() as u32, 1000),
+        cuts: match ecn.cuts {
+            CutBy::EveryMark => Cuts::EveryMark,
+            CutBy::OncePerWindow => Cuts::OncePerWindow,
+        },
         step: ecn.step * host.flit,
     }
 }

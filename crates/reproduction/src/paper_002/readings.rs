@@ -7,7 +7,7 @@ use crate::{Reading, Variation};
 pub(super) fn concerns(variation: &'static Variation, course: Course) -> bool {
     let meets_aggressors = matches!(course, Course::Onset(_) | Course::Message);
     match variation.reading {
-        "X002-5" | "G002-13" => meets_aggressors,
+        "3.1.3" | "X002-5" | "G002-13" => meets_aggressors,
         "G002-1" => !meets_aggressors,
         // Ways decide everything.
         _ => true,
@@ -19,6 +19,18 @@ pub(super) const READINGS: &[Reading] = &[
         id: "0.4",
         words: "what saturates accepts less than 98 % of a load; its level is the most accepted at any load; orders need \
                 two seeds, but bursts and applications have one at paper size and are judged by it",
+    },
+    Reading {
+        id: "3.1.1",
+        words: "four packets of a channel in front of a tile are shared by the queues for its outputs: four for each would be \
+                3 MB in a switch, seven times its port buffers. So packets for a hot spot can keep out others for the same \
+                column, and these are put aside behind them",
+    },
+    Reading {
+        id: "3.1.3",
+        words: "every marked acknowledgement leaves 80 % of a window, as the paper writes; it also calls the protocol most similar \
+                to TCP's (RFC 3168), which reacts once to a window of packets: then four sources need tens of \
+                microseconds to slow down, as in Figures 7 and 8, and not three",
     },
     Reading {
         id: "3.5",
@@ -152,6 +164,18 @@ pub(super) const VARIATIONS: &[Variation] = &[
         reading: "G002-2",
         words: "packets are never diverted",
         sets: &["routing={ kind = \"minimal\" }"],
+    },
+    Variation {
+        name: "once",
+        reading: "3.1.3",
+        words: "a window is cut at most once for the packets that were under way, as TCP does",
+        sets: &["nic.congestion-control={ kind = \"ecn-window\", cuts = \"once-per-window\" }"],
+    },
+    Variation {
+        name: "own-rows",
+        reading: "3.1.1",
+        words: "each queue in front of a tile has four packets of its own",
+        sets: &["switch.row-space=\"per-output\""],
     },
     Variation {
         name: "full-base",

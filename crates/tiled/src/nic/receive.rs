@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::model::TiledFabric;
 use crate::nic::{Answer, Standing};
 use crate::record::{Flags, Record};
-use crate::window::Control;
+use crate::window::{Control, Echo};
 
 impl TiledFabric {
     /// The last flit of a packet has arrived.
@@ -144,8 +144,13 @@ impl TiledFabric {
         flow.in_flight -= packet.index;
         let is_marked = record.flags.has(Flags::MARKED);
         if let Some(window) = &self.window {
-            window.acknowledged(&mut flow.window, is_marked, now);
-            self.protocol.cuts += u64::from(is_marked);
+            let echo = Echo {
+                is_marked,
+                sequence: packet.message,
+                next: self.nics[nic].sequence,
+            };
+            let is_cut = window.acknowledged(&mut flow.window, echo, now);
+            self.protocol.cuts += u64::from(is_cut);
         }
         match flow.standing {
             Standing::Parked => self.nics[nic].activated.push(at),

@@ -84,10 +84,19 @@ impl TiledFabric {
         }
     }
 
-    /// Whether a row buffer has room.
+    /// Whether there is room in front of the tile that leads to an output.
     #[inline]
-    fn row_has_room(&self, tile_input: u32, channel: u32, flits: u16) -> bool {
-        self.row_used[tile_input * self.geometry.channels + channel] + flits <= self.row_buffer
+    fn row_has_room(&self, port: u32, output: u32, channel: u32, flits: u16) -> bool {
+        self.row_used[self.row_space(port, output, channel)] + flits <= self.row_buffer
+    }
+
+    /// The space in front of a tile that a packet for an output takes.
+    #[inline]
+    fn row_space(&self, port: u32, output: u32, channel: u32) -> u32 {
+        let column = self.geometry.column(output);
+        let tile_input = self.geometry.tile_input(port, column);
+        let at = output - column * self.geometry.outputs;
+        self.geometry.row_space(tile_input, at, channel)
     }
 
     /// The column whose stashes have the most room that is not promised, of those that a packet can go to (join the
@@ -97,9 +106,10 @@ impl TiledFabric {
         let input = &self.ports[port];
         let (mut most, mut equal) = (None, 0u64);
         for column in members(self.switches[input.switch].stash_columns) {
-            let tile_input = self.geometry.tile_input(port, column);
             let room = self.column_room(input.switch, column);
-            if room < pages(flits) || !self.row_has_room(tile_input, self.geometry.store(), flits) {
+            let first = column * self.geometry.outputs;
+            if room < pages(flits) || !self.row_has_room(port, first, self.geometry.store(), flits)
+            {
                 continue;
             }
             if most < Some(room) {
@@ -124,8 +134,7 @@ impl TiledFabric {
     #[inline]
     fn way(&self, port: u32, record: &Record) -> Option<Way> {
         let (output, flits) = (u32::from(record.output), record.packet.flits);
-        let tile_input = self.geometry.tile_input(port, self.geometry.column(output));
-        let has_room = self.row_has_room(tile_input, u32::from(record.vc), flits);
+        let has_room = self.row_has_room(port, output, u32::from(record.vc), flits);
         let Some(usage) = self.stash_use else {
             return has_room.then_some(Way::Own);
         };
@@ -182,12 +191,11 @@ impl TiledFabric {
         input.input_residence += u64::from(flits) * (now - arrival);
         self.return_credit(now, port, vc as u8, flits, out);
 
-        let column = self.geometry.column(output);
         match way {
-            Way::Own => self.drop_off(now, port, id, column, u32::from(own), flits, out),
+            Way::Own => self.drop_off(now, port, id, output, u32::from(own), flits, out),
             Way::Copied(aside) => {
                 let copy = self.copy_for_stash(now, port, id, out);
-                self.drop_off(now, port, id, column, u32::from(own), flits, out);
+                self.drop_off(now, port, id, output, u32::from(own), flits, out);
                 self.send_aside(now, port, copy, aside, flits, out);
             }
             Way::Aside(aside) => {
@@ -208,9 +216,8 @@ impl TiledFabric {
         let id = self.retrievals[port].head;
         let record = &self.packets[id];
         let (output, flits) = (u32::from(record.output), record.packet.flits);
-        let column = self.geometry.column(output);
         let channel = self.geometry.retrieve();
-        if !self.row_has_room(self.geometry.tile_input(port, column), channel, flits) {
+        if !self.row_has_room(port, output, channel, flits) {
             return None;
         }
         self.retrievals[port].pop(&self.packets);
@@ -224,11 +231,11 @@ impl TiledFabric {
         } else {
             self.attempt_begins(now, port, id, out);
         }
-        self.drop_off(now, port, id, column, channel, flits, out);
+        self.drop_off(now, port, id, output, channel, flits, out);
         Some(flits)
     }
 
-    /// A packet is on its way to a row buffer.
+    /// A packet is on its way to the row buffer that leads to an output; any of its column where it will be chosen later.
     #[allow(clippy::too_many_arguments)]
     #[inline]
     fn drop_off<Q: EventQueue<Event>>(
@@ -236,13 +243,14 @@ impl TiledFabric {
         now: Tick,
         port: u32,
         packet: u32,
-        column: u32,
+        output: u32,
         channel: u32,
         flits: u16,
         out: &mut Outbox<Self, Q>,
     ) {
-        let tile_input = self.geometry.tile_input(port, column);
-        self.row_used[tile_input * self.geometry.channels + channel] += flits;
+        let space = self.row_space(port, output, channel);
+        self.row_used[space] += flits;
+        let column = self.geometry.column(output);
         let when = now + self.cycles(self.stages.row_bus);
         out.at(
             when,
@@ -268,7 +276,8 @@ impl TiledFabric {
         let switch = self.ports[port].switch;
         self.switches[switch].promised[column as usize] += pages(flits);
         let channel = self.geometry.store();
-        self.drop_off(now, port, packet, column, channel, flits, out);
+        let first = column * self.geometry.outputs;
+        self.drop_off(now, port, packet, first, channel, flits, out);
     }
 
     /// The sender behind an input learns that there is room again.

@@ -271,7 +271,7 @@ impl TiledFabric {
             state.next_stash = ((output + 1) % outputs) as u8;
         }
         self.tile_outputs[tile_output].until = until;
-        self.row_used[tile_input * channels + channel] -= flits;
+        self.row_used[self.geometry.row_space(tile_input, at, channel)] -= flits;
         self.column_used[tile_output * channels + channel] += flits;
         let when = now + self.cycles(self.stages.tile);
         out.at(

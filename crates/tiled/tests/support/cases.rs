@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_fabric::{LinkTiming, TileStages, Window};
+use netloom_fabric::{Cuts, LinkTiming, RowSpace, TileStages, Window};
 use netloom_routing::{Minimal, Par, Routing, Ugal, Valiant};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 
@@ -17,6 +17,7 @@ pub(crate) const WINDOW: Window = Window {
     most: 96,
     least: 24,
     cut: (4, 5),
+    cuts: Cuts::EveryMark,
     step: 300,
 };
 
@@ -136,6 +137,13 @@ fn switches() -> Vec<(&'static str, Case)> {
             single().buffers(1, 1, 0, 0).at(1.0),
         ),
         ("a short row buffer", single().buffers(1, 4, 60, 60).at(1.0)),
+        (
+            "a short row buffer for each output",
+            Case {
+                row_space: RowSpace::PerOutput,
+                ..single().buffers(1, 4, 60, 60).at(1.0)
+            },
+        ),
         (
             "a short column buffer",
             single().buffers(4, 1, 60, 60).at(1.0),
@@ -266,6 +274,19 @@ fn endpoints() -> Vec<(&'static str, Case)> {
             "windows on one switch",
             single().marking(&[24], WINDOW).hot(3).at(1.0),
         ),
+        (
+            "windows cut once",
+            single()
+                .marking(
+                    &[24],
+                    Window {
+                        cuts: Cuts::OncePerWindow,
+                        ..WINDOW
+                    },
+                )
+                .hot(3)
+                .at(1.0),
+        ),
         // A mark may come to the flow whose turn it is, while it waits for room in the first switch.
         (
             "cut while waiting for room",
@@ -301,6 +322,18 @@ fn endpoints() -> Vec<(&'static str, Case)> {
             "set aside on one switch",
             Case {
                 row_buffer: 1,
+                ..single()
+                    .marking(&[24], WINDOW)
+                    .setting_aside(&[120])
+                    .hot(3)
+                    .at(1.0)
+            },
+        ),
+        (
+            "set aside, row buffers for each output",
+            Case {
+                row_buffer: 1,
+                row_space: RowSpace::PerOutput,
                 ..single()
                     .marking(&[24], WINDOW)
                     .setting_aside(&[120])

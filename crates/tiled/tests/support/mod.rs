@@ -12,8 +12,8 @@ use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, Endpoints, FabricPlan, Faults, FlowControl,
-    LinkTiming, NicQueues, Pipeline, PortBuffers, QueueScheme, Sizes, StashUse, SwitchPlan,
-    TileStages, Tiled, Window,
+    LinkTiming, NicQueues, Pipeline, PortBuffers, QueueScheme, RowSpace, Sizes, StashUse,
+    SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -40,6 +40,7 @@ pub(crate) struct Case {
     pub(crate) stages: TileStages,
     /// In packets of the largest size.
     pub(crate) row_buffer: u32,
+    pub(crate) row_space: RowSpace,
     pub(crate) column_buffer: u32,
     /// Flits beyond the reserve of one packet for each virtual channel, by link class and cyclically.
     pub(crate) input: Vec<u32>,
@@ -82,6 +83,7 @@ impl std::fmt::Debug for Case {
                 "buffers",
                 &(
                     self.row_buffer,
+                    self.row_space,
                     self.column_buffer,
                     &self.input,
                     &self.output,
@@ -173,6 +175,7 @@ impl Case {
             period: 10,
             stages: STAGES,
             row_buffer: 2,
+            row_space: RowSpace::Shared,
             column_buffer: 2,
             input: vec![60],
             output: vec![60],
@@ -361,6 +364,7 @@ impl Case {
             inputs,
             outputs,
             row_buffer: self.row_buffer * largest,
+            row_space: self.row_space,
             column_buffer: self.column_buffer * largest,
             stages: self.stages,
             ports: (0..n_classes)

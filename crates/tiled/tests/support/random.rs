@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_fabric::{LinkTiming, StashUse, TileStages, Window};
+use netloom_fabric::{Cuts, LinkTiming, RowSpace, StashUse, TileStages, Window};
 use netloom_routing::{Minimal, Par, Routing, Ugal, Valiant};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -82,7 +82,8 @@ fn timed(case: Case) -> impl Strategy<Value = Case> {
 
 /// Buffers and traffic.
 fn loaded(case: Case) -> impl Strategy<Value = Case> {
-    let buffers = (1u32..4, 1u32..4, 0u32..100, 0u32..100);
+    let spaces = select(vec![RowSpace::Shared, RowSpace::PerOutput]);
+    let buffers = (1u32..4, spaces, 1u32..4, 0u32..100, 0u32..100);
     let sizes = select(vec![
         vec![vec![1u64]],
         vec![vec![8]],
@@ -93,9 +94,10 @@ fn loaded(case: Case) -> impl Strategy<Value = Case> {
     let load = select(vec![0.2, 0.5, 0.8, 1.0]);
     let traffic = (sizes, load, 0u64..1_000, 1u8..3, prop::bool::weighted(0.4));
     (buffers, traffic).prop_map(move |(buffers, (flits, load, seed, vls, is_hot))| {
-        let (row_buffer, column_buffer, input, output) = buffers;
+        let (row_buffer, row_space, column_buffer, input, output) = buffers;
         let case = Case {
             row_buffer,
+            row_space,
             column_buffer,
             input: vec![input, input / 2, 2 * input],
             output: vec![output, output / 2, 2 * output],
@@ -113,10 +115,12 @@ fn loaded(case: Case) -> impl Strategy<Value = Case> {
 fn behaving(case: Case) -> impl Strategy<Value = Case> {
     let largest = case.largest();
     let flit = case.links[0].flit;
-    let window = (1u32..6, 1u64..60).prop_map(move |(most, step)| Window {
+    let cuts = select(vec![Cuts::EveryMark, Cuts::OncePerWindow]);
+    let window = (1u32..6, 1u64..60, cuts).prop_map(move |(most, step, cuts)| Window {
         most: largest * most,
         least: largest,
         cut: (4, 5),
+        cuts,
         step: step * flit,
     });
     let acknowledged = (1u16..3, prop::option::weighted(0.5, window));

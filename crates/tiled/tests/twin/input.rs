@@ -1,7 +1,7 @@
 //! A port's input: headers are received and routed, and the row bus carries one packet at a time to the row
 //! buffers.
 
-use netloom_fabric::StashUse;
+use netloom_fabric::{RowSpace, StashUse};
 use netloom_routing::{Occasion, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -190,7 +190,7 @@ impl Twin<'_> {
                 .expect("no more is promised than there is")
         };
         let fits_row = |c: usize| {
-            let used = switch.rows[shape.at_row(p, c)].used[shape.store()];
+            let used = switch.rows[shape.at_row(p, c)].used[0][shape.store()];
             used + n <= self.tiled.row_buffer
         };
         let fitting: Vec<usize> = (0..shape.columns)
@@ -203,7 +203,11 @@ impl Twin<'_> {
 
     fn row_has_room(&self, s: usize, p: usize, q: usize, vc: usize, n: u32) -> bool {
         let row = &self.switches[s].rows[self.shape.at_row(p, self.shape.column(q))];
-        row.used[vc] + n <= self.tiled.row_buffer
+        let used = match self.tiled.row_space {
+            RowSpace::Shared => row.used.iter().map(|used| used[vc]).sum(),
+            RowSpace::PerOutput => row.used[q % self.shape.outputs][vc],
+        };
+        used + n <= self.tiled.row_buffer
     }
 
     pub(crate) fn is_congested(&self, s: usize, p: usize) -> bool {
@@ -284,10 +288,10 @@ impl Twin<'_> {
         }
         let switch = &mut self.switches[s];
         if let Some((q, w)) = way.voq {
-            switch.rows[shape.at_row(p, shape.column(q))].used[w] += n;
+            switch.rows[shape.at_row(p, shape.column(q))].used[q % shape.outputs][w] += n;
         }
         if let Some(column) = way.store {
-            switch.rows[shape.at_row(p, column)].used[shape.store()] += n;
+            switch.rows[shape.at_row(p, column)].used[0][shape.store()] += n;
             switch.inputs[p].next_stash_column = (column + 1) % shape.columns;
             switch.promised[column] += n.next_multiple_of(2);
             self.counts.stashed += 1;
@@ -319,7 +323,8 @@ impl Twin<'_> {
         let id = switch.stashes[p].retrieval.pop_front().expect("a head");
         let packet = self.packets[id];
         let (q, n) = (packet.output, packet.flits);
-        switch.rows[shape.at_row(p, shape.column(q))].used[shape.retrieve()] += n;
+        switch.rows[shape.at_row(p, shape.column(q))].used[q % shape.outputs][shape.retrieve()] +=
+            n;
         switch.inputs[p].bus = Some(OnBus {
             reading: Reading::new(id, n),
             from: From::Retrieval,

@@ -1,6 +1,6 @@
 //! What holds between ticks, counted anew from what is really there.
 
-use netloom_fabric::StashUse;
+use netloom_fabric::{RowSpace, StashUse};
 use netloom_topology::Peer;
 
 use super::Twin;
@@ -111,8 +111,15 @@ impl Twin<'_> {
                     } else {
                         self.headers(row.voqs.iter().flat_map(|voqs| &voqs[vc]))
                     };
-                    assert_eq!(row.used[vc], coming + here, "room in rows is conserved");
-                    assert!(row.used[vc] <= self.tiled.row_buffer);
+                    let used: u32 = row.used.iter().map(|used| used[vc]).sum();
+                    assert_eq!(used, coming + here, "room in rows is conserved");
+                    let limit = self.tiled.row_buffer;
+                    match self.tiled.row_space {
+                        RowSpace::Shared => assert!(used <= limit),
+                        RowSpace::PerOutput => {
+                            assert!(row.used.iter().all(|used| used[vc] <= limit));
+                        }
+                    }
                 }
             }
         }
@@ -225,7 +232,9 @@ impl Twin<'_> {
             });
             inputs
                 && stashes
-                && s.rows.iter().all(|r| r.used.iter().all(|&n| n == 0))
+                && s.rows
+                    .iter()
+                    .all(|r| r.used.iter().flatten().all(|&n| n == 0))
                 && s.columns.iter().all(|c| c.used.iter().all(|&n| n == 0))
                 && s.outputs.iter().all(output)
                 && s.to_rows.is_empty()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use netloom_fabric::{FabricPlan, LinkTiming, Tiled, Window};
+use netloom_fabric::{Cuts, FabricPlan, LinkTiming, Tiled, Window};
 use netloom_metrics::Delivery;
 use netloom_packet::{Arrival, Cursor};
 use netloom_units::{NicId, Sl};
@@ -28,6 +28,8 @@ pub(crate) struct Flow {
     /// In 1/65536 flit, as of the last change.
     window: u64,
     changed: u64,
+    /// Packets from this number on were sent after the last cut.
+    sent_since: u32,
     pub(crate) is_parked: bool,
 }
 
@@ -41,6 +43,7 @@ impl Flow {
             in_flight: 0,
             window: limit.map_or(0, |w| u64::from(w.most) * ONE),
             changed: 0,
+            sent_since: 0,
             is_parked: false,
         }
     }
@@ -239,10 +242,10 @@ impl Twin<'_> {
     /// A positive acknowledgement that counts.
     fn acknowledged(&mut self, nic: usize, packet: Packet) {
         let Kind::Acknowledgement {
+            of,
             flits,
             is_positive,
             is_marked,
-            ..
         } = packet.kind
         else {
             unreachable!("an acknowledgement");
@@ -254,10 +257,13 @@ impl Twin<'_> {
         let Some(limit) = self.tiled.endpoints.window else {
             return;
         };
+        let next = self.nics[nic].sequence;
         let flow = self.nics[nic].flows.get_mut(&packet.source);
         let flow = flow.expect("what is acknowledged was sent");
-        if is_marked {
+        let is_news = limit.cuts == Cuts::EveryMark || of >= flow.sent_since;
+        if is_marked && is_news {
             flow.cut(limit, now);
+            flow.sent_since = next;
             self.counts.cuts += 1;
         }
         let left = flow.in_flight.checked_sub(flits);

@@ -132,8 +132,8 @@ pub(crate) struct Crossing {
 /// The row buffers of one input in one column: a tile input.
 #[derive(Default)]
 pub(crate) struct Row {
-    pub(crate) used: Vec<u32>,
-    pub(crate) present: Vec<u32>,
+    /// By output of the tile (the first for what goes to a stash) and channel.
+    pub(crate) used: Vec<Vec<u32>>,
     /// By output of the tile and channel.
     pub(crate) voqs: Vec<Vec<VecDeque<Flit>>>,
     pub(crate) store: VecDeque<Flit>,
@@ -321,8 +321,7 @@ impl Switch {
             ..Input::default()
         };
         let row = || Row {
-            used: vec![0; vcs],
-            present: vec![0; vcs],
+            used: vec![vec![0; vcs]; shape.outputs],
             voqs: vec![vec![VecDeque::new(); vcs]; shape.outputs],
             ..Row::default()
         };

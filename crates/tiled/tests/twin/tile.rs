@@ -1,5 +1,7 @@
 //! Tiles: small crossbars between row buffers and column buffers.
 
+use netloom_fabric::RowSpace;
+
 use super::Twin;
 use super::packet::{Flit, Reading};
 use super::pool::first_from;
@@ -12,18 +14,20 @@ impl Twin<'_> {
         let switch = &mut self.switches[s];
         while let Some((p, column, place, flit)) = due(&mut switch.to_rows, now) {
             let row = &mut switch.rows[shape.at_row(p, column)];
-            let vc = match place {
+            let present = match place {
                 Some((output, vc)) => {
                     row.voqs[output][vc].push_back(flit);
-                    vc
+                    match self.tiled.row_space {
+                        RowSpace::Shared => row.voqs.iter().map(|voqs| voqs[vc].len()).sum(),
+                        RowSpace::PerOutput => row.voqs[output][vc].len(),
+                    }
                 }
                 None => {
                     row.store.push_back(flit);
-                    shape.store()
+                    row.store.len()
                 }
             };
-            row.present[vc] += 1;
-            assert!(row.present[vc] <= limit, "row buffers do not overflow");
+            assert!(present as u32 <= limit, "row buffers do not overflow");
         }
     }
 
@@ -115,7 +119,7 @@ impl Twin<'_> {
         if vc == shape.store() {
             row.next_stash_port = (o + 1) % shape.outputs;
         }
-        row.used[vc] -= n;
+        row.used[if vc == shape.store() { 0 } else { o }][vc] -= n;
         row.crossing = Some(Crossing {
             reading: Reading::new(id, n),
             output: q,
@@ -146,7 +150,6 @@ impl Twin<'_> {
                 }
                 let read = fifo_of(row, shape.store(), q % shape.outputs, vc).pop_front();
                 assert_eq!(read, Some(flit), "a tile does not run dry");
-                row.present[vc] -= 1;
                 let place = (q, shape.row(p), vc, flit);
                 switch.to_columns.push_back((there, place));
             }

@@ -1,6 +1,6 @@
 //! A tiled switch: rows and columns of small crossbars.
 
-use netloom_catalog::{Described, Param, Params, Section, Shape, params, read_kind};
+use netloom_catalog::{Described, Param, Params, Section, Shape, choice, params, read_kind};
 use netloom_fabric::{Allocation, Faults, Pipeline, QueueScheme, TileStages};
 use netloom_units::{Bytes, Time};
 
@@ -23,6 +23,8 @@ pub struct TiledSpec {
     pub port_buffer: Bytes,
     /// Packets of one channel in front of a tile.
     pub row_packets: u16,
+    /// Whether for all outputs of the tile or for each.
+    pub row_space: RowSpaceSpec,
     /// Packets of one channel between a row and an output.
     pub column_packets: u16,
     /// Latencies.
@@ -31,6 +33,16 @@ pub struct TiledSpec {
     pub stash: StashSpec,
     /// What goes wrong on purpose; its seed is that of the run.
     pub faults: Faults,
+}
+
+choice! {
+    /// Who has the packets of a virtual channel in front of a tile.
+    pub enum RowSpaceSpec {
+        /// All outputs together.
+        Shared = "shared",
+        /// Each output.
+        PerOutput = "per-output",
+    }
 }
 
 /// A tiled switch.
@@ -55,6 +67,8 @@ params! {
         port_buffer: Bytes = Bytes(10_000),
         /// Packets of each virtual channel that fit in front of an input of a tile.
         row_packets: u16 = 4,
+        /// Whether the queues for the outputs of the tile share that, or have it each.
+        row_space: RowSpaceSpec = RowSpaceSpec::Shared,
         /// Packets of each virtual channel that fit between a row and an output.
         column_packets: u16 = 4,
     }
@@ -170,6 +184,7 @@ impl Params for TiledSwitch {
                 ports: values.ports,
                 port_buffer: values.port_buffer,
                 row_packets: values.row_packets,
+                row_space: values.row_space,
                 column_packets: values.column_packets,
                 stages,
                 stash,
