@@ -1,9 +1,10 @@
 //! Routings for fabrics of groups (dragonflies): straight to the destination's group, or by way of another one.
 //!
 //! Minimal takes at most one global link, Valiant goes through a random group, UGAL and PAR choose between the two
-//! by what waits at the outputs of the switch that decides. The compiled form of all of them is a
+//! by what waits at the outputs of the switch that decides and, if asked to, by what others of its group announce. The compiled form of all of them is a
 //! [`GroupPlan`](crate::group_plan::GroupPlan).
 
+use std::num::NonZero;
 use std::sync::Arc;
 
 use netloom_catalog::{Described, choice, params};
@@ -27,9 +28,9 @@ params! {
 choice! {
     /// Whose queues a decision looks at.
     pub enum Knowledge {
-        /// Those of the switch that decides.
+        /// Those of the switch that decides (UGAL-L).
         Local = "local",
-        /// Those of the switches at the global links as well.
+        /// Also those of the global links of its group, as their switches last announced them (UGAL-G).
         Global = "global",
     }
 }
@@ -41,8 +42,10 @@ params! {
     pub struct Ugal {
         /// Flits by which the minimal way may be worse before a packet takes the other one.
         pub threshold: u32 = 24,
-        /// Whose queues are compared. Only "local" can be had: a switch knows no queues but its own.
+        /// Whose queues are compared.
         pub knowledge: Knowledge = Knowledge::Local,
+        /// Core cycles between two announcements of a switch, if the knowledge is "global".
+        pub every: u32 = 32,
     }
 }
 
@@ -70,16 +73,16 @@ impl Routing for Valiant {
 
 impl Routing for Ugal {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
-        if self.knowledge == Knowledge::Global {
-            return Err(
-                "knowledge = \"global\" compares queues of other switches, which no switch can see \
-                 at the moment it decides; write knowledge = \"local\""
-                    .into(),
-            );
-        }
+        let announced_every = match self.knowledge {
+            Knowledge::Local => None,
+            Knowledge::Global => Some(NonZero::new(self.every).ok_or(
+                "every = 0 is no time between two announcements; write at least every = 1",
+            )?),
+        };
         let adaptive = Adaptive {
             threshold: self.threshold,
             asks: Asks::Once,
+            announced_every,
         };
         GroupPlan::compile("ugal", Detours::Adaptive(adaptive), topology, seed)
     }
@@ -90,6 +93,7 @@ impl Routing for Par {
         let adaptive = Adaptive {
             threshold: self.threshold,
             asks: Asks::InSourceGroup,
+            announced_every: None,
         };
         GroupPlan::compile("par", Detours::Adaptive(adaptive), topology, seed)
     }
@@ -117,12 +121,12 @@ impl Described for Valiant {
 
 impl Described for Ugal {
     const NAME: &'static str = "ugal";
-    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, chosen at the first switch by its queues (UGAL-L).";
+    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, chosen at the first switch by its queues (UGAL-L) or those of its group (UGAL-G).";
     const PAPER: Option<&'static str> = Some(
         "A. Singh, \"Load-balanced routing in interconnection networks\", PhD thesis, Stanford 2005; on \
          dragonflies: J. Kim et al., ISCA 2008",
     );
-    const EXAMPLE: &'static str = "threshold = 24\nknowledge = \"local\"";
+    const EXAMPLE: &'static str = "threshold = 24\nknowledge = \"global\"\nevery = 32";
 }
 
 impl Described for Par {

@@ -1,5 +1,7 @@
 //! The compiled routing: one question per packet and switch.
 
+use std::num::NonZero;
+
 use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -28,10 +30,25 @@ pub struct Occasion {
     pub hop: u8,
 }
 
-/// What a switch sees of its own outputs when it chooses among them: nothing else may enter a decision.
+/// What a switch sees when it chooses among its outputs: nothing else may enter a decision.
 pub trait QueueView {
     /// Flits that wait in this switch for an output, and beyond it as far as its credits tell.
     fn queued(&self, output: Port) -> u32;
+
+    /// The same of an output of the switch at the other end of a cable, as that one last announced it; see
+    /// [`Forwarding::announcements`].
+    fn announced(&self, cable: Port, output: Port) -> u32;
+}
+
+/// What a switch tells its neighbours of its queues.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Announcements {
+    /// Core cycles between two of them.
+    pub every: NonZero<u32>,
+    /// The outputs that it tells about, in order.
+    pub outputs: Vec<Port>,
+    /// The ports at whose other ends they are told, in order.
+    pub cables: Vec<Port>,
 }
 
 /// A view of a switch in which nothing waits.
@@ -40,6 +57,10 @@ pub struct EmptyQueues;
 
 impl QueueView for EmptyQueues {
     fn queued(&self, _: Port) -> u32 {
+        0
+    }
+
+    fn announced(&self, _: Port, _: Port) -> u32 {
         0
     }
 }
@@ -167,6 +188,22 @@ impl Forwarding {
     /// something else than [`Forwarding::route`].
     pub fn is_adaptive(&self) -> bool {
         self.facts.adaptive
+    }
+
+    /// What a switch tells its neighbours of its queues; `None` if the routing looks at none of them.
+    pub fn announcements(&self, at: SwitchId) -> Option<Announcements> {
+        match &self.plan {
+            Plan::Groups(plan) => plan.announcements(at),
+            _ => None,
+        }
+    }
+
+    /// Whether some switch tells its neighbours of its queues.
+    pub fn is_announced(&self) -> bool {
+        match &self.plan {
+            Plan::Groups(plan) => plan.is_announced(),
+            _ => false,
+        }
     }
 
     /// Number of lanes packets use (2 for datelines, 2 to 6 on dragonflies, otherwise 1).

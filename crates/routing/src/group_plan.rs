@@ -16,6 +16,7 @@
 //! A packet's intermediate group is a function of the packet, so all switches of its source group agree. The
 //! packet itself only carries whether it takes it.
 
+use std::num::NonZero;
 use std::sync::Arc;
 
 use netloom_random::{Draw, Purpose, Stream};
@@ -25,7 +26,7 @@ use netloom_units::{NicId, Port, SwitchId};
 use crate::divisor::Divisor;
 use crate::forwarding::{Facts, Plan};
 use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
-use crate::{Forwarding, Hop, Occasion, QueueView};
+use crate::{Announcements, Forwarding, Hop, Occasion, QueueView};
 
 /// Which packets go through a third group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,8 @@ pub(crate) struct Adaptive {
     /// Flits.
     pub(crate) threshold: u32,
     pub(crate) asks: Asks,
+    /// Core cycles between two announcements, if the switches of a group tell each other of their global links.
+    pub(crate) announced_every: Option<NonZero<u32>>,
 }
 
 /// Where a packet on its minimal way is asked about.
@@ -332,9 +335,46 @@ impl GroupPlan {
         };
         let second = self.exit(arrival, there.group, draw);
         let other_links = aside.hops + second.hops + self.local_links(second.link.to, there.index);
-        let cost = |hop: Hop, links: u32| u64::from(view.queued(hop.port)) * u64::from(links);
-        *detour = cost(minimal, links) > cost(other, other_links) + u64::from(adaptive.threshold);
+        let is_told = adaptive.announced_every.is_some();
+        let cost = |hop: Hop, exit: Exit, links: u32| {
+            let mut waiting = view.queued(hop.port);
+            if is_told && exit.link.switch != here.index {
+                waiting += view.announced(hop.port, exit.link.port);
+            }
+            u64::from(waiting) * u64::from(links)
+        };
+        *detour = cost(minimal, straight, links)
+            > cost(other, aside, other_links) + u64::from(adaptive.threshold);
         if *detour { other } else { minimal }
+    }
+
+    pub(crate) fn is_announced(&self) -> bool {
+        matches!(self.detours, Detours::Adaptive(adaptive) if adaptive.announced_every.is_some())
+    }
+
+    /// What a switch tells its neighbours, if it tells them anything: it announces its global links to those of its
+    /// group that it is cabled to.
+    pub(crate) fn announcements(&self, at: SwitchId) -> Option<Announcements> {
+        let Detours::Adaptive(adaptive) = self.detours else {
+            return None;
+        };
+        let every = adaptive.announced_every?;
+        let first = self.first_ports[at.index()] as usize;
+        let end = self.first_ports.get(at.index() + 1);
+        let entries = &self.entries[first..end.map_or(self.entries.len(), |&end| end as usize)];
+        let ports = |wanted: &[Entry]| -> Vec<Port> {
+            let all = entries.iter().enumerate();
+            let are = all.filter(|&(_, &entry)| wanted.iter().any(|&w| w as u8 == entry));
+            are.map(|(port, _)| Port(port as u16)).collect()
+        };
+        let outputs = ports(&[Entry::Global]);
+        let cables = ports(&[Entry::Local, Entry::Down]);
+        let is_telling = !outputs.is_empty() && !cables.is_empty();
+        is_telling.then_some(Announcements {
+            every,
+            outputs,
+            cables,
+        })
     }
 
     /// Random words for a packet, whatever the switch; for a flow where nothing else may tell packets apart.

@@ -35,7 +35,7 @@ mod tree;
 mod up_down;
 
 pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
-pub use forwarding::{EmptyQueues, Forwarding, Hop, Occasion, QueueView};
+pub use forwarding::{Announcements, EmptyQueues, Forwarding, Hop, Occasion, QueueView};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use registry::{KINDS, Routing};
 pub use shortest::Shortest;

@@ -30,7 +30,7 @@ pub fn path(
     path_seeing(topology, forwarding, from, to, sequence, |_, _| 0)
 }
 
-/// The way of one packet where so many flits wait at the outputs of each switch.
+/// The way of one packet where so many flits wait at the outputs of each switch, and its neighbours know.
 pub fn path_seeing(
     topology: &Topology,
     forwarding: &Forwarding,
@@ -45,12 +45,23 @@ pub fn path_seeing(
     Ok(steps)
 }
 
-/// What waits in one switch.
-struct At<F>(SwitchId, F);
+/// What waits in one switch and around it.
+struct At<'a, F> {
+    topology: &'a Topology,
+    switch: SwitchId,
+    queued: &'a F,
+}
 
-impl<F: Fn(SwitchId, Port) -> u32> QueueView for At<&F> {
+impl<F: Fn(SwitchId, Port) -> u32> QueueView for At<'_, F> {
     fn queued(&self, output: Port) -> u32 {
-        (self.1)(self.0, output)
+        (self.queued)(self.switch, output)
+    }
+
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        match self.topology.peer(self.switch, cable) {
+            Peer::Switch(other, _) => (self.queued)(other, output),
+            _ => 0,
+        }
     }
 }
 
@@ -73,7 +84,11 @@ fn follow(
             sequence,
             hop: hop as u8,
         };
-        let view = At(switch, &queued);
+        let view = At {
+            topology,
+            switch,
+            queued: &queued,
+        };
         let next = forwarding.route_seeing(switch, input, lane, to, occasion, &mut detour, &view);
         if next.port.0 >= topology.n_ports(switch) {
             let port = next.port;

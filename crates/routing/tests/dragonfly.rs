@@ -44,6 +44,11 @@ const PAR: Par = Par { threshold: 24 };
 const UGAL: Ugal = Ugal {
     threshold: 24,
     knowledge: Knowledge::Local,
+    every: 32,
+};
+const UGAL_G: Ugal = Ugal {
+    knowledge: Knowledge::Global,
+    ..UGAL
 };
 
 fn group(topology: &Topology, switch: SwitchId) -> u32 {
@@ -110,8 +115,8 @@ fn by_place(letters: &str, locals_of_group: u8) -> Vec<u8> {
 #[test]
 fn paper_002_is_proved_in_no_time() {
     let topology = build(&dragonfly(5, 11, 5, None));
-    let routings: [&dyn Routing; 4] = [&Minimal {}, &Valiant {}, &UGAL, &PAR];
-    for (routing, lanes) in routings.into_iter().zip([2, 3, 3, 6]) {
+    let routings: [&dyn Routing; 5] = [&Minimal {}, &Valiant {}, &UGAL, &UGAL_G, &PAR];
+    for (routing, lanes) in routings.into_iter().zip([2, 3, 3, 3, 6]) {
         let start = Instant::now();
         let forwarding = compile(routing, &topology);
         let verdict = check(&topology, &forwarding);
@@ -163,6 +168,10 @@ impl QueueView for Script {
     fn queued(&self, output: Port) -> u32 {
         let listed = self.0.iter().find(|(port, _)| *port == output);
         listed.map_or(0, |&(_, flits)| flits)
+    }
+
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        panic!("nobody has announced {output} over {cable}")
     }
 }
 
@@ -290,10 +299,90 @@ fn par_asks_again_at_the_second_switch() {
     assert!(longest > 10);
 }
 
+/// UGAL-G adds what the switch with the global link has announced; UGAL-L does not know of it.
+#[test]
+fn announced_queues_count_as_well() {
+    for topology in [
+        build(&dragonfly(2, 4, 2, None)),
+        build(&megafly(2, 3, 3, 2, None)),
+    ] {
+        let [local, global] = [UGAL, UGAL_G].map(|routing| compile(&routing, &topology));
+        let (mut kept, mut diverted) = (0, 0);
+        for sequence in 0..60 {
+            for (from, to) in [(0, 40), (3, 20), (17, 38), (30, 9)] {
+                let (from, to) = (NicId(from), NicId(to));
+                let [straight, aside] = two_ways(&topology, &local, from, to, sequence);
+                let begins = |way: &[Step]| letters(&topology, way).starts_with("lg");
+                let is_apart = straight[0].output != aside[0].output;
+                if !(begins(&straight) && begins(&aside) && is_apart) {
+                    continue;
+                }
+                let links = [straight.len() as u32 - 1, aside.len() as u32 - 1];
+                for [here, beyond, other_here, other_beyond] in [
+                    [0, 100, 0, 0],
+                    [0, 100, 0, 100],
+                    [5, 4, 0, 0],
+                    [0, 9, 1, 0],
+                    [40, 60, 10, 50],
+                    [0, 0, 0, 9],
+                ] {
+                    let queued = |switch, port| {
+                        let is = |step: &Step| (step.switch, step.output) == (switch, port);
+                        match () {
+                            () if is(&straight[0]) => here,
+                            () if is(&straight[1]) => beyond,
+                            () if is(&aside[0]) => other_here,
+                            () if is(&aside[1]) => other_beyond,
+                            () => 0,
+                        }
+                    };
+                    let way = |forwarding| {
+                        path_seeing(&topology, forwarding, from, to, sequence, queued).unwrap()
+                    };
+                    let longer = |q: u32, other: u32| q * links[0] > other * links[1] + 24;
+                    let expected = |is_longer| if is_longer { &aside } else { &straight };
+                    let is_longer = longer(here + beyond, other_here + other_beyond);
+                    assert_eq!(&way(&global), expected(is_longer));
+                    assert_eq!(&way(&local), expected(longer(here, other_here)));
+                    *if is_longer { &mut diverted } else { &mut kept } += 1;
+                }
+            }
+        }
+        assert!(kept > 100 && diverted > 100, "{kept} {diverted}");
+    }
+}
+
+/// Who has global links tells all of its group that it is cabled to; nobody does under UGAL-L.
+#[test]
+fn switches_with_global_links_announce_them() {
+    for topology in [
+        build(&dragonfly(2, 4, 2, None)),
+        build(&megafly(2, 3, 3, 2, None)),
+    ] {
+        let forwarding = compile(&UGAL_G, &topology);
+        let local = compile(&UGAL, &topology);
+        for at in topology.switches() {
+            assert_eq!(local.announcements(at), None);
+            let ports = |class| -> Vec<Port> {
+                let all = topology.neighbours(at).map(|(port, ..)| port);
+                all.filter(|&port| topology.link_class(at, port) == class)
+                    .collect()
+            };
+            let (cables, outputs) = (ports(1), ports(2));
+            let told = forwarding.announcements(at);
+            assert_eq!(told.is_some(), !outputs.is_empty());
+            if let Some(told) = told {
+                assert_eq!((told.every.get(), told.outputs), (32, outputs));
+                assert_eq!(told.cables, cables);
+            }
+        }
+    }
+}
+
 #[test]
 fn nothing_inside_a_group_is_diverted() {
     let topology = build(&dragonfly(2, 4, 2, None));
-    for routing in [&PAR as &dyn Routing, &UGAL, &Valiant {}] {
+    for routing in [&PAR as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
         let forwarding = compile(routing, &topology);
         for from in 0..8 {
             for to in 0..8 {
@@ -361,7 +450,7 @@ fn trunks_between_groups_are_shared() {
 #[test]
 fn two_groups_have_no_detour() {
     let topology = build(&dragonfly(2, 3, 2, Some(2)));
-    for routing in [&PAR as &dyn Routing, &UGAL, &Valiant {}] {
+    for routing in [&PAR as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
         let forwarding = compile(routing, &topology);
         assert!(!forwarding.is_adaptive() && forwarding.keeps_order());
         assert_eq!(forwarding.lanes(), 2);
@@ -371,12 +460,12 @@ fn two_groups_have_no_detour() {
 #[test]
 fn what_cannot_be_had_is_refused() {
     let topology = build(&dragonfly(2, 4, 2, None));
-    let ugal = Ugal {
-        threshold: 24,
-        knowledge: Knowledge::Global,
-    };
-    let reason = ugal.compile(&topology, 0).unwrap_err();
-    assert!(reason.contains("write knowledge = \"local\""), "{reason}");
+    let never = Ugal { every: 0, ..UGAL_G };
+    assert_eq!(
+        never.compile(&topology, 0).unwrap_err(),
+        "every = 0 is no time between two announcements; write at least every = 1"
+    );
+    assert!(Ugal { every: 0, ..UGAL }.compile(&topology, 0).is_ok());
     let megafly = build(&megafly(2, 2, 2, 2, None));
     let reason = PAR.compile(&megafly, 0).unwrap_err();
     assert_eq!(

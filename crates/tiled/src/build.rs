@@ -18,7 +18,7 @@ use crate::model::TiledFabric;
 use crate::nic::Nic;
 use crate::pool::{Pool, Shares};
 use crate::record::{Fifo, NIL};
-use crate::switch::{Due, Peer, Port, Switch, Tile, TileInput, TileOutput};
+use crate::switch::{Announcing, Due, Peer, Port, Switch, Tile, TileInput, TileOutput};
 use crate::wire::Wire;
 
 /// Where everything of the fabric is: partition and index inside it.
@@ -285,6 +285,7 @@ pub(crate) fn partition(
         column_used: vec![0; n_tile_outputs * channels].into(),
         output_queues: fifos(n_ports * lanes),
         tracked: FxHashMap::default(),
+        announcing: Announcing::new(&plan.forwarding, switch_ids, geometry.ports, clock.period),
         cursors: vec![Cursor::default(); nics.len() * plan.classes.len()],
         messages: Slab::default(),
         flows: Slab::default(),

@@ -89,6 +89,20 @@ pub(crate) enum Event {
         /// Their switch.
         switch: u32,
     },
+    /// A switch tells its neighbours of its queues.
+    Announce {
+        /// The switch.
+        switch: u32,
+    },
+    /// A neighbour has told of a queue.
+    Announced {
+        /// Its output.
+        output: u8,
+        /// The port it is cabled to.
+        port: u32,
+        /// What waits there.
+        flits: u32,
+    },
     /// Side band: a copy is stored.
     Located {
         /// The port where its packet came in.

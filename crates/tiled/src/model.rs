@@ -19,7 +19,7 @@ use crate::nic::{Created, Flow, Message, Nic};
 use crate::pool::Shares;
 
 use crate::record::{Fifo, Parcel, Record};
-use crate::switch::{Entry, Port, Switch, Tile, TileInput, TileOutput};
+use crate::switch::{Announcing, Entry, Port, Switch, Tile, TileInput, TileOutput};
 use crate::wire::Wire;
 
 /// One partition.
@@ -70,6 +70,9 @@ pub(crate) struct TiledFabric {
     pub(crate) output_queues: Rows<Fifo>,
     /// Packets whose copy waits for its acknowledgement, by end port and number at the source.
     pub(crate) tracked: FxHashMap<(u32, u32), Entry>,
+
+    /// What switches tell each other of their queues.
+    pub(crate) announcing: Option<Announcing>,
 
     // NICs.
     pub(crate) nics: Rows<Nic>,
@@ -145,6 +148,12 @@ impl Model for TiledFabric {
             Event::StashMultiplexer { port } => self.stash_multiplexer_wakes(port, out),
             Event::Link { port } => self.link_wakes(now, port, out),
             Event::Edge { switch } => self.edge_comes(switch, out),
+            Event::Announce { switch } => self.announcement_due(switch, out),
+            Event::Announced {
+                output,
+                port,
+                flits,
+            } => self.announcement_heard(port, output, flits),
             Event::Located { port, packet } => self.copy_located(now, port, packet, out),
             Event::Delete { port, packet } => self.copy_deleted(port, packet, out),
             Event::Retransmit {

@@ -11,7 +11,7 @@ use netloom_tiled::build;
 use netloom_units::Tick;
 
 use support::Case;
-use support::cases::WINDOW;
+use support::cases::{WINDOW, ugal_g};
 
 /// Delays and buffers of the paper, in ticks of 1/13 ns and flits of 1 ns.
 fn dragonfly72() -> Case {
@@ -79,6 +79,16 @@ fn is_the_same_for_any_split(case: Case) -> Vec<u64> {
 #[test]
 fn baseline() {
     is_the_same_for_any_split(dragonfly72().acknowledging());
+}
+
+#[test]
+fn queues_announced_to_neighbours() {
+    let base = dragonfly72();
+    let case = Case {
+        routing: ugal_g(32),
+        ..base.acknowledging()
+    };
+    is_the_same_for_any_split(case);
 }
 
 #[test]

@@ -10,24 +10,37 @@ use crate::model::TiledFabric;
 use crate::record::{Flags, NIL};
 use crate::switch::Peer;
 
-/// What a switch sees of its own outputs.
+/// What a switch sees of its own outputs and has heard of others.
 struct Outputs<'a> {
     fabric: &'a TiledFabric,
     base: u32,
 }
 
 impl QueueView for Outputs<'_> {
-    /// What is on its way to the output inside the switch, and what its credits say is waiting beyond it: those of
-    /// flits that are merely on the wire, or whose credit is, do not count.
     #[inline]
     fn queued(&self, output: PortNumber) -> u32 {
-        let port = &self.fabric.ports[self.base + u32::from(output.0)];
-        let round_trip = self.fabric.wires[u32::from(port.wire)].round_trip;
-        port.committed + port.credit.total().saturating_sub(round_trip)
+        self.fabric.queued(self.base + u32::from(output.0))
+    }
+
+    fn announced(&self, cable: PortNumber, output: PortNumber) -> u32 {
+        let cable = self.base + u32::from(cable.0);
+        let announcing = self.fabric.announcing.as_ref();
+        announcing.map_or(0, |all| {
+            all.heard(cable, output, self.fabric.geometry.ports)
+        })
     }
 }
 
 impl TiledFabric {
+    /// What is on its way to an output inside the switch, and what its credits say is waiting beyond it: those of
+    /// flits that are merely on the wire, or whose credit is, do not count.
+    #[inline]
+    pub(super) fn queued(&self, output: u32) -> u32 {
+        let port = &self.ports[output];
+        let round_trip = self.wires[u32::from(port.wire)].round_trip;
+        port.committed + port.credit.total().saturating_sub(round_trip)
+    }
+
     /// A header is written.
     #[inline]
     pub(crate) fn header_written<Q: EventQueue<Event>>(

@@ -17,6 +17,7 @@
 //! in, so no flit finds its place taken. Only an output buffer keeps the packet until the other end of the link
 //! has acknowledged it.
 
+mod announcing;
 mod bus;
 mod header;
 mod link;
@@ -34,6 +35,7 @@ use crate::event::Event;
 use crate::model::TiledFabric;
 use crate::pool::Pool;
 
+pub(crate) use announcing::Announcing;
 pub(crate) use tracking::Entry;
 
 /// Who is at the other end of a port's link.
@@ -64,6 +66,8 @@ pub(crate) struct Due {
     pub(crate) stashes: u64,
     /// Links, by output.
     pub(crate) links: u64,
+    /// The switch tells its neighbours of its queues.
+    pub(crate) announces: bool,
 }
 
 /// State of a switch beyond its ports and tiles.
@@ -268,6 +272,9 @@ impl TiledFabric {
         }
         let mut due = std::mem::take(&mut self.switches[switch].due);
         due.buses |= returning;
+        if due.announces {
+            self.announce(now, switch, out);
+        }
         let base = switch * self.geometry.ports;
         for port in members(due.headers) {
             due.buses |= self.route_header(now, base + port, out);
@@ -299,6 +306,9 @@ impl TiledFabric {
         if is_due && !state.is_awaited {
             state.is_awaited = true;
             out.at(now + self.clock.period, Event::Edge { switch });
+        }
+        if self.announcing.is_some() {
+            self.await_announcement(now, switch, out);
         }
     }
 }

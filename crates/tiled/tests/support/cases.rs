@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, RowSpace, TileStages, Window};
-use netloom_routing::{Minimal, Par, Routing, Ugal, Valiant};
+use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 
 use super::{Case, STAGES};
@@ -222,6 +222,18 @@ fn fabrics() -> Vec<(&'static str, Case)> {
             Case::dragonfly((2, 4, 2), ugal()).at(0.7),
         ),
         (
+            "announced queues on a small dragonfly",
+            Case::small_dragonfly(ugal_g(1)).at(1.0),
+        ),
+        (
+            "announced queues on a dragonfly",
+            Case::dragonfly((2, 4, 2), ugal_g(7)).at(0.7),
+        ),
+        (
+            "queues announced rarely, and a hot spot",
+            Case::dragonfly((2, 4, 2), ugal_g(200)).hot(17).at(0.5),
+        ),
+        (
             "PAR on a dragonfly",
             Case::dragonfly((2, 4, 2), par()).at(0.7),
         ),
@@ -239,7 +251,16 @@ fn par() -> Arc<dyn Routing + Send + Sync> {
 fn ugal() -> Arc<dyn Routing + Send + Sync> {
     Arc::new(Ugal {
         threshold: 24,
-        knowledge: netloom_routing::Knowledge::Local,
+        knowledge: Knowledge::Local,
+        every: 32,
+    })
+}
+
+pub(crate) fn ugal_g(every: u32) -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(Ugal {
+        threshold: 24,
+        knowledge: Knowledge::Global,
+        every,
     })
 }
 

@@ -395,7 +395,7 @@ impl Case {
     pub(crate) fn plan(&self) -> FabricPlan {
         let topology = Arc::new(self.topology.build(self.seed).expect("a topology"));
         let forwarding = self.routing.compile(&topology, self.seed);
-        let forwarding = Arc::new(forwarding.expect("a routing"));
+        let forwarding = Arc::new(forwarding.expect("a routing").for_shared_buffers());
         let segmentation = SlSegmentation::from(Segmentation {
             flit: Bytes(FLIT),
             mtu: Some(Bytes(self.mtu * FLIT)),

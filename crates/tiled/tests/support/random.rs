@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, RowSpace, StashUse, TileStages, Window};
-use netloom_routing::{Minimal, Par, Routing, Ugal, Valiant};
+use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -38,7 +38,13 @@ fn fabrics() -> impl Strategy<Value = Case> {
         Arc::new(Valiant {}),
         Arc::new(Ugal {
             threshold: 8,
-            knowledge: netloom_routing::Knowledge::Local,
+            knowledge: Knowledge::Local,
+            every: 1,
+        }),
+        Arc::new(Ugal {
+            threshold: 8,
+            knowledge: Knowledge::Global,
+            every: 5,
         }),
         Arc::new(Par { threshold: 8 }),
     ];

@@ -9,18 +9,42 @@ use netloom_units::{NicId, Port, SwitchId};
 use super::Twin;
 use super::packet::{Flit, Reading};
 use super::pool::first_from;
-use super::switch::{Entry, From, OnBus, Output};
+use super::switch::{Entry, From, OnBus, Output, Switch};
 
-/// What a routing may know of this switch.
-struct View<'a>(&'a [Output]);
+/// What a routing may know at a switch.
+struct View<'a> {
+    switches: &'a [Switch],
+    here: &'a Switch,
+    /// One cycle.
+    period: u64,
+    now: u64,
+}
 
 impl QueueView for View<'_> {
     fn queued(&self, output: Port) -> u32 {
-        let output = &self.0[output.index()];
-        let on_the_way = (2 * output.link.delay).div_ceil(output.link.flit) as u32;
-        let beyond = output.behind.as_ref().map_or(0, |pool| pool.in_use());
-        output.committed + beyond.saturating_sub(on_the_way)
+        waiting(&self.here.outputs[output.index()])
     }
+
+    /// The last sample that can have come over the cable by now.
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        let Peer::Switch(other, _) = self.here.peers[cable.index()] else {
+            panic!("a cable to a switch");
+        };
+        let delay = self.period + self.here.outputs[cable.index()].link.delay;
+        let samples = &self.switches[other.index()].outputs[output.index()].samples;
+        let known = samples
+            .iter()
+            .rev()
+            .find(|(when, _)| when + delay <= self.now);
+        known.map_or(0, |&(_, flits)| flits)
+    }
+}
+
+/// What waits for an output, here and at the other end of its link.
+fn waiting(output: &Output) -> u32 {
+    let on_the_way = (2 * output.link.delay).div_ceil(output.link.flit) as u32;
+    let beyond = output.behind.as_ref().map_or(0, |pool| pool.in_use());
+    output.committed + beyond.saturating_sub(on_the_way)
 }
 
 /// How the head of a channel would cross the bus.
@@ -131,8 +155,29 @@ impl Twin<'_> {
         self.packets[id].is_corrupt |= self.fails(id, hop, 0, chance);
     }
 
+    /// Writes down what waits for the outputs that a switch announces, each time it does.
+    pub(crate) fn sample(&mut self, s: usize) {
+        let Some(told) = self.plan.forwarding.announcements(SwitchId(s as u32)) else {
+            return;
+        };
+        let between = u64::from(told.every.get()) * self.period();
+        if self.now.is_multiple_of(between) {
+            for port in told.outputs {
+                let output = &mut self.switches[s].outputs[port.index()];
+                let flits = waiting(output);
+                output.samples.push((self.now, flits));
+            }
+        }
+    }
+
     /// Finds the output and its channel.
     pub(crate) fn route(&mut self, s: usize, from: usize, lane: u8, id: usize) {
+        let view = View {
+            switches: &self.switches,
+            here: &self.switches[s],
+            period: self.plan.switch.period,
+            now: self.now,
+        };
         let packet = &mut self.packets[id];
         let occasion = Occasion {
             source: NicId(packet.source),
@@ -146,7 +191,7 @@ impl Twin<'_> {
             NicId(packet.destination),
             occasion,
             &mut packet.detour,
-            &View(&self.switches[s].outputs),
+            &view,
         );
         packet.hops += 1;
         packet.output = hop.port.index();

@@ -182,6 +182,7 @@ impl<'a> Twin<'a> {
         self.fill_columns(s);
         self.fill_outputs(s);
         self.fill_stashes(s);
+        self.sample(s);
         self.route_headers(s);
         for p in 0..ports {
             self.row_bus(s, p);

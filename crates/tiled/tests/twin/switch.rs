@@ -190,6 +190,8 @@ pub(crate) struct Output {
     pub(crate) acknowledged: VecDeque<(u64, usize, u32)>,
     /// Flits routed to here and not granted the link.
     pub(crate) committed: u32,
+    /// When it was announced how much waits here, and how much.
+    pub(crate) samples: Vec<(u64, u32)>,
 }
 
 /// A copy kept for an end port of this switch.
@@ -306,6 +308,7 @@ impl Switch {
                 credits: VecDeque::new(),
                 acknowledged: VecDeque::new(),
                 committed: 0,
+                samples: vec![],
             }
         };
         let stash = |p: usize| Stash {
