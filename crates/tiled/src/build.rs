@@ -145,6 +145,7 @@ pub(crate) fn partition(
             stash_columns: 0,
             promised: vec![0; geometry.columns as usize].into(),
             blocked: 0,
+            has_messages: false,
             returning: Vec::new(),
             leaving: Vec::new(),
             expired: Vec::new(),

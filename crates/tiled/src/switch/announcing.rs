@@ -32,8 +32,9 @@ pub(crate) struct Announcing {
 struct Teller {
     outputs: u64,
     cables: u64,
-    /// A look is awaited.
+    /// A look is awaited, and it is now.
     is_awaited: bool,
+    is_due: bool,
 }
 
 fn set_of(ports: &[PortNumber]) -> u64 {
@@ -56,7 +57,7 @@ impl Announcing {
                 Teller {
                     outputs: set_of(&told.outputs),
                     cables: set_of(&told.cables),
-                    is_awaited: false,
+                    ..Teller::default()
                 }
             })
         });
@@ -86,7 +87,10 @@ impl TiledFabric {
         switch: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        self.make_due(switch, out, |due| due.announces = true);
+        if let Some(announcing) = &mut self.announcing {
+            announcing.tellers[switch].is_due = true;
+            self.tell_switch(switch, out);
+        }
     }
 
     /// A neighbour has told something.
@@ -97,7 +101,7 @@ impl TiledFabric {
         }
     }
 
-    /// Tells the neighbours of a switch what has changed since it last told them.
+    /// Tells the neighbours of a switch what has changed since it last told them, if it is time.
     #[cold]
     #[inline(never)]
     pub(super) fn announce<Q: EventQueue<Event>>(
@@ -106,12 +110,16 @@ impl TiledFabric {
         switch: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        let Some(mut announcing) = self.announcing.take() else {
+        let Some(mut announcing) = self.announcing.take_if(|all| all.tellers[switch].is_due) else {
             return;
         };
         let base = switch * self.geometry.ports;
-        let teller = &mut announcing.tellers[switch];
-        teller.is_awaited = false;
+        let teller = announcing.tellers[switch];
+        announcing.tellers[switch] = Teller {
+            is_awaited: false,
+            is_due: false,
+            ..teller
+        };
         for output in members(teller.outputs) {
             let flits = self.queued(base + output);
             if std::mem::replace(&mut announcing.told[base + output], flits) == flits {
@@ -135,10 +143,16 @@ impl TiledFabric {
                 }
             }
         }
+        let is_waited_for = |output| announcing.told[base + output] != 0;
+        let goes_on = members(teller.outputs).any(is_waited_for);
         self.announcing = Some(announcing);
+        if goes_on {
+            self.look_at_announced(now, switch, out);
+        }
     }
 
-    /// Looks again while something waits for an announced output.
+    /// A packet has been routed: a switch that had nothing waiting for its announced outputs did not look at them, and
+    /// now has to.
     #[cold]
     #[inline(never)]
     pub(super) fn await_announcement<Q: EventQueue<Event>>(
@@ -147,20 +161,28 @@ impl TiledFabric {
         switch: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        let Some(mut announcing) = self.announcing.take() else {
+        let base = switch * self.geometry.ports;
+        let Some(announcing) = &self.announcing else {
             return;
         };
-        let base = switch * self.geometry.ports;
-        let teller = &mut announcing.tellers[switch];
-        let is_waited_for = |output| {
-            // What was told has to be taken back as well.
-            self.queued(base + output) != 0 || announcing.told[base + output] != 0
-        };
+        let teller = announcing.tellers[switch];
+        let is_waited_for = |output| self.queued(base + output) != 0;
         if !teller.is_awaited && members(teller.outputs).any(is_waited_for) {
-            teller.is_awaited = true;
+            self.look_at_announced(now, switch, out);
+        }
+    }
+
+    /// Looks at the next edge of those on which switches announce.
+    fn look_at_announced<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(announcing) = &mut self.announcing {
+            announcing.tellers[switch].is_awaited = true;
             let next = now.0 / announcing.period + 1;
             out.at(Tick(next * announcing.period), Event::Announce { switch });
         }
-        self.announcing = Some(announcing);
     }
 }

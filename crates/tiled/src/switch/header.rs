@@ -22,6 +22,9 @@ impl QueueView for Outputs<'_> {
         self.fabric.queued(self.base + u32::from(output.0))
     }
 
+    /// Kept out of line: few routings ask.
+    #[cold]
+    #[inline(never)]
     fn announced(&self, cable: PortNumber, output: PortNumber) -> u32 {
         let cable = self.base + u32::from(cable.0);
         let announcing = self.fabric.announcing.as_ref();
@@ -79,6 +82,9 @@ impl TiledFabric {
             self.may_corrupt(id);
         }
         self.route(port, id, vc);
+        if self.announcing.is_some() {
+            self.await_announcement(now, self.ports[port].switch, out);
+        }
         let record = &self.packets[id];
         self.ports[port].occupancy += u32::from(record.packet.flits);
         if self.watch.is_some() {

@@ -66,8 +66,6 @@ pub(crate) struct Due {
     pub(crate) stashes: u64,
     /// Links, by output.
     pub(crate) links: u64,
-    /// The switch tells its neighbours of its queues.
-    pub(crate) announces: bool,
 }
 
 /// State of a switch beyond its ports and tiles.
@@ -88,6 +86,8 @@ pub(crate) struct Switch {
     /// Inputs with a packet that could not advance when their bus was last looked at, for want of room in a row
     /// buffer or in a stash.
     pub(crate) blocked: u64,
+    /// Something is to be done before packets move: one of the lists below has members, or an announcement is due.
+    pub(crate) has_messages: bool,
     /// Copies to be sent again, of this tick: (port, copy).
     pub(crate) returning: Vec<(u32, u32, u8)>,
     /// Copies that are not needed any more, of this tick: (port, copy).
@@ -228,6 +228,17 @@ impl TiledFabric {
         }
     }
 
+    /// Something is to be done at a switch before its packets move.
+    #[inline]
+    pub(crate) fn tell_switch<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches[switch].has_messages = true;
+        self.mark_switch(switch, out);
+    }
+
     /// Something of a switch that was made due is looked at now.
     #[inline]
     pub(crate) fn make_due<Q: EventQueue<Event>>(
@@ -260,21 +271,10 @@ impl TiledFabric {
     ) {
         let state = &mut self.switches[switch];
         state.is_marked = false;
-        if !state.expired.is_empty() {
-            self.send_expired(now, switch, out);
-        }
-        let mut returning = 0;
-        if !self.switches[switch].returning.is_empty() {
-            returning = self.take_in_retransmissions(switch);
-        }
-        if !self.switches[switch].leaving.is_empty() {
-            self.delete_copies(switch);
+        if state.has_messages {
+            self.take_in_side_band(now, switch, out);
         }
         let mut due = std::mem::take(&mut self.switches[switch].due);
-        due.buses |= returning;
-        if due.announces {
-            self.announce(now, switch, out);
-        }
         let base = switch * self.geometry.ports;
         for port in members(due.headers) {
             due.buses |= self.route_header(now, base + port, out);
@@ -307,8 +307,30 @@ impl TiledFabric {
             state.is_awaited = true;
             out.at(now + self.clock.period, Event::Edge { switch });
         }
+    }
+
+    /// What the side band and neighbours make a switch do before its packets move.
+    #[inline(never)]
+    fn take_in_side_band<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches[switch].has_messages = false;
         if self.announcing.is_some() {
+            self.announce(now, switch, out);
+        }
+        if !self.switches[switch].expired.is_empty() {
+            self.send_expired(now, switch, out);
+        }
+        if !self.switches[switch].returning.is_empty() {
+            let buses = self.take_in_retransmissions(switch);
+            self.switches[switch].due.buses |= buses;
             self.await_announcement(now, switch, out);
+        }
+        if !self.switches[switch].leaving.is_empty() {
+            self.delete_copies(switch);
         }
     }
 }

@@ -180,7 +180,7 @@ impl TiledFabric {
     ) {
         let switch = self.ports[port].switch;
         self.switches[switch].leaving.push((port, copy));
-        self.mark_switch(switch, out);
+        self.tell_switch(switch, out);
     }
 
     /// Copies leave their stashes for good.
@@ -227,7 +227,7 @@ impl TiledFabric {
     ) {
         let switch = self.ports[port].switch;
         self.switches[switch].returning.push((port, copy, attempt));
-        self.mark_switch(switch, out);
+        self.tell_switch(switch, out);
     }
 
     /// Copies of copies join the packets that go on from their stashes; the set of buses to be looked at. They are
@@ -296,7 +296,7 @@ impl TiledFabric {
         self.switches[switch]
             .expired
             .push((port, sequence, attempt));
-        self.mark_switch(switch, out);
+        self.tell_switch(switch, out);
     }
 
     /// Packets that nothing was heard of are sent again.

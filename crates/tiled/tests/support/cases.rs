@@ -234,6 +234,13 @@ fn fabrics() -> Vec<(&'static str, Case)> {
             Case::dragonfly((2, 4, 2), ugal_g(200)).hot(17).at(0.5),
         ),
         (
+            "announced queues, copies and faults",
+            Case::small_dragonfly(ugal_g(1))
+                .reliable(&[200], Some(20_000))
+                .faulty(0.03, 0.03, 0.03)
+                .at(0.7),
+        ),
+        (
             "PAR on a dragonfly",
             Case::dragonfly((2, 4, 2), par()).at(0.7),
         ),

@@ -155,7 +155,7 @@ impl Twin<'_> {
         self.packets[id].is_corrupt |= self.fails(id, hop, 0, chance);
     }
 
-    /// Writes down what waits for the outputs that a switch announces, each time it does.
+    /// Writes down what waits for the outputs that a switch announces, on each edge on which it does.
     pub(crate) fn sample(&mut self, s: usize) {
         let Some(told) = self.plan.forwarding.announcements(SwitchId(s as u32)) else {
             return;

@@ -159,6 +159,7 @@ impl<'a> Twin<'a> {
             for p in 0..ports {
                 self.learn(s, p);
             }
+            self.sample(s);
             self.side_band(s);
             if self.now.is_multiple_of(self.period()) {
                 self.edge(s);
@@ -182,7 +183,6 @@ impl<'a> Twin<'a> {
         self.fill_columns(s);
         self.fill_outputs(s);
         self.fill_stashes(s);
-        self.sample(s);
         self.route_headers(s);
         for p in 0..ports {
             self.row_bus(s, p);
