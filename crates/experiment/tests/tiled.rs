@@ -47,6 +47,18 @@ fn tiled(loaded: &Loaded) -> Tiled {
     }
 }
 
+/// V002-1 as a file has it: 12 ports in 2 rows and 3 columns, 20 in 4 and 4.
+#[test]
+fn v002_1_tiles_follow_from_ports() {
+    for (ports, rows, columns, tile) in [(12, 2, 3, (6, 4)), (20, 4, 4, (5, 5))] {
+        let switch = format!(
+            "[switch]\nkind = \"tiled\"\nports = {ports}\nrows = {rows}\ncolumns = {columns}\n"
+        );
+        let plan = tiled(&read(&switch));
+        assert_eq!((plan.inputs, plan.outputs), tile);
+    }
+}
+
 #[test]
 fn rows_and_columns_are_all_that_a_tiled_switch_needs() {
     let loaded = read("[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 4\n");

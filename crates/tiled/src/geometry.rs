@@ -122,3 +122,75 @@ impl Geometry {
         (tile_input * self.outputs + output) * self.channels + channel
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use netloom_fabric::{Endpoints, Faults, TileStages};
+
+    use super::*;
+
+    fn geometry((rows, columns, inputs, outputs): (u16, u16, u16, u16)) -> Geometry {
+        let tiled = Tiled {
+            rows,
+            columns,
+            inputs,
+            outputs,
+            row_buffer: 96,
+            row_space: RowSpace::Shared,
+            column_buffer: 96,
+            stages: TileStages {
+                before_bus: 2,
+                row_bus: 1,
+                tile: 3,
+                multiplexer: 1,
+                output: 1,
+                side_band: 10,
+            },
+            ports: vec![],
+            stash: None,
+            faults: Faults::default(),
+            endpoints: Endpoints {
+                acknowledgement: None,
+                window: None,
+            },
+        };
+        Geometry::new(&tiled, 6)
+    }
+
+    /// The switch that the paper draws, and the one that it evaluates.
+    const SWITCHES: [(u16, u16, u16, u16); 2] = [(2, 3, 6, 4), (4, 4, 5, 5)];
+
+    /// V002-1: 2 x 6 = 3 x 4 = 12 and 4 x 5 = 4 x 5 = 20 ports, each in one row and one column.
+    #[test]
+    fn v002_1_ports_are_rows_times_inputs_and_columns_times_outputs() {
+        for (switch, ports) in SWITCHES.into_iter().zip([12, 20]) {
+            let geometry = geometry(switch);
+            assert_eq!(geometry.ports, ports);
+            for row in 0..geometry.rows {
+                let own = (0..ports).filter(|&port| geometry.row(port) == row);
+                assert_eq!(own.count() as u32, geometry.inputs);
+            }
+            for column in 0..geometry.columns {
+                let own = (0..ports).filter(|&port| geometry.column(port) == column);
+                assert_eq!(own.count() as u32, geometry.outputs);
+            }
+        }
+    }
+
+    /// V002-2: a column channel for each row and output, 24 in the drawing and 80 in the evaluation.
+    #[test]
+    fn v002_2_column_channels() {
+        for (switch, expected) in SWITCHES.into_iter().zip([24, 80]) {
+            let geometry = geometry(switch);
+            let rows = 0..geometry.rows;
+            let all = rows.flat_map(|row| (0..geometry.ports).map(move |port| (port, row)));
+            let channels: BTreeSet<u32> = all
+                .map(|(port, row)| geometry.tile_output(port, row))
+                .collect();
+            assert_eq!(channels.len(), expected);
+            assert_eq!(channels.last(), Some(&(expected as u32 - 1)));
+        }
+    }
+}
