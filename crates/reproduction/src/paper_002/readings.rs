@@ -17,7 +17,8 @@ pub(super) fn concerns(variation: &'static Variation, course: Course) -> bool {
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "0.4",
-        words: "what saturates accepts less than 98 % of a load; its level is the most accepted at any load; orders need \
+        words: "what saturates accepts less than 98 % of a load; its level is the most accepted at any load, every \
+                hundredth of which from 0.85 to 0.90 is run; orders need \
                 two seeds, but bursts and applications have one at paper size and are judged by it",
     },
     Reading {

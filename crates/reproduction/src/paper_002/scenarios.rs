@@ -281,13 +281,18 @@ pub(super) fn length(size: Size) -> String {
     )
 }
 
-/// Loads of S002-1.
-pub(super) fn loads(size: Size, is_varied: bool) -> &'static [f64] {
+/// Loads of S002-1: eight at paper size, and every hundredth where a switch that is not limited by its stash saturates.
+pub(super) fn loads(size: Size, is_varied: bool, switch: Switch) -> &'static [f64] {
     match (size, is_varied) {
         (Size::Tiny, _) => &[0.4, 1.0],
         (Size::Ci, _) => &[0.4, 0.7, 0.85, 1.0],
         (Size::Paper, true) => &[0.6, 0.8, 0.85, 0.9],
-        (Size::Paper, false) => &[0.2, 0.4, 0.6, 0.7, 0.8, 0.85, 0.9, 1.0],
+        (Size::Paper, false) if switch == Switch::Quarter => {
+            &[0.2, 0.4, 0.6, 0.7, 0.8, 0.85, 0.9, 1.0]
+        }
+        (Size::Paper, false) => &[
+            0.2, 0.4, 0.6, 0.7, 0.8, 0.85, 0.86, 0.87, 0.88, 0.89, 0.9, 1.0,
+        ],
     }
 }
 
@@ -355,7 +360,7 @@ impl List {
     }
 
     fn case(&mut self, scenario: &Scenario, case: &Case, application: Option<&Application>) {
-        for (load, own) in self.points(scenario, application) {
+        for (load, own) in self.points(scenario, case.switch, application) {
             let mut sets: Vec<String> = vec![];
             let fixed = [scenario.machine.sets, scenario.sets].concat();
             sets.extend(fixed.into_iter().map(str::to_owned));
@@ -399,12 +404,13 @@ impl List {
     fn points(
         &self,
         scenario: &Scenario,
+        switch: Switch,
         application: Option<&Application>,
     ) -> Vec<(f64, Vec<String>)> {
         let [uniform, bursts] = spans(self.size);
         match scenario.course {
             Course::Load => {
-                let loads = loads(self.size, self.variation.is_some());
+                let loads = loads(self.size, self.variation.is_some(), switch);
                 let point = |&load: &f64| {
                     let own = [format!("traffic.0.load={load:.2}")];
                     (load, own.into_iter().chain(uniform.sets()).collect())

@@ -34,8 +34,10 @@ fn every_figure_is_covered() {
         [4, 24, 4, 1, 3]
     );
     let count = |series: &str| runs.iter().filter(|run| run.series == series).count();
-    // Eight loads and six lengths of messages (decision: what two cores do in 90 minutes), two seeds or one.
+    // Eight loads and six lengths of messages (what two cores do in 90 minutes), two seeds or one; saturation to a
+    // hundredth.
     assert_eq!(count(S002_1.series(Quarter)), 8 * 2);
+    assert_eq!(count(S002_1.series(Baseline)), 12 * 2);
     assert_eq!(count(S002_4.series(Full)), 2);
     assert_eq!(count(S002_7.series(Half)), 6);
     assert_eq!(count(APPLICATIONS[0].cases(&DRAGONFLY)[3].series), 1);
@@ -660,7 +662,8 @@ fn tables_have_a_line_for_each_point() {
     let tables = (PAPER.tables)(&results);
     let text = |name: &str| &tables.iter().find(|(own, _)| *own == name).unwrap().1;
     let lines = |name: &str| text(name).lines().count() - 1;
-    assert_eq!(lines("uniform"), 4 * loads(Size::Paper, false).len());
+    let points = [Baseline, Full, Half, Quarter].map(|own| loads(Size::Paper, false, own).len());
+    assert_eq!(lines("uniform"), points.iter().sum::<usize>());
     assert_eq!(lines("applications"), 6 * 4);
     assert_eq!(lines("onset"), 5 * 100);
     assert_eq!(lines("distribution"), 5 * 2);

@@ -67,9 +67,12 @@ fn saturation(results: &Results, scenario: &Scenario, switch: Switch) -> Result<
     Ok((0..n_seeds).map(most).collect())
 }
 
-/// The largest load that is carried.
+/// The largest load that is carried, of those a twentieth apart: within the last hundredths queues still grow while they
+/// are measured.
 fn below_saturation(points: &[Point]) -> Result<&Point, String> {
-    let last = points.iter().rfind(|point| point.is_carried());
+    let is_twentieth = |load: f64| ((load * 20.0).round() - load * 20.0).abs() < 1e-9;
+    let mut points = points.iter().filter(|point| is_twentieth(point.load));
+    let last = points.rfind(|point| point.is_carried());
     last.ok_or_else(|| "saturated at every load that was run".to_owned())
 }
 
