@@ -43,8 +43,6 @@ pub trait QueueView {
 /// What a switch tells its neighbours of its queues.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Announcements {
-    /// Core cycles between two of them.
-    pub every: NonZero<u32>,
     /// The outputs that it tells about, in order.
     pub outputs: Vec<Port>,
     /// The ports at whose other ends they are told, in order.
@@ -190,7 +188,7 @@ impl Forwarding {
         self.facts.adaptive
     }
 
-    /// What a switch tells its neighbours of its queues; `None` if the routing looks at none of them.
+    /// What a switch tells its neighbours of its queues; `None` if it tells them nothing.
     pub fn announcements(&self, at: SwitchId) -> Option<Announcements> {
         match &self.plan {
             Plan::Groups(plan) => plan.announcements(at),
@@ -198,11 +196,11 @@ impl Forwarding {
         }
     }
 
-    /// Whether some switch tells its neighbours of its queues.
-    pub fn is_announced(&self) -> bool {
+    /// Core cycles between two announcements of a switch, if switches tell their neighbours of their queues.
+    pub fn announced_every(&self) -> Option<NonZero<u32>> {
         match &self.plan {
-            Plan::Groups(plan) => plan.is_announced(),
-            _ => false,
+            Plan::Groups(plan) => plan.announced_every(),
+            _ => None,
         }
     }
 

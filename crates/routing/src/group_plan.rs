@@ -348,17 +348,17 @@ impl GroupPlan {
         if *detour { other } else { minimal }
     }
 
-    pub(crate) fn is_announced(&self) -> bool {
-        matches!(self.detours, Detours::Adaptive(adaptive) if adaptive.announced_every.is_some())
+    pub(crate) fn announced_every(&self) -> Option<NonZero<u32>> {
+        match self.detours {
+            Detours::Adaptive(adaptive) => adaptive.announced_every,
+            Detours::Never | Detours::Always => None,
+        }
     }
 
     /// What a switch tells its neighbours, if it tells them anything: it announces its global links to those of its
     /// group that it is cabled to.
     pub(crate) fn announcements(&self, at: SwitchId) -> Option<Announcements> {
-        let Detours::Adaptive(adaptive) = self.detours else {
-            return None;
-        };
-        let every = adaptive.announced_every?;
+        self.announced_every()?;
         let first = self.first_ports[at.index()] as usize;
         let end = self.first_ports.get(at.index() + 1);
         let entries = &self.entries[first..end.map_or(self.entries.len(), |&end| end as usize)];
@@ -370,11 +370,7 @@ impl GroupPlan {
         let outputs = ports(&[Entry::Global]);
         let cables = ports(&[Entry::Local, Entry::Down]);
         let is_telling = !outputs.is_empty() && !cables.is_empty();
-        is_telling.then_some(Announcements {
-            every,
-            outputs,
-            cables,
-        })
+        is_telling.then_some(Announcements { outputs, cables })
     }
 
     /// Random words for a packet, whatever the switch; for a flow where nothing else may tell packets apart.

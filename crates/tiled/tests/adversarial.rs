@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use netloom_fabric::{LinkTiming, Options, Row, rows};
+use netloom_fabric::{Options, Row, rows};
 use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
 use netloom_tiled::build;
 use netloom_traffic::Neighbour;
@@ -14,17 +14,11 @@ use support::Case;
 
 /// Accepted load and mean latency of a message in ns, on the 72-endpoint dragonfly of spec 3.5.
 fn measure(routing: impl Routing + 'static, load: f64) -> (f64, f64) {
-    let link = |delay| LinkTiming { flit: 13, delay };
     let case = Case {
-        links: vec![link(65), link(520), link(6500)],
-        input: vec![101, 106, 952],
-        output: vec![101, 106, 952],
-        row_buffer: 4,
-        column_buffer: 4,
         flits: vec![vec![24]],
         pattern: Arc::new(Neighbour { offset: 8 }),
         load,
-        ..Case::dragonfly((2, 4, 2), Arc::new(routing))
+        ..Case::dragonfly72(Arc::new(routing))
     };
     let plan = case.plan();
     let mut fabric = build(&plan, Options::default());

@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::Arc;
 
-use netloom_fabric::{LinkTiming, Options};
+use netloom_fabric::Options;
 use netloom_routing::Par;
 use netloom_tiled::build;
 use netloom_units::Tick;
@@ -13,19 +13,12 @@ use netloom_units::Tick;
 use support::Case;
 use support::cases::{WINDOW, ugal_g};
 
-/// Delays and buffers of the paper, in ticks of 1/13 ns and flits of 1 ns.
 fn dragonfly72() -> Case {
-    let link = |delay| LinkTiming { flit: 13, delay };
     Case {
-        links: vec![link(65), link(520), link(6500)],
-        input: vec![101, 106, 952],
-        output: vec![101, 106, 952],
-        row_buffer: 4,
-        column_buffer: 4,
         flits: vec![vec![24], vec![24, 96]],
         load: 0.7,
         until: 200_000,
-        ..Case::dragonfly((2, 4, 2), Arc::new(Par { threshold: 24 }))
+        ..Case::dragonfly72(Arc::new(Par { threshold: 24 }))
     }
 }
 

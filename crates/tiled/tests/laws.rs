@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use netloom_fabric::{LinkTiming, Options, Row, rows};
+use netloom_fabric::{Options, Row, rows};
 use netloom_routing::Par;
 use netloom_tiled::build;
 use netloom_units::Tick;
@@ -15,19 +15,13 @@ use support::Case;
 /// one piece, and the stashes drain.
 #[test]
 fn a_million_packets_survive_faults() {
-    let link = |delay| LinkTiming { flit: 13, delay };
     // Messages of one and of three packets, two on average.
     let messages = 7_200;
     let case = Case {
-        links: vec![link(65), link(520), link(6500)],
-        input: vec![101, 106, 952],
-        output: vec![101, 106, 952],
-        row_buffer: 4,
-        column_buffer: 4,
         flits: vec![vec![24, 72]],
         load: 0.5,
         messages: Some(messages),
-        ..Case::dragonfly((2, 4, 2), Arc::new(Par { threshold: 24 }))
+        ..Case::dragonfly72(Arc::new(Par { threshold: 24 }))
     }
     .reliable(&[1750, 1500, 0], Some(650_000))
     .faulty(1e-3, 1e-3, 1e-3);

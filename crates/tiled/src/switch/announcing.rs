@@ -49,25 +49,19 @@ impl Announcing {
         n_ports: u32,
         cycle: u64,
     ) -> Option<Self> {
-        let mut period = None;
+        let every = forwarding.announced_every()?;
         let tellers = switches.iter().map(|&id| {
             let told = forwarding.announcements(id);
-            told.map_or(Teller::default(), |told| {
-                period = Some(u64::from(told.every.get()) * cycle);
-                Teller {
-                    outputs: set_of(&told.outputs),
-                    cables: set_of(&told.cables),
-                    ..Teller::default()
-                }
+            told.map_or(Teller::default(), |told| Teller {
+                outputs: set_of(&told.outputs),
+                cables: set_of(&told.cables),
+                ..Teller::default()
             })
         });
-        let tellers: Vec<Teller> = tellers.collect();
-        // Who tells nothing may still hear something.
-        let is_heard = forwarding.is_announced();
         let n = switches.len() * n_ports as usize;
-        is_heard.then(|| Announcing {
-            period: period.unwrap_or(cycle),
-            tellers: tellers.into(),
+        Some(Announcing {
+            period: u64::from(every.get()) * cycle,
+            tellers: tellers.collect::<Vec<_>>().into(),
             told: vec![0; n].into(),
             heard: vec![0; n * n_ports as usize].into(),
         })

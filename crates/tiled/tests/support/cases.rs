@@ -22,6 +22,18 @@ pub(crate) const WINDOW: Window = Window {
 };
 
 impl Case {
+    /// The 72-endpoint dragonfly of spec 3.5 with delays and buffers of the paper, in ticks of 1/13 ns and flits of 1 ns.
+    pub(crate) fn dragonfly72(routing: Arc<dyn Routing + Send + Sync>) -> Case {
+        Case {
+            links: vec![link(13, 65), link(13, 520), link(13, 6500)],
+            input: vec![101, 106, 952],
+            output: vec![101, 106, 952],
+            row_buffer: 4,
+            column_buffer: 4,
+            ..Case::dragonfly((2, 4, 2), routing)
+        }
+    }
+
     /// A dragonfly of so many hosts and global cables per switch, and switches per group.
     pub(crate) fn dragonfly(
         (hosts, switches, globals): (u16, u16, u16),

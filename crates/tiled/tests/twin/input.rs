@@ -157,16 +157,21 @@ impl Twin<'_> {
 
     /// Writes down what waits for the outputs that a switch announces, on each edge on which it does.
     pub(crate) fn sample(&mut self, s: usize) {
-        let Some(told) = self.plan.forwarding.announcements(SwitchId(s as u32)) else {
+        let forwarding = &self.plan.forwarding;
+        let Some(every) = forwarding.announced_every() else {
             return;
         };
-        let between = u64::from(told.every.get()) * self.period();
-        if self.now.is_multiple_of(between) {
-            for port in told.outputs {
-                let output = &mut self.switches[s].outputs[port.index()];
-                let flits = waiting(output);
-                output.samples.push((self.now, flits));
-            }
+        if !self
+            .now
+            .is_multiple_of(u64::from(every.get()) * self.period())
+        {
+            return;
+        }
+        let told = forwarding.announcements(SwitchId(s as u32));
+        for port in told.into_iter().flat_map(|told| told.outputs) {
+            let output = &mut self.switches[s].outputs[port.index()];
+            let flits = waiting(output);
+            output.samples.push((self.now, flits));
         }
     }
 
