@@ -253,6 +253,13 @@ fn fabrics() -> Vec<(&'static str, Case)> {
                 .at(0.7),
         ),
         (
+            "announced queues that only a packet sent again makes",
+            Case::dragonfly((2, 4, 2), ugal_g(3))
+                .reliable(&[200], Some(3_000))
+                .faulty(0.2, 0.2, 0.0)
+                .at(0.15),
+        ),
+        (
             "PAR on a dragonfly",
             Case::dragonfly((2, 4, 2), par()).at(0.7),
         ),
