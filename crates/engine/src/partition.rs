@@ -39,6 +39,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
                 self.model.apply(now, event, &mut self.outbox);
             }
             std::mem::swap(&mut self.deciding, &mut self.outbox.marked);
+            self.outbox.queue.order_decisions(&mut self.deciding);
             for &component in &self.deciding {
                 self.model.decide(component, now, &mut self.outbox);
                 debug_assert!(

@@ -65,6 +65,7 @@ impl Pair {
         let taken = self.heap.take_next(limit, &mut self.expected);
         assert_eq!(self.wheel.take_next(limit, &mut self.batch), taken);
         self.batch.sort_unstable();
+        self.expected.sort_unstable();
         assert_eq!(self.batch, self.expected);
         assert_eq!(self.wheel.len(), self.heap.len());
         assert_eq!(

@@ -332,8 +332,7 @@ fn partitions_and_threads_change_no_byte() {
         assert_eq!(experiment.fabric.n_partitions(), partitions);
         let options = RunOptions {
             threads,
-            reference_queue: slow,
-            boxed_arbiters: slow,
+            reference: slow,
             tables: true,
         };
         let mut result = run(&experiment, &options, &mut |_| Control::Continue);

@@ -327,3 +327,24 @@ fn the_shown_experiment_is_sound() {
         ["NICs: hot-spots 3, aggressors 12, victims 49"]
     );
 }
+
+#[test]
+fn a_program_ends_although_other_messages_leave_its_nics() {
+    let text = "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 3\nglobals = 1\nports = 6\n\
+         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n\
+         [[traffic]]\nname = \"others\"\nload = 0.2\n\
+         [[traffic]]\nname = \"solver\"\nworkload = { kind = \"minife\", grid = [3, 2, 2], rounds = 3, size-divisor = 8 }\n\
+         [measure]\nlength = \"60 us\"\nwarmup = \"0 ns\"\n";
+    let loaded = read(text);
+    let sent = fact(&loaded, "program").join(" ");
+    let experiment = loaded.experiment.expect("a sound experiment");
+    let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let solver = &result.document.run.classes[1];
+    assert!(
+        sent.contains(&format!(" {} messages", solver.summary.delivered_messages)),
+        "{} of {sent}",
+        solver.summary.delivered_messages
+    );
+}

@@ -1,5 +1,7 @@
 //! From a plan to the partitions of a fabric.
 
+use std::collections::BTreeSet;
+
 use netloom_arbitration::Arbiter;
 use netloom_packet::{Cursor, N_SCS, Rows, Slab};
 use netloom_topology::{Egress, Peer as Wired};
@@ -112,6 +114,12 @@ pub fn rows(plan: &FabricPlan) -> Vec<(usize, netloom_units::Sl)> {
         .enumerate()
         .flat_map(|(at, class)| class.sls.iter().map(move |&sl| (at, sl)))
         .collect()
+}
+
+/// Whether two classes have a service level in common, and so a queue at every NIC that has both.
+fn classes_share_a_level(plan: &FabricPlan) -> bool {
+    let mut seen = BTreeSet::new();
+    !rows(plan).iter().all(|&(_, sl)| seen.insert(sl))
 }
 
 /// One partition of a plan.
@@ -318,6 +326,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         output_queues: vec![OutputQueue::default(); ports.len() * n_vls].into(),
         requests: Requests::new(radix, asking_lanes),
         cursors: vec![Cursor::default(); nics.len() * plan.classes.len()],
+        created: classes_share_a_level(plan).then(|| vec![Vec::new(); nics.len()]),
         messages: Slab::default(),
         last_latency: vec![None; nics.len() * n_rows],
         nic_flits: vec![0; nics.len() * n_rows],

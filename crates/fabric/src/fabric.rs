@@ -113,6 +113,9 @@ pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
     pub(crate) nic_queues: Rows<NicQueue>,
     pub(crate) n_slots: usize,
     pub(crate) cursors: Vec<Cursor>,
+    /// Messages that each NIC was handed in this tick, where classes share a queue: they join it in the decision, in
+    /// order of class, because arrivals of one tick come in any order.
+    pub(crate) created: Option<Vec<Vec<Created>>>,
     pub(crate) messages: Slab<Message>,
     /// Latency of the last message of each (NIC, row), for jitter.
     pub(crate) last_latency: Vec<Option<std::num::NonZero<u64>>>,

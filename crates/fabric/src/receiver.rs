@@ -125,6 +125,7 @@ impl Counters {
             tail: now.0,
             flits: packet.flits,
             sl: packet.sl.0,
+            row: packet.class,
         });
     }
 }

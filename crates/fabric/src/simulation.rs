@@ -26,10 +26,9 @@ use crate::trace::{Step, Watch};
 pub struct Options {
     /// Threads that share the partitions.
     pub threads: usize,
-    /// Take the reference event queue (a binary heap) instead of the wheel.
-    pub reference_queue: bool,
-    /// Take boxed arbiters even where a specialised one exists.
-    pub boxed_arbiters: bool,
+    /// Take the slow twin of every fast path of the kernel: a heap that scrambles the order of each tick, boxed
+    /// arbiters, sets wide enough for any switch.
+    pub reference: bool,
     /// Follow one packet.
     pub watch: Option<Watch>,
 }
@@ -38,8 +37,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             threads: 1,
-            reference_queue: false,
-            boxed_arbiters: false,
+            reference: false,
             watch: None,
         }
     }
@@ -100,14 +98,14 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
         is_flat && plan.flow_control == FlowControl::Credits,
         n_queues,
         radix,
-        options.boxed_arbiters,
+        options.reference,
     ) {
         let arbiter = |output| {
             let table = tables.find(output).expect("every output has a table");
             table.clone()
         };
         return if radix <= 64 {
-            with_queue::<TwoTable, Cioq, 1, 1>(plan, options, &arbiter)
+            with_wheel::<TwoTable, Cioq, 1, 1>(plan, options, &arbiter)
         } else {
             with_wheel::<TwoTable, Cioq, 2, 1>(plan, options, &arbiter)
         };
@@ -118,9 +116,12 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             None => plan.policy_of(output).build(),
         }
     };
+    if options.reference {
+        return reference(plan, options, &arbiter);
+    }
     match (&plan.switch.architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_queue::<_, Cioq, 1, 1>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, Cioq, 1, 1>(plan, options, &arbiter),
             (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, options, &arbiter),
             (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, options, &arbiter),
@@ -190,23 +191,39 @@ impl Tables {
 /// The largest number of ports of a switch.
 pub const LARGEST_RADIX: u16 = 512;
 
-/// With the event queue that the options ask for.
-fn with_queue<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
+/// The reference of each kind of switch: the heap, and one width of sets that is enough for every fabric.
+fn reference(
     plan: &FabricPlan,
     options: Options,
-    arbiter: &MakeArbiter<'_, A>,
+    arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
 ) -> Box<dyn Simulation> {
-    if options.reference_queue {
-        Box::new(Running::<A, S, Heap<Event>, W, R>::new(
+    type Reference<S, const W: usize, const R: usize> =
+        Running<Box<dyn Arbiter>, S, Heap<Event>, W, R>;
+    let architecture = &plan.switch.architecture;
+    match (architecture, &plan.flow_control) {
+        (Architecture::Cioq, FlowControl::Credits) => {
+            Box::new(Reference::<Cioq, 8, 128>::new(plan, options, arbiter))
+        }
+        (Architecture::Cioq, FlowControl::QueueCredits) => {
+            Box::new(Reference::<CioqQueues, 8, 128>::new(plan, options, arbiter))
+        }
+        (Architecture::Cioq, FlowControl::Pfc(_)) => {
+            Box::new(Reference::<CioqPause, 8, 128>::new(plan, options, arbiter))
+        }
+        (Architecture::InputQueued, FlowControl::Pfc(_)) => {
+            Box::new(Reference::<IqPause, 8, 128>::new(plan, options, arbiter))
+        }
+        (Architecture::InputQueued, _) => {
+            Box::new(Reference::<Iq, 8, 128>::new(plan, options, arbiter))
+        }
+        (Architecture::Hierarchical(_), _) => Box::new(Reference::<Hierarchical, 32, 1>::new(
             plan, options, arbiter,
-        ))
-    } else {
-        with_wheel::<A, S, W, R>(plan, options, arbiter)
+        )),
+        (Architecture::Tiled(_), _) => panic!("a tiled switch is built by netloom-tiled"),
     }
 }
 
-/// With the wheel: most kinds of switch have nothing of their own that an event queue could see, and each
-/// more instance costs its time to compile.
+/// What runs, with the wheel.
 fn with_wheel<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     options: Options,

@@ -1,4 +1,4 @@
-//! The same result for any number of partitions and threads, for wheel and heap, for boxed arbiters.
+//! The same result for any number of partitions and threads, for wheel and heap (which scrambles the order of a tick), for boxed arbiters.
 
 mod support;
 
@@ -23,11 +23,10 @@ fn check(case: &Case) {
     );
     for partitions in [1, 2, 7] {
         for threads in [1, 2] {
-            for reference_queue in [false, true] {
+            for is_reference in [false, true] {
                 let options = Options {
                     threads,
-                    reference_queue,
-                    boxed_arbiters: reference_queue,
+                    reference: is_reference,
                     ..Options::default()
                 };
                 let mut run = Case {
@@ -37,7 +36,7 @@ fn check(case: &Case) {
                 .simulate(options);
                 let counters = run.counters();
                 let what =
-                    format!("{partitions} partitions, {threads} threads, heap {reference_queue}");
+                    format!("{partitions} partitions, {threads} threads, heap {is_reference}");
                 assert_eq!(counters.digest, reference.digest, "{what}");
                 assert_eq!(counters.packet_hops, reference.packet_hops, "{what}");
                 assert_eq!(counters.choices, reference.choices, "{what}");
@@ -131,6 +130,16 @@ fn several_lanes_per_level_with_their_own_mtu() {
         output: 32,
         load: 0.9,
         ..Case::tree(3, 3)
+    });
+}
+
+#[test]
+fn classes_that_share_their_levels() {
+    check(&Case {
+        classes_per_level: 3,
+        flits: vec![1, 8, 32],
+        load: 0.9,
+        ..Case::tree(4, 2)
     });
 }
 

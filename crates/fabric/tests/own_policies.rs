@@ -62,14 +62,14 @@ fn every_output_has_its_own_table_as_in_the_twin() {
     let reference = case.simulate(Options::default()).counters();
     assert!(reference.delivered > 500);
     assert_eq!(reference.digest, slow.digest);
-    for (partitions, threads, boxed_arbiters) in [(1, 1, true), (2, 1, false), (5, 2, true)] {
+    for (partitions, threads, is_reference) in [(1, 1, true), (2, 1, false), (5, 2, true)] {
         let run = Case {
             partitions,
             ..case.clone()
         };
         let options = Options {
             threads,
-            boxed_arbiters,
+            reference: is_reference,
             ..Options::default()
         };
         assert_eq!(run.simulate(options).counters().digest, reference.digest);

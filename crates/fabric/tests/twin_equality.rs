@@ -40,8 +40,7 @@ fn check(name: &str, case: &Case) {
     );
     let boxed = case
         .simulate(Options {
-            boxed_arbiters: true,
-            reference_queue: true,
+            reference: true,
             ..Options::default()
         })
         .counters();
@@ -70,6 +69,8 @@ twins! {
     tree_load_09: Case { load: 0.9, ..Case::tree(4, 2) };
     tree_load_10: Case { load: 1.0, ..Case::tree(4, 2) };
     three_levels: Case { load: 0.6, ..Case::tree(2, 3) };
+    two_classes_per_level: Case { classes_per_level: 2, flits: MIX.to_vec(), load: 0.8, ..Case::tree(4, 2) };
+    three_classes_on_one_lane: Case { vls: 1, classes_per_level: 3, flits: vec![1, 8], load: 1.0, ..Case::tree(4, 2) };
     one_flit: Case { flits: vec![1], load: 0.6, ..Case::tree(4, 2) };
     mixed_sizes: Case { flits: MIX.to_vec(), load: 0.7, ..Case::tree(4, 2) };
     mixed_sizes_saturated: Case { flits: MIX.to_vec(), load: 1.0, ..Case::tree(4, 2) };
@@ -148,7 +149,7 @@ proptest! {
         flits in proptest::collection::vec(1u64..20, 1..4),
         (input, output) in (0u32..40, 0u32..40),
         (pooled, voq, islip) in (any::<bool>(), any::<bool>(), 0u8..3),
-        (vls, arbiter) in (1u8..5, 0u8..6),
+        (vls, arbiter, classes_per_level) in (1u8..5, 0u8..6, 1u8..3),
         (has_channels, sl_mtu) in (any::<bool>(), proptest::collection::vec(1u64..24, 0..3)),
         load in 0.1f64..1.0,
         seed in 0u64..1000,
@@ -166,6 +167,7 @@ proptest! {
         let channels = if has_channels { (0..vls).map(of_level).collect() } else { vec![] };
         let case = Case {
             channels,
+            classes_per_level,
             sl_mtu,
             links: vec![LinkTiming { flit: flit_a, delay: delay_a }, LinkTiming { flit: flit_b, delay: delay_b }],
             period,

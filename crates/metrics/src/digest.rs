@@ -23,6 +23,8 @@ pub struct Delivery {
     pub flits: u16,
     /// Its service level.
     pub sl: u8,
+    /// The recorder's row that counts it: its class at its service level.
+    pub row: u8,
 }
 
 impl Delivery {
@@ -34,8 +36,10 @@ impl Delivery {
     #[inline]
     fn hash(&self) -> u64 {
         let identity = u64::from(self.source) << 32 | u64::from(self.sequence);
-        let rest =
-            u64::from(self.destination) << 32 | u64::from(self.flits) << 8 | u64::from(self.sl);
+        let rest = u64::from(self.destination) << 32
+            | u64::from(self.row) << 24
+            | u64::from(self.flits) << 8
+            | u64::from(self.sl);
         // Without an offset, a delivery that is all zeros would add nothing.
         let mut hash = fold(identity ^ 0x9e37_79b9_7f4a_7c15, 0xa076_1d64_78bd_642f);
         hash = fold(hash ^ self.generation, 0xe703_7ed1_a0b4_28db);
@@ -103,6 +107,7 @@ mod tests {
         tail: 1_420,
         flits: 32,
         sl: 3,
+        row: 0,
     };
 
     fn digest(deliveries: &[Delivery]) -> Digest {
@@ -130,6 +135,7 @@ mod tests {
         flip!(tail: 64);
         flip!(flits: 16);
         flip!(sl: 8);
+        flip!(row: 8);
         all
     }
 
@@ -139,7 +145,7 @@ mod tests {
             let mut all = neighbours(delivery);
             all.push(delivery);
             let digests: HashSet<Digest> = all.iter().map(|d| digest(&[*d])).collect();
-            assert_eq!(digests.len(), 32 * 3 + 64 * 2 + 16 + 8 + 1);
+            assert_eq!(digests.len(), 32 * 3 + 64 * 2 + 16 + 8 * 2 + 1);
         }
     }
 
@@ -165,6 +171,7 @@ mod tests {
             tail,
             flits,
             sl,
+            row: _,
         } = EXAMPLE;
         let swapped = [
             Delivery {
@@ -190,6 +197,11 @@ mod tests {
             Delivery {
                 flits: u16::from(sl),
                 sl: flits as u8,
+                ..EXAMPLE
+            },
+            Delivery {
+                row: sl,
+                sl: 0,
                 ..EXAMPLE
             },
         ];
@@ -244,6 +256,7 @@ mod tests {
                 tail: u64::from(i >> 12 & 7),
                 flits: (i >> 15 & 3) as u16,
                 sl: (i >> 17 & 1) as u8,
+                row: 0,
             };
             assert!(seen.insert(digest(&[delivery])), "{delivery:?}");
         }
@@ -262,8 +275,8 @@ mod tests {
     }
 
     fn deliveries() -> impl Strategy<Value = Vec<Delivery>> {
-        let one = any::<(u32, u32, u32, u64, u64, u16, u8)>().prop_map(
-            |(source, sequence, destination, generation, tail, flits, sl)| Delivery {
+        let one = any::<(u32, u32, u32, u64, u64, u16, u8, u8)>().prop_map(
+            |(source, sequence, destination, generation, tail, flits, sl, row)| Delivery {
                 source,
                 sequence,
                 destination,
@@ -271,6 +284,7 @@ mod tests {
                 tail,
                 flits,
                 sl,
+                row,
             },
         );
         proptest::collection::vec(one, 0..50)

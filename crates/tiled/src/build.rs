@@ -292,6 +292,11 @@ pub(crate) fn partition(
         flows: Slab::default(),
         last_latency: vec![None; nics.len() * n_rows],
         nic_flits: vec![0; nics.len() * n_rows],
+        nic_messages: vec![0; nics.len() * n_rows],
+        is_program: netloom_fabric::rows(plan)
+            .iter()
+            .map(|&(class, _)| plan.classes[class].source.program().is_some())
+            .collect(),
         partial: FxHashMap::default(),
         arrived: FxHashSet::default(),
         seen: FxHashSet::default(),

@@ -83,9 +83,13 @@ pub(crate) struct TiledFabric {
     pub(crate) last_latency: Vec<Option<std::num::NonZero<u64>>>,
     /// Flits injected by each (NIC, row).
     pub(crate) nic_flits: Vec<u64>,
-    /// Packets of unfinished messages that have arrived.
-    pub(crate) partial: FxHashMap<(NicId, u32), (u32, u32)>,
-    /// Messages that have arrived and that a program has not yet received.
+    /// Messages created by each (NIC, row). Rows count apart: the program of a rank knows only its own messages.
+    pub(crate) nic_messages: Vec<u32>,
+    /// Packets of unfinished messages that have arrived, by source, row and number.
+    pub(crate) partial: FxHashMap<(NicId, u8, u32), (u32, u32)>,
+    /// The rows that programs send in.
+    pub(crate) is_program: Vec<bool>,
+    /// Messages of programs that have arrived and have not yet been received, by destination, source and number.
     pub(crate) arrived: FxHashSet<(NicId, NicId, u32)>,
     /// Data packets delivered, where one may come twice.
     pub(crate) seen: FxHashSet<(NicId, u32)>,

@@ -16,7 +16,7 @@ use crate::model::TiledFabric;
 /// # Panics
 /// If the plan is not one of tiled switches, or has more ports or channels than sets of 64 hold.
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
-    if options.reference_queue {
+    if options.reference {
         Box::new(Running::<Heap<Event>>::new(plan, options))
     } else {
         Box::new(Running::<Wheel<Event>>::new(plan, options))

@@ -62,7 +62,7 @@ fn is_the_same_for_any_split(case: Case) -> Vec<u64> {
         }
     }
     let options = Options {
-        reference_queue: true,
+        reference: true,
         ..Options::default()
     };
     assert_eq!(outcome(&case, options), alone, "the reference queue");

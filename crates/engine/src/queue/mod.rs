@@ -27,6 +27,11 @@ pub trait EventQueue<E>: Send + Default {
     /// The order within the batch is unspecified.
     fn take_next(&mut self, limit: Tick, batch: &mut Vec<E>) -> Option<Tick>;
 
+    /// Puts the components that decide in a tick into another order. Decisions do not see each other, so it may be
+    /// any; the reference takes a scrambled one, what runs leaves them as they were marked.
+    #[inline(always)]
+    fn order_decisions(&mut self, _components: &mut [u32]) {}
+
     /// The earliest pending tick. Time does not move.
     fn next(&mut self) -> Option<Tick>;
 

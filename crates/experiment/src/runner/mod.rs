@@ -38,10 +38,8 @@ use tables::Tables;
 pub struct RunOptions {
     /// Threads that share the partitions.
     pub threads: usize,
-    /// Take the reference event queue (a binary heap) instead of the wheel.
-    pub reference_queue: bool,
-    /// Take boxed arbiters even where a specialised one exists.
-    pub boxed_arbiters: bool,
+    /// Take the slow twin of every fast path of the kernel.
+    pub reference: bool,
     /// Make the tables of links and of the time series; large fabrics have millions of links.
     pub tables: bool,
 }
@@ -50,8 +48,7 @@ impl Default for RunOptions {
     fn default() -> Self {
         RunOptions {
             threads: 1,
-            reference_queue: false,
-            boxed_arbiters: false,
+            reference: false,
             tables: true,
         }
     }
@@ -309,8 +306,7 @@ impl OneRun<'_> {
                 .map_or(&experiment.fabric, |(plan, _)| plan),
             Options {
                 threads: self.options.threads,
-                reference_queue: self.options.reference_queue,
-                boxed_arbiters: self.options.boxed_arbiters,
+                reference: self.options.reference,
                 watch: None,
             },
         );

@@ -222,8 +222,7 @@ fn tables_have_a_line_for_every_epoch_and_link() {
 fn the_twins_agree_on_every_byte() {
     let experiment = experiment(&text("load = 0.5", "length = \"100 us\""));
     let twin = RunOptions {
-        reference_queue: true,
-        boxed_arbiters: true,
+        reference: true,
         ..RunOptions::default()
     };
     let slow = run(&experiment, &twin, &mut |_| Control::Continue);
@@ -489,7 +488,7 @@ fn a_witness_changes_nothing() {
         assert_eq!(parted.fabric.n_partitions(), 5);
         let options = RunOptions {
             threads: 2,
-            reference_queue: true,
+            reference: true,
             ..RunOptions::default()
         };
         let parted = run(&parted, &options, &mut |_| Control::Continue);

@@ -210,6 +210,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
                 if admittance.injection[at].flits + u32::from(cut.flits) > size {
                     break;
                 }
+                if message.index == 0 {
+                    message.number = self.nics[nic].next_message();
+                }
                 message.left -= cut.payload;
                 let is_last = message.left == 0;
                 let packet = admittance.cuts.insert(Cut {

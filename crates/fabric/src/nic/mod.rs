@@ -30,7 +30,8 @@ pub(crate) struct Message {
     pub(crate) destination: NicId,
     /// Payload bytes not yet in a packet.
     pub(crate) left: u32,
-    /// Number among all messages of the NIC.
+    /// Number among all messages of the NIC, given with its first packet: decisions have an order that means
+    /// something, arrivals of one tick have none.
     pub(crate) number: u32,
     /// Packets cut off so far.
     pub(crate) index: u32,
@@ -73,9 +74,19 @@ pub(crate) struct Nic<A, F> {
     pub(crate) last_header: Tick,
     /// Packets sent so far.
     pub(crate) sequence: u32,
-    /// Messages created so far.
+    /// Messages of which a packet was cut so far.
     pub(crate) messages: u32,
     /// Its link class.
     pub(crate) wire: u8,
     pub(crate) is_marked: bool,
+}
+
+impl<A, F> Nic<A, F> {
+    /// The number of the next message.
+    #[inline(always)]
+    pub(crate) fn next_message(&mut self) -> u32 {
+        let number = self.messages;
+        self.messages += 1;
+        number
+    }
 }

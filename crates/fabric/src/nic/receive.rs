@@ -29,6 +29,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
             tail: now.0,
             flits: packet.flits,
             sl: packet.sl.0,
+            row: packet.class,
         });
         let is_late = self.check_order(&packet);
         let is_complete = self.completes(&packet);

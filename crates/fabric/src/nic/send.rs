@@ -52,7 +52,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         out: &mut Outbox<Self, Q>,
     ) {
         let class = created.class;
-        self.enqueue(now, nic, created);
+        self.take_message(now, nic, created);
         loop {
             match self.next_arrival(nic, class) {
                 Some((when, event)) if when > now => {
@@ -76,12 +76,62 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
                         destination: NicId(destination),
                         bytes,
                     };
-                    self.enqueue(now, nic, created);
+                    self.take_message(now, nic, created);
                 }
                 _ => break,
             }
         }
-        self.nic_link_wakes(now, nic, out);
+        if self.created.is_some() {
+            self.mark_nic(nic, out);
+        } else {
+            self.nic_link_wakes(now, nic, out);
+        }
+    }
+
+    /// A message joins its queue; at once where nobody can tell in which order two classes have come.
+    #[inline(always)]
+    fn take_message(&mut self, now: Tick, nic: u32, created: Created) {
+        match &mut self.created {
+            None => self.enqueue(now, nic, created),
+            Some(waiting) => waiting[nic as usize].push(created),
+        }
+    }
+
+    /// Where classes share a queue: messages created in this tick join it in order of class.
+    #[cold]
+    fn take_in_by_class<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let waiting = self.created.as_mut().expect("classes share a queue");
+        let mut created = std::mem::take(&mut waiting[nic as usize]);
+        if created.is_empty() {
+            return;
+        }
+        // Stable: messages of one class stay in their order.
+        created.sort_by_key(|created| created.class);
+        for created in created.drain(..) {
+            self.enqueue(now, nic, created);
+        }
+        self.created.as_mut().expect("as above")[nic as usize] = created;
+        self.look_when_link_is_free(now, nic, out);
+    }
+
+    /// A NIC with messages whose link is busy is looked at when it is free.
+    #[inline(always)]
+    fn look_when_link_is_free<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.nics[nic];
+        if state.link_until > now && state.link_until < state.link_wake {
+            state.link_wake = state.link_until;
+            out.at(state.link_until, Event::NicLink { nic });
+        }
     }
 
     fn enqueue(&mut self, now: Tick, nic: u32, created: Created) {
@@ -98,13 +148,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         let segmentation = self.segmentation.of(Sl(sl));
         recorded.offered_flits += segmentation.flits_of(bytes);
         let state = &mut self.nics[nic];
-        let number = state.messages;
-        state.messages += 1;
         let message = Message {
             generation: now,
             destination,
             left: bytes,
-            number,
+            number: 0,
             index: 0,
             next: NIL,
             class: row,
@@ -147,9 +195,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         }
         if state.link_until <= now {
             self.mark_nic(nic, out);
-        } else if state.link_until < state.link_wake {
-            state.link_wake = state.link_until;
-            out.at(state.link_until, Event::NicLink { nic });
+        } else {
+            self.look_when_link_is_free(now, nic, out);
         }
     }
 
@@ -183,8 +230,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
+        self.nics[nic].is_marked = false;
+        if self.created.is_some() {
+            self.take_in_by_class(now, nic, out);
+        }
         let state = &mut self.nics[nic];
-        state.is_marked = false;
         if state.present == 0 || state.link_until > now {
             return;
         }
@@ -301,6 +351,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
         let (flits, vl) = (queue.flits, queue.vl);
         let message = &mut self.messages[queue.head];
         let state = &mut self.nics[nic];
+        if message.index == 0 {
+            message.number = state.next_message();
+        }
         message.left -= queue.payload;
         let is_last = message.left == 0;
         let packet = Packet {

@@ -73,8 +73,7 @@ pub(crate) fn any_partitions(case: &Case) {
     let digest = |partitions: usize, threads: usize, other: bool| {
         let options = Options {
             threads,
-            reference_queue: other,
-            boxed_arbiters: other,
+            reference: other,
             ..Options::default()
         };
         let case = Case {

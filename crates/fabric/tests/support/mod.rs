@@ -57,7 +57,9 @@ pub(crate) struct Case {
     pub(crate) sl_mtu: Vec<u64>,
     /// By service level its channels, as pairs of channel and lane; empty for one channel and lane each.
     pub(crate) channels: Vec<Vec<(u8, u8)>>,
-    /// Over all classes; there is one class per service level.
+    /// Classes of each service level.
+    pub(crate) classes_per_level: u8,
+    /// Over all classes.
     pub(crate) load: f64,
     pub(crate) seed: u64,
     pub(crate) partitions: usize,
@@ -110,6 +112,7 @@ impl Case {
             mtu: None,
             sl_mtu: vec![],
             channels: vec![],
+            classes_per_level: 1,
             load: 0.5,
             seed: 1,
             partitions: 1,
@@ -202,8 +205,10 @@ impl Case {
             }
         };
         let mut notes = Notes::new();
-        let classes = (0..self.n_sls())
-            .map(|sl| {
+        let n_classes = self.n_sls() * self.classes_per_level;
+        let classes = (0..n_classes)
+            .map(|class_number| {
+                let sl = class_number % self.n_sls();
                 let size: Arc<dyn netloom_traffic::Sizes> = if self.flits.len() == 1 {
                     Arc::new(Fixed {
                         bytes: Bytes(self.flits[0] * 64),
@@ -214,7 +219,7 @@ impl Case {
                     })
                 };
                 let law = Law {
-                    load: self.load / f64::from(self.n_sls()),
+                    load: self.load / f64::from(n_classes),
                     pattern: self.pattern.clone(),
                     arrival: self.arrival.clone(),
                     size,
@@ -229,7 +234,7 @@ impl Case {
                     n_nics: topology.n_nics(),
                     groups: &netloom_traffic::NO_GROUPS,
                     seed: self.seed,
-                    class: sl,
+                    class: class_number,
                     cycles: &|_: Time| 0,
                     directory: Path::new("."),
                 };

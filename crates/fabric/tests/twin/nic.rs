@@ -43,6 +43,10 @@ impl Twin<'_> {
                     born: self.now,
                     destination,
                     left: bytes,
+                    row: netloom_fabric::rows(self.plan)
+                        .iter()
+                        .position(|row| *row == (class, sl))
+                        .expect("a row per class and level") as u8,
                 };
                 self.admit(nic, slot.expect("a queue per channel"), message);
                 self.draw_next(nic, class);
@@ -103,6 +107,7 @@ impl Twin<'_> {
                         destination,
                         bytes: cut.bytes,
                         flits: cut.flits,
+                        row: message.row,
                     });
                     message.left -= cut.payload;
                     if message.left == 0 {
@@ -142,6 +147,7 @@ impl Twin<'_> {
                 destination: message.destination,
                 bytes: cut.bytes,
                 flits: cut.flits,
+                row: message.row,
             };
             let class = self.may_inject(nic, sc, ready)?;
             return Some(Candidate {
@@ -226,6 +232,7 @@ impl Twin<'_> {
             bytes: chosen.ready.bytes,
             flits,
             sl: sl.0,
+            row: chosen.ready.row,
             sc,
             next_vl: self.plan.channels.at_nic(sc),
             next_class: chosen.class,
@@ -253,6 +260,7 @@ impl Twin<'_> {
                 tail: self.now,
                 flits: packet.flits as u16,
                 sl: packet.sl,
+                row: packet.row,
             };
             self.digest.add(&delivery);
             self.deliveries.push(delivery);

@@ -15,6 +15,7 @@ pub(super) struct Packet {
     pub(super) bytes: u32,
     pub(super) flits: u64,
     pub(super) sl: u8,
+    pub(super) row: u8,
     pub(super) sc: Sc,
     pub(super) vl: u8,
     pub(super) hops: u8,
@@ -149,6 +150,8 @@ pub(super) struct Message {
     pub(super) born: u64,
     pub(super) destination: u32,
     pub(super) left: u32,
+    /// Of the recorder.
+    pub(super) row: u8,
 }
 
 /// A packet in an injection queue.
@@ -158,6 +161,7 @@ pub(super) struct Ready {
     pub(super) destination: u32,
     pub(super) bytes: u32,
     pub(super) flits: u16,
+    pub(super) row: u8,
 }
 
 /// One injection queue of a channel, and the destinations that wait for it.

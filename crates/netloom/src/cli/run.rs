@@ -89,8 +89,7 @@ impl RunCommand {
         let mut shown = Shown::new(self.progress, output.quiet);
         let options = RunOptions {
             threads: self.overrides.threads_of_a_run(),
-            reference_queue: self.reference,
-            boxed_arbiters: self.reference,
+            reference: self.reference,
             tables: true,
         };
         interrupt::fabric_runs();

@@ -49,7 +49,7 @@ pub(crate) struct Message {
     pub(crate) generation: Tick,
     /// Payload bytes not yet in a packet.
     pub(crate) left: u32,
-    /// Number among all messages of the NIC.
+    /// Number among the messages of the NIC in this row.
     pub(crate) number: u32,
     /// Packets cut off so far.
     pub(crate) index: u32,
@@ -121,8 +121,6 @@ pub(crate) struct Nic {
     pub(crate) credit: Pool,
     /// Packets sent so far, acknowledgements included.
     pub(crate) sequence: u32,
-    /// Messages created so far.
-    pub(crate) messages: u32,
     /// Messages created in this tick.
     pub(crate) created: Vec<Created>,
     pub(crate) answers: VecDeque<Answer>,
@@ -150,7 +148,6 @@ impl Nic {
             link_wake: Tick::NEVER,
             credit,
             sequence: 0,
-            messages: 0,
             created: Vec::new(),
             answers: VecDeque::new(),
             ring: (NIL, NIL),

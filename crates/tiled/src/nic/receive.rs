@@ -51,6 +51,7 @@ impl TiledFabric {
             tail: now.0,
             flits: packet.flits,
             sl: packet.sl.0,
+            row: packet.class,
         });
     }
 
@@ -107,7 +108,7 @@ impl TiledFabric {
                 recorded.jitter.record(last.get().abs_diff(latency));
             }
             self.last_latency[at] = NonZero::new(latency);
-            if !self.nics[nic].steps.is_empty() {
+            if self.is_program[row] {
                 let key = (packet.destination, packet.source, packet.message);
                 self.arrived.insert(key);
                 self.nics[nic].runs_program = true;
@@ -167,7 +168,7 @@ impl TiledFabric {
         if packet.label.is_last() && packet.index == 0 {
             return true;
         }
-        let key = (packet.source, packet.message);
+        let key = (packet.source, packet.class, packet.message);
         let (arrived, total) = self.partial.entry(key).or_insert((0, u32::MAX));
         *arrived += 1;
         if packet.label.is_last() {

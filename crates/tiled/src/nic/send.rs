@@ -91,17 +91,18 @@ impl TiledFabric {
         recorded.offered_messages += 1;
         recorded.offered_flits += self.segmentation.of(Sl(sl)).flits_of(bytes);
         let state = &mut self.nics[nic];
+        let number = &mut self.nic_messages[nic as usize * self.rows.len() + usize::from(row)];
         let message = Message {
             generation: now,
             left: bytes,
-            number: state.messages,
+            number: *number,
             index: 0,
             next: NIL,
             row,
             sl,
             flow,
         };
-        state.messages += 1;
+        *number += 1;
         let id = self.messages.insert(message);
         let at = match state.flows.get(&destination.0) {
             Some(&at) => at,

@@ -86,10 +86,10 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
 
 /// The same account in one, two and seven partitions, with two threads and with a heap.
 pub(crate) fn any_partitions(name: &str, case: &Case) {
-    let account = |partitions: usize, threads: usize, reference_queue: bool| {
+    let account = |partitions: usize, threads: usize, reference: bool| {
         let options = Options {
             threads,
-            reference_queue,
+            reference,
             ..Options::default()
         };
         let case = Case {

@@ -17,6 +17,7 @@ use super::switch::Sending;
 pub(crate) struct Message {
     born: u64,
     sl: u8,
+    row: u8,
     left: u32,
 }
 
@@ -67,6 +68,7 @@ impl Flow {
 struct Reply {
     to: u32,
     sl: u8,
+    row: u8,
     generation: u64,
     kind: Kind,
 }
@@ -214,6 +216,7 @@ impl Twin<'_> {
             self.nics[nic].replies.push_back(Reply {
                 to: packet.source,
                 sl: packet.sl,
+                row: packet.row,
                 generation: self.now,
                 kind: Kind::Acknowledgement {
                     of: packet.sequence,
@@ -234,6 +237,7 @@ impl Twin<'_> {
             tail: self.now,
             flits: packet.flits as u16,
             sl: packet.sl,
+            row: packet.row,
         };
         self.digest.add(&delivery);
         self.deliveries.push((delivery, packet.is_data()));
@@ -343,9 +347,14 @@ impl Twin<'_> {
                 if flow.messages.is_empty() {
                     state.activated.insert(destination);
                 }
+                let sl = arrival.sl.unwrap_or(self.plan.classes[class].sl.0);
+                let row = netloom_fabric::rows(self.plan)
+                    .iter()
+                    .position(|row| *row == (class, Sl(sl)));
                 flow.messages.push_back(Message {
                     born: when,
-                    sl: arrival.sl.unwrap_or(self.plan.classes[class].sl.0),
+                    sl,
+                    row: row.expect("a row per class and level") as u8,
                     left: arrival.bytes,
                 });
                 state.draw(self.plan, NicId(nic as u32), class);
@@ -362,7 +371,8 @@ impl Twin<'_> {
             if self.nics[nic].behind.fits(1, n) {
                 self.nics[nic].replies.pop_front();
                 self.counts.injected_acknowledgements += 1;
-                self.inject(nic, reply.to, reply.generation, reply.sl, n, reply.kind);
+                let (level, kind) = ((reply.sl, reply.row), reply.kind);
+                self.inject(nic, reply.to, reply.generation, level, n, kind);
             }
             return;
         }
@@ -383,7 +393,7 @@ impl Twin<'_> {
             state.ring.pop_front();
             let flow = state.flows.get_mut(&destination).expect("a flow");
             let message = flow.messages.front_mut().expect("something to send");
-            let (born, sl) = (message.born, message.sl);
+            let (born, sl, row) = (message.born, message.sl, message.row);
             message.left -= self.plan.segmentation.of(Sl(sl)).cut(message.left).payload;
             if message.left == 0 {
                 flow.messages.pop_front();
@@ -393,12 +403,21 @@ impl Twin<'_> {
                 state.ring.push_back(destination);
             }
             self.counts.injected_data += 1;
-            self.inject(nic, destination, born, sl, n, Kind::Data);
+            self.inject(nic, destination, born, (sl, row), n, Kind::Data);
             return;
         }
     }
 
-    fn inject(&mut self, nic: usize, to: u32, generation: u64, sl: u8, n: u32, kind: Kind) {
+    /// A packet of a service level and row takes the link.
+    fn inject(
+        &mut self,
+        nic: usize,
+        to: u32,
+        generation: u64,
+        (sl, row): (u8, u8),
+        n: u32,
+        kind: Kind,
+    ) {
         let state = &mut self.nics[nic];
         // Acknowledgements have a channel of their own to the first switch.
         let vc = usize::from(kind != Kind::Data);
@@ -416,6 +435,7 @@ impl Twin<'_> {
             destination: to,
             generation,
             sl,
+            row,
             flits: n,
             kind,
             hops: 0,

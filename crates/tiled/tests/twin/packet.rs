@@ -9,6 +9,8 @@ pub(crate) struct Packet {
     pub(crate) destination: u32,
     pub(crate) generation: u64,
     pub(crate) sl: u8,
+    /// Of the recorder; an acknowledgement has that of its packet.
+    pub(crate) row: u8,
     pub(crate) flits: u32,
     pub(crate) kind: Kind,
     /// Switches it has been routed at.
