@@ -9,8 +9,10 @@
 //! and writes down every value with its default ([`Resolved`]), so that what was really run can be kept.
 
 mod document;
+pub mod file;
 mod kind;
 mod merge;
+mod name;
 mod nearest;
 mod notes;
 mod params;
@@ -20,6 +22,7 @@ mod section;
 
 pub use document::{Document, Place, Shape as ValueShape, Value, keys_of, split_assignment};
 pub use kind::{Described, Kind, KindInfo, info, read_kind};
+pub use name::no_name;
 pub use nearest::nearest;
 pub use notes::{Note, Notes, Severity};
 pub use params::{Param, Params};

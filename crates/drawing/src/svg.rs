@@ -369,6 +369,8 @@ fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
+            // XML has no control characters, not even written as numbers.
+            letter if letter.is_control() => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }
     }

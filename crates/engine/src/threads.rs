@@ -1,7 +1,7 @@
 //! Windows on several threads: who is free takes the next partition.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use netloom_units::Tick;
 
@@ -40,22 +40,31 @@ impl Drop for Membership<'_> {
 }
 
 impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
-    /// Runs every tick before `end` on this and `n_threads - 1` more threads.
+    /// Runs every tick before `end` on this and `n_threads - 1` more threads, or as many as the system starts:
+    /// results do not depend on how many there are.
     pub(crate) fn together(&mut self, end: Tick, n_threads: usize) {
         let earliest = self.earliest();
         let start = self.exchange.first(earliest);
-        let crew = Crew {
-            partitions: &self.partitions,
-            mailboxes: &self.mailboxes,
-            lookahead: self.lookahead,
-            exchange: Mutex::new(&mut self.exchange),
-            barrier: Barrier::new(n_threads),
-            taken: [AtomicUsize::new(0), AtomicUsize::new(0)],
-        };
+        let (partitions, mailboxes) = (&self.partitions, &self.mailboxes);
+        let (lookahead, exchange) = (self.lookahead, Mutex::new(&mut self.exchange));
+        // There once it is known how many others there are.
+        let crew = OnceLock::new();
         std::thread::scope(|scope| {
-            for _ in 1..n_threads {
-                scope.spawn(|| crew.work(start, end));
-            }
+            let crew: &OnceLock<Crew<'_, M, Q, T>> = &crew;
+            let starts = |_: &usize| {
+                let thread = std::thread::Builder::new();
+                let started = thread.spawn_scoped(scope, || crew.wait().work(start, end));
+                started.is_ok()
+            };
+            let others = (1..n_threads).take_while(starts).count();
+            let crew = crew.get_or_init(|| Crew {
+                partitions,
+                mailboxes,
+                lookahead,
+                exchange,
+                barrier: Barrier::new(1 + others),
+                taken: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            });
             crew.work(start, end);
         });
         self.empty_mailboxes();

@@ -81,6 +81,13 @@ pub const CODES: &[(&str, &str, &str)] = &[
          cable. Keep one of them.",
     ),
     (
+        "E0108",
+        "a name cannot be shown",
+        "Results go by the names of experiments, classes and variants: in tables, figures and terminals. A name with \
+         control characters could tell a terminal what to do, and one that begins with =, +, - or @ a spreadsheet. \
+         Begin it with a letter or digit.",
+    ),
+    (
         "E0200",
         "the parameters of a topology do not fit together",
         "The numbers describe no fabric of this kind, or one that is too large to hold (2^27 switch ports).",
@@ -509,6 +516,20 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Simulated time is counted in ticks that divide every period and delay of the fabric. Where the common \
          divisor is absurdly small, a tick is chosen that keeps every error below 1e-4; here not even that was \
          possible.",
+    ),
+    (
+        "E0704",
+        "there is less memory than the run needs",
+        "What a run takes is estimated before anything large is built: switches and NICs with their queues, messages \
+         that wait at NICs (bursts, and what is offered beyond the rate of a link), and the tables of all seeds. \
+         Measured runs are within a factor of two of it. What there is is the free memory of the machine, or what a \
+         control group or a limit of the process leaves. Take a smaller fabric, fewer seeds or smaller bursts; --force \
+         runs it all the same, and the system may then end it.",
+    ),
+    (
+        "W0705",
+        "this machine has less memory than the run needs",
+        "The same as E0704, where nothing is run here: on a machine with as much memory the experiment is sound.",
     ),
     (
         "E0801",

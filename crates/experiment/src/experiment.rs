@@ -40,20 +40,28 @@ pub struct Experiment {
 impl Experiment {
     /// The same experiment with everything that is random drawn from another seed: traffic always,
     /// wiring and routing where they are random.
-    pub fn with_seed(&self, seed: u64) -> Experiment {
+    ///
+    /// # Errors
+    /// If this seed draws what cannot be built: a random graph that is not connected, or more connections of a NIC
+    /// than a packet tells apart.
+    pub fn with_seed(&self, seed: u64) -> Result<Experiment, NotBuilt> {
         let mut other = self.clone();
         if let Some(remake) = &self.remake {
-            remake.apply(seed, &mut other);
+            let why = remake.apply(seed, &mut other);
+            why.map_err(|why| NotBuilt { seed, why })?;
         }
-        other
+        Ok(other)
     }
 }
 
 impl Experiment {
     /// The experiment of one seed alone, as if the file had `measure.seed` of that value and `measure.repeat` of 1:
     /// run id and results are the same. So the many seeds of one point need not be loaded each.
-    pub fn alone(&self, seed: u64) -> Experiment {
-        let mut alone = self.with_seed(seed);
+    ///
+    /// # Errors
+    /// If this seed draws what cannot be built.
+    pub fn alone(&self, seed: u64) -> Result<Experiment, NotBuilt> {
+        let mut alone = self.with_seed(seed)?;
         (alone.measure.seed, alone.measure.repeat) = (seed, 1);
         let values = [("seed", seed.to_string()), ("repeat", "1".to_owned())];
         for line in &mut alone.resolved.lines {
@@ -68,8 +76,18 @@ impl Experiment {
                 }
             }
         }
-        alone
+        Ok(alone)
     }
+}
+
+/// What one seed draws cannot be built, though another seed's could.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("seed {seed} cannot be run: {why}")]
+pub struct NotBuilt {
+    /// The seed.
+    pub seed: u64,
+    /// Why.
+    pub why: String,
 }
 
 /// A traffic class as results name it.

@@ -18,6 +18,7 @@ pub mod spec;
 
 pub use codes::{CODES, explain_code};
 pub use experiment::{
-    ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, UntilPackets, WarmupRule,
+    ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, NotBuilt, UntilPackets,
+    WarmupRule,
 };
 pub use render::render;

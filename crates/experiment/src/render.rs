@@ -6,6 +6,9 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use netloom_catalog::{Document, Note, Notes, Place, Severity};
 
+/// More notes than anybody reads; each is looked up in the text of its file.
+const MOST_SHOWN: usize = 200;
+
 /// All notes about a document as text for people; empty if there are none.
 pub fn render(document: &Document, notes: &Notes, color: bool) -> String {
     let renderer = match color {
@@ -14,9 +17,12 @@ pub fn render(document: &Document, notes: &Notes, color: bool) -> String {
     };
     let mut text = String::new();
     let sorted = notes.clone().sorted();
-    for note in &sorted {
+    for note in sorted.iter().take(MOST_SHOWN) {
         text.push_str(&renderer.render(&[group(document, note)]));
         text.push_str("\n\n");
+    }
+    if let Some(more @ 1..) = sorted.len().checked_sub(MOST_SHOWN) {
+        text.push_str(&format!("and {more} more that are not shown\n\n"));
     }
     text.push_str(&count(&sorted));
     text

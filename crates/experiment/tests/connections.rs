@@ -461,6 +461,40 @@ fn mistakes_of_a_list_and_of_the_section_are_told() {
 }
 
 #[test]
+fn a_seed_that_draws_too_many_connections_loses_none_of_the_seeds_before() {
+    // 480 connections of each level between two NICs: some draws give one of them more than 256.
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 2\n[link]\nrate = \"100 Gbps\"\n\
+        [connections]\ntarget = 1920\n[measure]\nlength = \"1 us\"\nepochs = 1\n";
+    let seeds = 1..200u64;
+    let sound = |seed: u64| {
+        let request = Request {
+            seed: Some(seed),
+            ..Request::new("test.toml", text)
+        };
+        load(&request).experiment
+    };
+    let first = seeds
+        .clone()
+        .find_map(sound)
+        .expect("a seed that can be run");
+    let later = (first.measure.seed..200).map(|seed| first.with_seed(seed));
+    let unsound = later.filter_map(Result::err).next();
+    let unsound = unsound.expect("a seed that cannot be run");
+    assert!(
+        unsound.why.contains("a packet tells 256 apart"),
+        "{unsound}"
+    );
+    let n = unsound.seed - first.measure.seed;
+    let mut repeated = first;
+    repeated.measure.repeat = u32::try_from(n).unwrap() + 3;
+    let result = run(&repeated, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    assert_eq!(result.not_built, Some(unsound));
+    assert_eq!(result.document.runs().count() as u64, n);
+}
+
+#[test]
 fn more_than_256_connections_of_a_nic_and_level_are_refused() {
     let list = |n: usize| {
         let line = "0,1,64 kbps\n".repeat(n);

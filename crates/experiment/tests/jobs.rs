@@ -80,7 +80,7 @@ fn v002_10_48_aggressors_on_12_hot_spots_leave_3020_victims() {
     assert_eq!(experiment.fabric.topology.n_nics(), 3080);
     let mut placements = BTreeSet::new();
     for seed in [1, 2, 3] {
-        let experiment = experiment.with_seed(seed);
+        let experiment = experiment.with_seed(seed).unwrap();
         let (victims, from) = talk(&*experiment.fabric.classes[0].source, 3080);
         let (aggressors, from_aggressors) = talk(&*experiment.fabric.classes[1].source, 3080);
         assert_eq!((victims.len(), aggressors.len()), (3020, 48));

@@ -245,6 +245,13 @@ fn cross_checks_have_their_codes() {
         ("[routing]\nkind = \"dimension-order\"", &["E0500"]),
         ("[measure]\nwarmup = \"1 ms\"", &["E0702"]),
         ("[measure]\nrepeat = 0", &["E0701"]),
+        ("[measure]\nrepeat = 4294967295", &["E0701"]),
+        ("[measure]\nseed = 9223372036854775807", &[]),
+        (
+            "[measure]\nrepeat = 2\nseed = 9223372036854775807",
+            &["E0701"],
+        ),
+        ("[link]\nmtu = \"1 GiB\"", &[]),
         ("[[traffic]]\nload = 0.6", &["W0609"]),
         ("[[traffic]]\nsl = 16\nload = 0.1", &["E0406"]),
         (
@@ -405,9 +412,12 @@ fn another_seed_draws_everything_random_anew() {
             .next(netloom_units::NicId(3), &mut cursor)
     };
     let experiment = read(MINIMAL).experiment.unwrap();
-    let other = experiment.with_seed(2);
+    let other = experiment.with_seed(2).unwrap();
     assert_ne!(first_of(&experiment), first_of(&other));
-    assert_eq!(first_of(&experiment), first_of(&other.with_seed(1)));
+    assert_eq!(
+        first_of(&experiment),
+        first_of(&other.with_seed(1).unwrap())
+    );
     assert!(std::sync::Arc::ptr_eq(
         &experiment.fabric.topology,
         &other.fabric.topology
@@ -418,7 +428,7 @@ fn another_seed_draws_everything_random_anew() {
         "kind = \"random-regular\"\nswitches = 16\ndegree = 4\nhosts = 2",
     );
     let experiment = read(&random).experiment.unwrap();
-    let other = experiment.with_seed(2);
+    let other = experiment.with_seed(2).unwrap();
     assert!(
         !experiment
             .fabric

@@ -75,6 +75,15 @@ fn shapes_that_do_not_divide_the_ports_are_told_both_at_once() {
 }
 
 #[test]
+fn seven_ports_and_four_columns_are_told_and_not_proved_first() {
+    let text = "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 4\nglobals = 2\n\
+        [switch]\nkind = \"tiled\"\n[[traffic]]\nload = 0.5\n";
+    let loaded = load(&Request::new("test.toml", text));
+    let codes: Vec<&str> = loaded.notes.iter().map(|note| note.code).collect();
+    assert_eq!(codes, ["E0340", "E0340"], "rows and columns");
+}
+
+#[test]
 fn what_a_tiled_switch_does_not_have_is_refused_and_not_ignored() {
     insta::assert_snapshot!(said(
         "flow-control = \"pfc\"
@@ -145,7 +154,11 @@ fn faults_are_drawn_from_the_seed_of_the_run() {
     };
     let first = read(&text(7));
     assert_eq!(tiled(&first).faults.seed, 7);
-    let later = read(&text(6)).experiment.expect("it loads").with_seed(7);
+    let later = read(&text(6))
+        .experiment
+        .expect("it loads")
+        .with_seed(7)
+        .unwrap();
     match &later.fabric.switch.architecture {
         Architecture::Tiled(tiled) => assert_eq!(tiled.faults.seed, 7),
         other => panic!("not tiled: {other:?}"),

@@ -461,6 +461,152 @@ fn an_interrupt_stores_what_there_is() {
 }
 
 #[test]
+fn what_needs_more_memory_than_there_is_is_refused_before_it_is_built() {
+    let place = Place::new("memory");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 64\nlevels = 4\n[[traffic]]\nload = 0.1\n";
+    place.file("tree.toml", tree);
+    let burst = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 512\n[[traffic]]\n\
+        arrival = { kind = \"periodic\", period = \"1 ms\", messages = 20000000 }\n";
+    place.file("burst.toml", burst);
+    place.file("seeds.toml", &format!("{SMALL}repeat = 4294967295\n"));
+    let began = Instant::now();
+    let refused = place.run(&["run", "tree.toml"]).with(3);
+    assert!(refused.stderr.contains("E0704"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("134,217,728 ports"),
+        "{}",
+        refused.stderr
+    );
+    let refused = place.run(&["run", "burst.toml"]).with(3);
+    assert!(refused.stderr.contains("E0704"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
+    place.run(&["run", "seeds.toml"]).with(3);
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "nothing was built"
+    );
+    // What is only looked at is sound on a larger machine.
+    let told = place.run(&["check", "burst.toml"]).with(0);
+    assert!(told.stderr.contains("W0705"), "{}", told.stderr);
+    assert!(told.stdout.contains("GB of memory"), "{}", told.stdout);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_that_check_states_is_within_a_factor_of_two_of_what_a_run_takes() {
+    let place = Place::new("measured");
+    let fabrics = [
+        ("small", "kind = \"fat-tree\"\narity = 4\nlevels = 3", ""),
+        ("tree", "kind = \"fat-tree\"\narity = 16\nlevels = 3", ""),
+        (
+            "torus",
+            "kind = \"torus\"\nsides = [12, 12, 12]\nhosts = 4",
+            "",
+        ),
+        (
+            "lanes",
+            "kind = \"fat-tree\"\narity = 12\nlevels = 3",
+            "[qos]\nvls = 8\n",
+        ),
+        (
+            "tiled",
+            "kind = \"dragonfly\"\nhosts = 4\nswitches = 8\nglobals = 4",
+            "[switch]\nkind = \"tiled\"\nports = 16\n",
+        ),
+        (
+            "queues",
+            "kind = \"fat-tree\"\narity = 8\nlevels = 3",
+            "[switch]\nkind = \"iq\"\nqueues = \"voq-net\"\n",
+        ),
+    ];
+    for (name, topology, more) in fabrics {
+        let text = format!(
+            "netloom = 1\nname = \"{name}\"\n[topology]\n{topology}\n{more}\
+             [[traffic]]\nload = 0.3\n[measure]\nlength = \"2 us\"\n"
+        );
+        let file = format!("{name}.toml");
+        place.file(&file, &text);
+        let stated = place.run(&["check", &file]).with(0).stdout;
+        let words = stated.split(" MB of memory").next().unwrap();
+        let stated: f64 = words.rsplit(' ').next().unwrap().parse().unwrap();
+        place.run(&["run", &file, "-q"]);
+        let manifest: Value =
+            serde_json::from_str(&place.read(&format!("{name}.out/manifest.json"))).unwrap();
+        let taken = manifest["timing"]["peak_rss_bytes"].as_f64().unwrap() / 1e6;
+        let ratio = taken / stated;
+        assert!(
+            (0.5..2.0).contains(&ratio),
+            "{name}: {taken} MB, stated {stated} MB"
+        );
+    }
+}
+
+#[test]
+fn a_run_that_sends_nothing_says_so() {
+    let place = Place::new("silent");
+    let rare = SMALL.replace("load = 0.4", "load = 1e-12");
+    place.file("rare.toml", &rare);
+    let run = place.run(&["run", "rare.toml"]);
+    assert!(run.stderr.contains("nothing was sent"), "{}", run.stderr);
+    let report = place.run(&["report", "small.out"]).with(0);
+    assert!(
+        report.stderr.contains("nothing was sent"),
+        "{}",
+        report.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_not_read() {
+    let place = Place::new("endless");
+    let text = |key: &str| format!("netloom = 1\n{key}\n[[traffic]]\nload = 0.1\n");
+    let cases = [
+        (
+            "extends",
+            "extends = \"/dev/zero\"\n[topology]\nkind = \"single-switch\"\nports = 2",
+        ),
+        (
+            "graph",
+            "[topology]\nkind = \"graph\"\nfile = \"/dev/zero\"",
+        ),
+    ];
+    for (name, key) in cases {
+        let file = format!("{name}.toml");
+        place.file(&file, &text(key));
+        let refused = place.run(&["check", &file]).with(3);
+        assert!(
+            refused.stderr.contains("no regular file"),
+            "{}",
+            refused.stderr
+        );
+    }
+    let refused = place.run(&["check", "/dev/zero"]).with(1);
+    assert!(refused.stderr.contains("more than"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_terminal_and_a_spreadsheet_are_told_nothing_by_names() {
+    let place = Place::new("names");
+    for name in ["\\u001b[31mred", "=HYPERLINK(1)", "a\\nb"] {
+        let text = SMALL.replace("name = \"bulk\"", &format!("name = \"{name}\""));
+        place.file("named.toml", &text);
+        let refused = place.run(&["check", "named.toml"]).with(3);
+        assert!(refused.stderr.contains("E0108"), "{}", refused.stderr);
+        assert!(!refused.stderr.contains('\u{1b}'), "{}", refused.stderr);
+    }
+    // A folder may come from anybody.
+    place.file("small.toml", SMALL);
+    place.run(&["run", "small.toml", "--until", "20us"]);
+    let results = place.read("small.out/results.json");
+    let hostile = results.replace("\"class\": \"bulk\"", "\"class\": \"\\u001b[31mbulk\"");
+    place.file("small.out/results.json", &hostile);
+    let compared = place.run(&["compare", "small.out", "small.out"]).with(0);
+    assert!(compared.stdout.contains("bulk"), "{}", compared.stdout);
+    assert!(!compared.stdout.contains('\u{1b}'), "{}", compared.stdout);
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let place = Place::new("pipe");
     for arguments in [
@@ -479,6 +625,21 @@ fn a_closed_pipe_is_no_failure() {
         let ended = Ended::new(child.wait_with_output().unwrap()).with(0);
         assert_eq!(ended.stderr, "");
     }
+}
+
+#[test]
+fn a_closed_pipe_does_not_change_how_a_run_ends() {
+    let place = Place::new("pipe-run");
+    place.file("small.toml", SMALL);
+    let mut child = place
+        .command(&["run", "small.toml", "--until", "5us", "-q"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    Ended::new(child.wait_with_output().unwrap()).with(5);
+    assert!(place.read("small.out/results.csv").lines().count() > 1);
 }
 
 #[test]

@@ -70,6 +70,17 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     let total = line(&json, None, "latency_p99_ns");
     assert!((total["mean_a"].as_f64().unwrap() - mean).abs() < 1e-6);
 
+    // A reader that closes first does not hide what was found.
+    let limit = "bulk:latency_mean_ns > +5%";
+    let mut child = place
+        .command(&["compare", "a", "b", "--fail-if", limit])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    Ended::new(child.wait_with_output().unwrap()).with(6);
+
     let limit = |text: &str| compare(&place, &["a", "b", "--fail-if", text]);
     let broken = limit("bulk:latency_mean_ns > +5%").with(6);
     assert!(

@@ -14,7 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["units"]),
     ("packet", &["units"]),
     ("metrics", &["units"]),
-    ("store", &["metrics", "results"]),
+    ("store", &["catalog", "metrics", "results"]),
     ("topology", &["units", "catalog", "random"]),
     ("drawing", &["units", "topology"]),
     ("routing", &["units", "catalog", "random", "topology"]),

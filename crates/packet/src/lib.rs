@@ -19,6 +19,6 @@ mod source;
 
 pub use packet::{Label, N_SCS, Packet};
 pub use rows::Rows;
-pub use segmentation::{Cut, Segmentation, SlSegmentation};
+pub use segmentation::{Cut, MOST_FLITS, Segmentation, SlSegmentation};
 pub use slab::Slab;
 pub use source::{Arrival, Cursor, Op, Program, Source};

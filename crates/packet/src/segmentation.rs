@@ -2,6 +2,9 @@
 
 use netloom_units::{Bytes, Sl};
 
+/// Flits of a packet are counted in 16 bits.
+pub const MOST_FLITS: u64 = u16::MAX as u64;
+
 /// The sizes that decide how much a message occupies on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segmentation {
@@ -41,24 +44,29 @@ impl Segmentation {
         }
     }
 
-    /// Flits on the wire of a whole message.
+    /// Flits of the largest packet that a message of this size gives, however many: more than
+    /// [`MOST_FLITS`] cannot be [cut](Self::cut).
+    pub fn largest_packet(&self, message: u32) -> u64 {
+        let message = u64::from(message);
+        self.packet(self.mtu.map_or(message, |mtu| message.min(mtu.0)))
+    }
+
+    /// Flits on the wire of a whole message, whether or not its packets can be cut.
     pub fn flits_of(&self, message: u32) -> u64 {
-        let Some(mtu) = self.mtu else {
-            return u64::from(self.cut(message).flits);
-        };
-        let mtu = mtu.0 as u32;
+        let message = u64::from(message);
+        let mtu = self.mtu.map_or(message, |mtu| mtu.0).max(1);
         let (full, rest) = (message / mtu, message % mtu);
-        let of_full = u64::from(full) * u64::from(self.cut(mtu).flits);
+        let of_full = if full > 0 { full * self.packet(mtu) } else { 0 };
         if rest > 0 || full == 0 {
-            of_full + u64::from(self.cut(rest).flits)
+            of_full + self.packet(rest)
         } else {
             of_full
         }
     }
 
-    /// Flits of the largest packet that a message of this size gives.
-    pub fn largest_packet(&self, message: u32) -> u16 {
-        self.cut(message).flits
+    /// Flits of a packet with so much payload.
+    fn packet(&self, payload: u64) -> u64 {
+        (payload + self.header.0).div_ceil(self.flit.0).max(1)
     }
 }
 
@@ -141,6 +149,22 @@ mod tests {
         assert_eq!(cutting.flits_of(5000), 33 + 33 + 15);
         assert_eq!(cutting.flits_of(4096), 66);
         assert_eq!(cutting.flits_of(0), 1);
+    }
+
+    #[test]
+    fn an_mtu_beyond_any_packet_matters_to_no_small_message() {
+        let large = Segmentation {
+            flit: Bytes(64),
+            mtu: Some(Bytes(1 << 30)),
+            header: Bytes(0),
+        };
+        assert_eq!(large.flits_of(2048), 32);
+        assert_eq!(large.largest_packet(2048), 32);
+        assert_eq!(large.largest_packet(u32::MAX), 1 << 24);
+        assert_eq!(large.flits_of(u32::MAX), 1 << 26);
+        let whole = Segmentation { mtu: None, ..large };
+        assert_eq!(whole.flits_of(u32::MAX), 1 << 26);
+        assert!(whole.largest_packet(u32::MAX) > MOST_FLITS);
     }
 
     #[test]

@@ -79,7 +79,8 @@ pub fn execute(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.get() {
-            scope.spawn(|| work.all());
+            // Where the system starts no more of them, those that are there do all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || work.all());
         }
         work.all();
     });

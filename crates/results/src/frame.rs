@@ -10,10 +10,47 @@ use crate::table::{Column, Datum, Kind, Table};
 
 /// A table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Frame {
     /// Its columns, all of the same length.
     pub columns: Vec<FrameColumn>,
     n_lines: usize,
+}
+
+/// A table as a file has it, of which nothing is known yet.
+#[derive(Deserialize)]
+struct Stored {
+    columns: Vec<FrameColumn>,
+    n_lines: usize,
+}
+
+impl TryFrom<Stored> for Frame {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Frame, String> {
+        let Stored { columns, n_lines } = stored;
+        for column in &columns {
+            let (name, n) = (&column.name, column.values.len());
+            if n != n_lines {
+                return Err(format!("column {name:?} has {n} of {n_lines} lines"));
+            }
+            if let Values::Text(words) = &column.values
+                && words
+                    .lines
+                    .iter()
+                    .flatten()
+                    .any(|&at| at as usize >= words.words.len())
+            {
+                return Err(format!(
+                    "column {name:?} names a text that it does not have"
+                ));
+            }
+        }
+        match columns.is_empty() && n_lines > 0 {
+            true => Err(format!("{n_lines} lines without a column")),
+            false => Ok(Frame { columns, n_lines }),
+        }
+    }
 }
 
 /// A column of a table with its values.
@@ -270,6 +307,32 @@ impl Frame {
         )
     }
 
+    /// Whether it has the columns of another table, in their order and of their kinds.
+    ///
+    /// # Errors
+    /// The first column that differs.
+    pub fn has_columns_of(&self, other: &Frame) -> Result<(), String> {
+        let own = self.columns.iter().map(Some).chain(std::iter::repeat(None));
+        for (column, own) in other.columns.iter().zip(own) {
+            let (name, kind) = (&column.name, column.values.kind());
+            match own {
+                Some(own) if own.name == *name && own.values.kind() == kind => {}
+                Some(own) if own.name == *name => {
+                    let is = own.values.kind();
+                    return Err(format!("column {name:?} is of kind {is:?}, not {kind:?}"));
+                }
+                Some(own) => {
+                    return Err(format!("column {:?} where {name:?} should be", own.name));
+                }
+                None => return Err(format!("column {name:?} is missing")),
+            }
+        }
+        match self.columns.get(other.columns.len()) {
+            Some(more) => Err(format!("column {:?} is unknown", more.name)),
+            None => Ok(()),
+        }
+    }
+
     /// The values of a line.
     pub fn line(&self, line: usize) -> impl Iterator<Item = Datum> + '_ {
         let columns = self.columns.iter();
@@ -385,6 +448,53 @@ mod tests {
             serde_json::from_str::<Frame>(&text).unwrap().to_csv(),
             first.to_csv()
         );
+    }
+
+    #[test]
+    fn a_table_that_lies_about_its_lines_is_refused() {
+        let mut frame = Frame::of::<SeriesLine>();
+        frame.push(line("bulk", None).data());
+        let whole = serde_json::to_value(&frame).unwrap();
+        let read = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut other = whole.clone();
+            change(&mut other);
+            serde_json::from_value::<Frame>(other).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&|_| {}), Ok(frame.clone()));
+        let many = read(&|it| it["n_lines"] = 10u64.pow(18).into());
+        assert_eq!(
+            many.unwrap_err(),
+            "column \"seed\" has 1 of 1000000000000000000 lines"
+        );
+        let word = read(&|it| it["columns"][2]["values"]["text"]["lines"][0] = 7.into());
+        assert!(word.unwrap_err().contains("names a text"));
+        let none = read(&|it| it["columns"] = serde_json::json!([]));
+        assert_eq!(none.unwrap_err(), "1 lines without a column");
+    }
+
+    #[test]
+    fn columns_of_another_name_or_kind_are_told() {
+        let like = Frame::of::<SeriesLine>();
+        let other = |change: &dyn Fn(&mut Vec<FrameColumn>)| {
+            let mut other = like.clone();
+            change(&mut other.columns);
+            other.has_columns_of(&like)
+        };
+        assert_eq!(other(&|_| {}), Ok(()));
+        let renamed = other(&|columns| columns[1].name = "when".to_owned());
+        assert_eq!(
+            renamed.unwrap_err(),
+            "column \"when\" where \"time_ns\" should be"
+        );
+        let retyped = other(&|columns| columns[1].values = Values::new(Kind::Text));
+        assert_eq!(
+            retyped.unwrap_err(),
+            "column \"time_ns\" is of kind Text, not Number"
+        );
+        let short = other(&|columns| columns.truncate(2));
+        assert_eq!(short.unwrap_err(), "column \"class\" is missing");
+        let long = other(&|columns| columns.push(columns[0].clone()));
+        assert_eq!(long.unwrap_err(), "column \"seed\" is unknown");
     }
 
     #[test]

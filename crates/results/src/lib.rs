@@ -45,6 +45,7 @@ pub use frame::{Frame, FrameColumn, Values, Words};
 pub use identity::{RunId, sha256};
 pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
+    empty_table,
 };
 pub use manifest::Manifest;
 pub use protocol::{ProtocolSummary, StashLine};

@@ -4,6 +4,7 @@
 //! of a NIC's link. Latencies end with the last flit of the message or packet, wholly received.
 
 use crate::connections::{ConnectionLine, PunctualityLine};
+use crate::frame::Frame;
 use crate::protocol::StashLine;
 use crate::table::{Column, Table, table};
 
@@ -239,6 +240,22 @@ pub const TABLES: &[(&str, &[&[Column]])] = &[
     ("waits", &[WaitKey::COLUMNS, WaitSummary::COLUMNS]),
 ];
 
+/// The table of a name without lines, as every file of it is.
+pub fn empty_table(name: &str) -> Option<Frame> {
+    Some(match name {
+        "results" => Frame::of::<Key>().beside::<Summary>(),
+        "series" => Frame::of::<SeriesLine>(),
+        "links" => Frame::of::<LinkLine>(),
+        "histograms" => Frame::of::<HistogramLine>(),
+        "hosts" => Frame::of::<HostLine>(),
+        "connections" => Frame::of::<ConnectionLine>(),
+        "punctuality" => Frame::of::<PunctualityLine>(),
+        "stashes" => Frame::of::<StashLine>(),
+        "waits" => Frame::of::<WaitKey>().beside::<WaitSummary>(),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,6 +275,17 @@ mod tests {
                 assert_eq!(suffixed, column.unit == unit, "{column:?}");
             }
         }
+    }
+
+    #[test]
+    fn every_table_has_its_columns_without_lines() {
+        for (name, parts) in TABLES {
+            let empty = empty_table(name).unwrap_or_else(|| panic!("no empty table {name}"));
+            let columns = parts.iter().copied().flatten().map(|column| column.name);
+            let own = empty.columns.iter().map(|column| column.name.as_str());
+            assert!(own.eq(columns), "{name}");
+        }
+        assert_eq!(empty_table("../../evil"), None);
     }
 
     #[test]

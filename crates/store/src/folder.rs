@@ -3,13 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use netloom_catalog::file::{read_bytes, read_text};
 use netloom_results::{
     Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Status,
-    StudyDocument, TABLES,
+    StudyDocument, TABLES, Values, empty_table,
 };
 
 use crate::parquet::from_parquet;
-use crate::points::points;
+use crate::points::{empty_points, points};
+
+/// Documents beside the tables: summaries, the layout of a fabric, the text of an experiment.
+const MOST_TEXT: u64 = 128 << 20;
+/// A run has at most 255 classes; the variants of a study may name their own.
+const MOST_CLASSES: usize = 4096;
+/// A table; what it holds is limited where it is read.
+const MOST_TABLE: u64 = 1 << 30;
 
 /// Why a folder cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -56,9 +64,10 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        match std::fs::read(self.folder.join(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
+    /// What was read of a file, or nothing if there is none.
+    fn there<T>(&self, name: &str, read: std::io::Result<T>) -> Result<Option<T>, ReadError> {
+        match read {
+            Ok(content) => Ok(Some(content)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.bad(name, error)),
         }
@@ -72,11 +81,7 @@ impl Reader<'_> {
     }
 
     fn text(&self, name: &str) -> Result<Option<String>, ReadError> {
-        let Some(bytes) = self.bytes(name)? else {
-            return Ok(None);
-        };
-        let text = String::from_utf8(bytes).map_err(|error| self.bad(name, error))?;
-        Ok(Some(text))
+        self.there(name, read_text(&self.folder.join(name), MOST_TEXT))
     }
 
     fn json(&self, name: &str) -> Result<Option<serde_json::Value>, ReadError> {
@@ -87,20 +92,42 @@ impl Reader<'_> {
         Ok(Some(value))
     }
 
-    fn table(&self, name: &str) -> Result<Option<Frame>, ReadError> {
+    /// A table, if it is there with the columns of `like`.
+    fn table(&self, name: &str, like: &Frame) -> Result<Option<Frame>, ReadError> {
         let file = format!("{name}.parquet");
-        let Some(bytes) = self.bytes(&file)? else {
+        let bytes = read_bytes(&self.folder.join(&file), MOST_TABLE);
+        let Some(bytes) = self.there(&file, bytes)? else {
             return Ok(None);
         };
-        from_parquet(bytes)
-            .map(Some)
-            .map_err(|error| self.bad(&file, error))
+        let frame = from_parquet(bytes).map_err(|error| self.bad(&file, error))?;
+        match frame.has_columns_of(like) {
+            Ok(()) => Ok(Some(frame)),
+            Err(error) => Err(self.bad(
+                &file,
+                format!("{error}; another version wrote it, or somebody changed it"),
+            )),
+        }
     }
 
-    fn tables(&self) -> Result<BTreeMap<String, Frame>, ReadError> {
+    /// Whether a table has no more classes than tables and figures can be made of.
+    fn few_classes(&self, file: &str, results: &Frame) -> Result<(), ReadError> {
+        let classes = results.column("class").map(|column| &column.values);
+        match classes {
+            Some(Values::Text(words)) if words.words.len() > MOST_CLASSES => {
+                let n = words.words.len();
+                let error = format!("{n} classes of traffic; at most {MOST_CLASSES} are read");
+                Err(self.bad(file, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Every table that is there, behind the columns of its point.
+    fn tables(&self, keys: &[FrameColumn]) -> Result<BTreeMap<String, Frame>, ReadError> {
         let mut tables = BTreeMap::new();
         for (name, _) in TABLES {
-            if let Some(frame) = self.table(name)? {
+            let like = empty_table(name).expect("every table has its columns");
+            if let Some(frame) = self.table(name, &behind(keys, &like))? {
                 tables.insert((*name).to_owned(), frame);
             }
         }
@@ -114,10 +141,29 @@ impl Reader<'_> {
             let version = study.results_version;
             return Err(self.bad("study.json", format!("results of version {version}")));
         }
-        let mut tables = self.tables()?;
-        let Some(merged) = self.table("points")? else {
+        let point = Column::new("point", "", "");
+        let mut keys = vec![FrameColumn::new(&point, Kind::Whole)];
+        keys.extend(study.columns.iter().map(|column| {
+            let (unit, meaning) = (String::new(), String::new());
+            FrameColumn {
+                name: column.name.clone(),
+                unit,
+                meaning,
+                values: Values::new(column.kind),
+            }
+        }));
+        let like = empty_table("results").expect("every table has its columns");
+        let like = empty_points(&keys, &like);
+        let Some(merged) = self.table("points", &like)? else {
             return Err(ReadError::NotMerged(self.folder.display().to_string()));
         };
+        let mut tables = self.tables(&keys)?;
+        let Some(results) = tables.get("results") else {
+            let error = "it is missing, and points.parquet is there";
+            return Err(self.bad("results.parquet", error));
+        };
+        self.few_classes("results.parquet", results)?;
+        self.few_classes("points.parquet", &merged)?;
         tables.insert("points".to_owned(), merged);
         let warnings = self.json("warnings.json")?;
         let warnings = warnings.and_then(|value| serde_json::from_value(value).ok());
@@ -146,12 +192,13 @@ impl Reader<'_> {
         };
         let key = [(FrameColumn::new(&point, Kind::Whole), Datum::Whole(0))];
         let mut tables: BTreeMap<String, Frame> = self
-            .tables()?
+            .tables(&[])?
             .into_iter()
             .map(|(name, frame)| (name, frame.behind(&key)))
             .collect();
         // Older folders have CSV only; what matters most is in the document itself.
         let results = document.results().behind(&key);
+        self.few_classes("results.json", &results)?;
         tables.insert("points".to_owned(), points(&results, &["point".to_owned()]));
         tables.insert("results".to_owned(), results);
         Ok(Collection {
@@ -159,21 +206,29 @@ impl Reader<'_> {
             about: document.about.clone(),
             tables,
             experiment: self.text("resolved.toml")?.unwrap_or_default(),
-            warnings: ended_early(&document),
+            warnings: warnings(&document),
             ..Collection::default()
         })
     }
 }
 
-/// Runs that did not come to their end.
-fn ended_early(document: &Document) -> Vec<String> {
+/// An empty table behind the columns of a point.
+fn behind(keys: &[FrameColumn], like: &Frame) -> Frame {
+    Frame::from_columns(keys.iter().chain(&like.columns).cloned().collect())
+}
+
+/// Runs that did not come to their end, or in which nothing happened.
+fn warnings(document: &Document) -> Vec<String> {
     let early = document
         .runs()
         .filter(|run| run.status >= Status::Interrupted);
-    early
-        .map(|run| {
-            let (word, seed) = (run.status.word(), run.seed);
-            format!("{word} with seed {seed}: the numbers are those up to then")
-        })
-        .collect()
+    let silent = document
+        .runs()
+        .filter(|run| run.counters.injected_packets == 0);
+    let early = early.map(|run| {
+        let (word, seed) = (run.status.word(), run.seed);
+        format!("{word} with seed {seed}: the numbers are those up to then")
+    });
+    let silent = silent.map(|run| format!("nothing was sent with seed {}", run.seed));
+    early.chain(silent).collect()
 }

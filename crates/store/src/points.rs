@@ -27,7 +27,11 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
         });
         groups[at].push(line);
     }
-    let mut frame = empty(&group_columns, results);
+    let keys: Vec<FrameColumn> = group_columns[..keys.len()]
+        .iter()
+        .map(|column| column.without_lines())
+        .collect();
+    let mut frame = empty_points(&keys, results);
     for lines in &groups {
         let first = lines[0];
         let mut data: Vec<Datum> = group_columns
@@ -66,10 +70,14 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
     frame
 }
 
-/// The table without lines.
-fn empty(group_columns: &[&FrameColumn], results: &Frame) -> Frame {
-    let like = FrameColumn::without_lines;
-    let mut columns: Vec<FrameColumn> = group_columns.iter().map(|column| like(column)).collect();
+/// The table without lines, for points with these columns.
+pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
+    let like = |name: &str| {
+        let column = results.column(name).expect("a column of results");
+        column.without_lines()
+    };
+    let mut columns = keys.to_vec();
+    columns.extend(SCOPE.iter().map(|name| like(name)));
     for (name, meaning) in [
         ("seeds", "Runs that the line is about."),
         ("saturated_seeds", "Of those, how many were saturated."),
@@ -89,7 +97,7 @@ fn empty(group_columns: &[&FrameColumn], results: &Frame) -> Frame {
         ));
     }
     for metric in OVER_SEEDS {
-        let mut mean = like(results.column(metric).expect("a column of results"));
+        let mut mean = like(metric);
         let interval = FrameColumn {
             name: half_width_of(metric),
             meaning: format!("Half width of the 95 % interval of `{metric}` over seeds."),

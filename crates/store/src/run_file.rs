@@ -4,10 +4,11 @@
 //! the summary with its verdicts, then every table. Times and hosts are no part of it, so whoever runs a run
 //! writes the same bytes.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use netloom_results::{Frame, RESULTS_VERSION, Run, RunId, Setting};
+use netloom_catalog::file::read_bytes;
+use netloom_results::{Frame, RESULTS_VERSION, Run, RunId, Setting, empty_table};
 use serde::{Deserialize, Serialize};
 
 use crate::write::write_atomically;
@@ -51,6 +52,12 @@ pub enum Invalid {
 /// The ending of run files.
 const ENDING: &str = ".json.zst";
 
+/// A run file that is larger is none of ours: the tables of a run on 262,144 hosts have a tenth of it.
+const MOST_STORED: u64 = 256 << 20;
+/// The first line, and the second.
+const MOST_SUMMARY: u64 = 64 << 20;
+const MOST_TABLES: u64 = 512 << 20;
+
 impl RunFile {
     /// The name of the file of a run.
     pub fn name(run_id: &RunId) -> String {
@@ -77,8 +84,19 @@ impl RunFile {
     /// # Errors
     /// If there is none, if it is damaged, or if it belongs to another run or version.
     pub fn read(folder: &Path, run_id: &RunId) -> Result<RunFile, Invalid> {
-        let (summary, tables) = lines(folder, run_id)?;
-        let tables = serde_json::from_slice(&tables).map_err(damaged)?;
+        let mut json = vec![];
+        let summary = lines(folder, run_id, &mut |part| json.extend_from_slice(part))?;
+        let tables: Vec<(String, Frame)> = serde_json::from_slice(&json).map_err(damaged)?;
+        for (at, (name, frame)) in tables.iter().enumerate() {
+            let Some(like) = empty_table(name) else {
+                return Err(damaged(format!("there is no table {name:?}")));
+            };
+            if tables[..at].iter().any(|(other, _)| other == name) {
+                return Err(damaged(format!("two tables {name:?}")));
+            }
+            let fits = frame.has_columns_of(&like);
+            fits.map_err(|error| damaged(format!("table {name:?}: {error}")))?;
+        }
         Ok(RunFile { summary, tables })
     }
 }
@@ -89,7 +107,7 @@ impl RunSummary {
     /// # Errors
     /// If there is none, if it is damaged, or if it belongs to another run or version.
     pub fn read(folder: &Path, run_id: &RunId) -> Result<RunSummary, Invalid> {
-        lines(folder, run_id).map(|(summary, _)| summary)
+        lines(folder, run_id, &mut |_| {})
     }
 }
 
@@ -102,19 +120,41 @@ fn compressed(part: &impl Serialize) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The two lines of a file, the first one read and checked.
-fn lines(folder: &Path, run_id: &RunId) -> Result<(RunSummary, Vec<u8>), Invalid> {
-    let bytes = match std::fs::read(folder.join(RunFile::name(run_id))) {
+/// The first line of a file, read and checked; the second goes to `tables` in parts.
+fn lines(
+    folder: &Path,
+    run_id: &RunId,
+    tables: &mut dyn FnMut(&[u8]),
+) -> Result<RunSummary, Invalid> {
+    let bytes = match read_bytes(&folder.join(RunFile::name(run_id)), MOST_STORED) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Invalid::Missing),
         Err(error) => return Err(damaged(error)),
     };
-    let mut json = zstd::decode_all(bytes.as_slice()).map_err(damaged)?;
-    let end = json.iter().position(|&byte| byte == b'\n');
-    let end = end.ok_or_else(|| damaged("its first line has no end"))?;
-    let tables = json.split_off(end + 1);
-    let summary: RunSummary = serde_json::from_slice(&json).map_err(damaged)?;
-    if tables.last() != Some(&b'\n') {
+    // A few bytes of zstd may stand for any number of them.
+    let mut json = BufReader::new(zstd::Decoder::new(bytes.as_slice()).map_err(damaged)?);
+    let mut first = vec![];
+    let read = (&mut json).take(MOST_SUMMARY).read_until(b'\n', &mut first);
+    read.map_err(damaged)?;
+    if first.last() != Some(&b'\n') {
+        return Err(damaged("its first line has no end"));
+    }
+    let summary: RunSummary = serde_json::from_slice(&first).map_err(damaged)?;
+    let (mut last, mut n) = (0, 0);
+    loop {
+        let part = json.fill_buf().map_err(damaged)?;
+        let Some(&byte) = part.last() else { break };
+        (last, n) = (byte, n + part.len() as u64);
+        if n > MOST_TABLES {
+            return Err(damaged(format!(
+                "its tables have more than {MOST_TABLES} bytes"
+            )));
+        }
+        tables(part);
+        let length = part.len();
+        json.consume(length);
+    }
+    if last != b'\n' {
         return Err(damaged("its tables have no end"));
     }
     if summary.results_version != RESULTS_VERSION {
@@ -124,7 +164,7 @@ fn lines(folder: &Path, run_id: &RunId) -> Result<(RunSummary, Vec<u8>), Invalid
     if summary.run_id != *run_id {
         return Err(Invalid::Other(format!("run {}", summary.run_id)));
     }
-    Ok((summary, tables))
+    Ok(summary)
 }
 
 fn damaged(error: impl ToString) -> Invalid {
@@ -181,7 +221,9 @@ mod tests {
         };
         RunFile {
             summary,
-            tables: vec![("links".to_owned(), Frame::default())],
+            tables: ["results", "links"]
+                .map(|name| (name.to_owned(), empty_table(name).unwrap()))
+                .to_vec(),
         }
     }
 
@@ -240,6 +282,61 @@ mod tests {
                 assert_eq!(read, file, "byte {at} changed");
             }
         }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Writes the lines of a file by hand, and reads it.
+    fn read_with(name: &str, tables: &str) -> Result<RunFile, Invalid> {
+        let folder = fresh(name);
+        let summary = run_file().summary;
+        let mut bytes = compressed(&summary).unwrap();
+        bytes.extend(zstd::encode_all(tables.as_bytes(), 3).unwrap());
+        std::fs::write(folder.join(RunFile::name(&summary.run_id)), bytes).unwrap();
+        let read = RunFile::read(&folder, &summary.run_id);
+        std::fs::remove_dir_all(&folder).unwrap();
+        read
+    }
+
+    #[test]
+    fn tables_that_no_run_has_are_refused() {
+        let table = |name: &str, frame: &Frame| {
+            let frame = serde_json::to_string(frame).unwrap();
+            format!("[{name:?},{frame}]")
+        };
+        let results = empty_table("results").unwrap();
+        let says = |name: &str, tables: &[String]| {
+            let text = format!("[{}]\n", tables.join(","));
+            read_with(name, &text).map_err(|error| error.to_string())
+        };
+        assert!(says("sound", &[table("results", &results)]).is_ok());
+        let outside = says("outside", &[table("../../evil", &results)]);
+        assert_eq!(outside.unwrap_err(), "there is no table \"../../evil\"");
+        let twice = says(
+            "twice",
+            &[table("results", &results), table("results", &results)],
+        );
+        assert_eq!(twice.unwrap_err(), "two tables \"results\"");
+        let other = says("other", &[table("links", &results)]);
+        assert!(
+            other
+                .unwrap_err()
+                .contains("\"run_id\" where \"seed\" should be")
+        );
+    }
+
+    #[test]
+    fn a_few_bytes_that_stand_for_gigabytes_are_refused() {
+        // A megabyte of the same letter, over and over: zstd keeps each as some hundred bytes.
+        let part = zstd::encode_all(&vec![b' '; 1 << 20][..], 3).unwrap();
+        let folder = fresh("bomb");
+        let summary = run_file().summary;
+        let mut bytes = compressed(&summary).unwrap();
+        for _ in 0..=(MOST_TABLES >> 20) {
+            bytes.extend(&part);
+        }
+        std::fs::write(folder.join(RunFile::name(&summary.run_id)), bytes).unwrap();
+        let read = RunSummary::read(&folder, &summary.run_id);
+        assert!(read.unwrap_err().to_string().contains("more than"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

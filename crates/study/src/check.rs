@@ -39,7 +39,7 @@ pub struct StudyCost {
     /// Processor time of all runs together.
     pub cpu_seconds: f64,
     /// Memory of the largest run.
-    pub largest_state_bytes: u64,
+    pub largest_memory_bytes: u64,
 }
 
 /// A note by what is the same wherever it occurs.
@@ -98,7 +98,7 @@ struct Seen {
     n_known: u64,
     packet_hops: f64,
     cpu_seconds: f64,
-    largest_state_bytes: u64,
+    largest_memory_bytes: u64,
 }
 
 impl Seen {
@@ -128,7 +128,7 @@ impl Seen {
             self.n_known += 1;
             self.packet_hops += cost.packet_hops;
             self.cpu_seconds += cost.cpu_seconds();
-            self.largest_state_bytes = self.largest_state_bytes.max(cost.state_bytes);
+            self.largest_memory_bytes = self.largest_memory_bytes.max(cost.memory_bytes);
         }
         self.document.get_or_insert(loaded.document);
     }
@@ -151,7 +151,7 @@ impl Seen {
             runs,
             packet_hops: self.packet_hops / known * runs as f64,
             cpu_seconds: self.cpu_seconds / known * runs as f64,
-            largest_state_bytes: self.largest_state_bytes,
+            largest_memory_bytes: self.largest_memory_bytes,
         });
         let mut facts = self.facts.unwrap_or_default();
         // Told for the study as a whole.

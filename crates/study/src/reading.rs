@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use netloom_catalog::{
-    Document, Notes, Params, Place, Section, Value, ValueShape, keys_of, split_assignment,
+    Document, Notes, Params, Place, Section, Value, ValueShape, keys_of, no_name, split_assignment,
 };
+use netloom_experiment::spec::measure;
 use netloom_experiment::spec::study::{Range, Rules, is_known_path};
 use netloom_results::Level;
 
@@ -17,6 +18,8 @@ const VARIANT: &str = "variant";
 /// Beyond this many values or points a study is a slip of the fingers.
 const MOST_VALUES: u64 = 100_000;
 pub(crate) const MOST_POINTS: u64 = 1_000_000;
+/// Runs are listed before they are shared out.
+const MOST_RUNS: u64 = 10_000_000;
 /// Seeds of a point at most, where the file does not say.
 const MOST_SEEDS: u32 = 30;
 
@@ -103,6 +106,13 @@ pub(crate) fn read(document: &Document, study: &Value, notes: &mut Notes) -> Opt
     let rules = rules?;
     let walked = walked(&mut drafts, &rules, rule_places[0], notes);
     let seeds = seeds(document, &rules, rule_places, notes);
+    if let (Some(n), Some(seeds)) = (n_points, &seeds)
+        && n.saturating_mul(u64::from(seeds.most)) > MOST_RUNS
+    {
+        notes
+            .error("E1002", study.place, "a study of more than 10000000 runs")
+            .help("take fewer values, or fewer seeds");
+    }
     if errors(notes) > before {
         return None;
     }
@@ -426,6 +436,14 @@ fn variants(list: &Value, notes: &mut Notes) -> Option<Draft> {
         let Some(name) = name else { continue };
         if name.trim().is_empty() {
             notes.error("E1004", name_place, "a variant without a name");
+        } else if let Some(why) = no_name(&name) {
+            notes
+                .error(
+                    "E0108",
+                    name_place,
+                    format!("{name:?} can name no variant: {why}"),
+                )
+                .help("begin it with a letter or digit, and write what can be seen");
         }
         // The place of the name stands for the value where two cannot be told apart.
         let sets = entries
@@ -707,12 +725,16 @@ fn seeds(
     let measure = document.root.get("measure").unwrap_or(&nowhere);
     let mut section = Section::open(measure, notes)?;
     let (first, repeat) = (section.or("seed", 1u64), section.or("repeat", 1u32));
-    let repeat_place = section.place_of("repeat");
+    let (repeat_place, seed_place) = (section.place_of("repeat"), section.place_of("seed"));
     let (first, repeat) = (first?, repeat?);
-    if repeat == 0 {
+    if !(1..=measure::MOST_RUNS).contains(&repeat) {
+        let message = match repeat {
+            0 => "no run at all".to_owned(),
+            n => format!("{n} runs"),
+        };
         notes
-            .error("E0701", repeat_place, "no run at all")
-            .help("write at least 1");
+            .error("E0701", repeat_place, message)
+            .help("write 1 to 1000000");
     }
     match rules.interval {
         Some(interval) if !(interval > 0.0 && interval < 1.0) => {
@@ -747,6 +769,12 @@ fn seeds(
             )
             .also(repeat_place, format!("{repeat} seeds"))
             .help(format!("write most-seeds = {repeat} or more"));
+    }
+    if first > measure::LAST_SEED - u64::from(most.max(repeat)) {
+        let message = format!("seeds from {first} to beyond {}", measure::LAST_SEED);
+        notes
+            .error("E0701", seed_place, message)
+            .help("write a smaller seed");
     }
     Some(Seeds {
         first,

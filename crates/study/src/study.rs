@@ -39,6 +39,8 @@ pub struct Study {
     document: Document,
     directory: PathBuf,
     force: bool,
+    memory: Option<u64>,
+    will_run: bool,
     arbiters: Vec<Kind<dyn Policy>>,
 }
 
@@ -73,6 +75,8 @@ impl Study {
                 document: document.clone(),
                 directory: request.directory.to_owned(),
                 force: request.force,
+                memory: request.memory,
+                will_run: request.will_run,
                 arbiters: request.arbiters.to_vec(),
             }
         });
@@ -222,6 +226,8 @@ impl Study {
             partitions,
             threads,
             force: self.force,
+            memory: self.memory,
+            will_run: self.will_run,
             arbiters: &self.arbiters,
             ..Request::new(&self.name, "")
         };

@@ -159,9 +159,9 @@ fn a_run_is_the_run_of_the_same_values_on_the_command_line() {
     // Other seeds follow without loading.
     let other = study.load(&point, 9, None, 1).experiment.unwrap();
     assert_ne!(run_id(&experiment), run_id(&other));
-    assert_eq!(run_id(&experiment.alone(9)), run_id(&other));
+    assert_eq!(run_id(&experiment.alone(9).unwrap()), run_id(&other));
     assert_eq!(
-        experiment.alone(9).resolved.to_toml(false),
+        experiment.alone(9).unwrap().resolved.to_toml(false),
         other.resolved.to_toml(false)
     );
 }
@@ -636,7 +636,7 @@ fn the_cost_is_that_of_all_runs() {
         .sum();
     assert_eq!(cost.runs, 6);
     assert!((cost.packet_hops - sum).abs() < 1e-6 * sum);
-    assert!(cost.largest_state_bytes > 1000 && cost.cpu_seconds > 0.0);
+    assert!(cost.largest_memory_bytes > 1000 && cost.cpu_seconds > 0.0);
     let words: Vec<&str> = checked
         .facts
         .iter()

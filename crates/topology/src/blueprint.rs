@@ -13,6 +13,8 @@ pub trait Blueprint: Send + Sync {
     fn build(&self, seed: u64) -> Result<Topology, String>;
     /// Number of NICs without building, if the description is sound.
     fn n_nics(&self) -> Option<u64>;
+    /// Ports of all switches without building, unused ones included, if the description is sound and tells.
+    fn n_ports(&self) -> Option<u64>;
     /// Whether cables or their ports are drawn from the seed.
     fn is_random(&self) -> bool {
         false

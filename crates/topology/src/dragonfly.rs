@@ -242,6 +242,13 @@ impl Blueprint for Dragonfly {
         n_switches.checked_mul(u64::from(self.hosts))
     }
 
+    fn n_ports(&self) -> Option<u64> {
+        let used = u64::from(self.hosts) + u64::from(self.switches) + u64::from(self.globals);
+        let radix = self.ports.map_or(used.saturating_sub(1), u64::from);
+        let n_switches = self.n_groups().checked_mul(u64::from(self.switches))?;
+        n_switches.checked_mul(radix)
+    }
+
     fn is_random(&self) -> bool {
         self.arrangement == Arrangement::Random || self.placement == Placement::Random
     }

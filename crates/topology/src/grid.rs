@@ -150,9 +150,13 @@ fn problems(sides: &[u16], hosts: u16, trunk: u16) -> Problems {
     if !problems.is_empty() {
         return problems;
     }
-    let slots: u64 = sides.iter().map(|&s| u64::from(s - 1).min(2)).sum();
-    let n_ports = u64::from(hosts) + slots * u64::from(trunk);
-    too_large("sides", n_switches(sides), n_ports)
+    too_large("sides", n_switches(sides), radix(sides, hosts, trunk))
+}
+
+/// Ports of a switch in the middle.
+fn radix(sides: &[u16], hosts: u16, trunk: u16) -> u64 {
+    let slots = sides.iter().map(|&side| u64::from(side.max(1) - 1).min(2));
+    u64::from(hosts) + slots.sum::<u64>() * u64::from(trunk)
 }
 
 fn n_switches(sides: &[u16]) -> Option<u64> {
@@ -183,6 +187,10 @@ macro_rules! grid_kind {
 
             fn n_nics(&self) -> Option<u64> {
                 n_switches(&self.sides)?.checked_mul(u64::from(self.hosts))
+            }
+
+            fn n_ports(&self) -> Option<u64> {
+                n_switches(&self.sides)?.checked_mul(radix(&self.sides, self.hosts, self.trunk))
             }
         }
     };

@@ -50,6 +50,11 @@ impl Blueprint for Hypercube {
         2u64.checked_pow(self.dimensions)?
             .checked_mul(u64::from(self.hosts))
     }
+
+    fn n_ports(&self) -> Option<u64> {
+        let radix = u64::from(self.hosts) + u64::from(self.dimensions);
+        2u64.checked_pow(self.dimensions)?.checked_mul(radix)
+    }
 }
 
 impl Described for Hypercube {

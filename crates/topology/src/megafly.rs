@@ -186,6 +186,13 @@ impl Blueprint for Megafly {
         n_leaves.checked_mul(u64::from(self.hosts))
     }
 
+    fn n_ports(&self) -> Option<u64> {
+        let (leaves, spines) = (u64::from(self.leaves), u64::from(self.spines));
+        let at_leaves = leaves * (u64::from(self.hosts) + spines);
+        let at_spines = spines * (leaves + u64::from(self.globals));
+        self.n_groups().checked_mul(at_leaves + at_spines)
+    }
+
     fn is_random(&self) -> bool {
         self.arrangement == Arrangement::Random
     }

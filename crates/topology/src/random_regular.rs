@@ -186,6 +186,11 @@ impl Blueprint for RandomRegular {
         Some(u64::from(self.switches) * u64::from(self.hosts))
     }
 
+    fn n_ports(&self) -> Option<u64> {
+        let radix = u64::from(self.degree) + u64::from(self.hosts);
+        u64::from(self.switches).checked_mul(radix)
+    }
+
     fn is_random(&self) -> bool {
         true
     }

@@ -39,6 +39,10 @@ impl Blueprint for SingleSwitch {
     fn n_nics(&self) -> Option<u64> {
         Some(u64::from(self.ports))
     }
+
+    fn n_ports(&self) -> Option<u64> {
+        self.n_nics()
+    }
 }
 
 impl Described for SingleSwitch {

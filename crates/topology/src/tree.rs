@@ -53,6 +53,10 @@ impl Blueprint for FatTree {
     fn n_nics(&self) -> Option<u64> {
         u64::from(self.arity).checked_pow(self.levels)
     }
+
+    fn n_ports(&self) -> Option<u64> {
+        self.n_nics()?.checked_mul(2 * u64::from(self.levels))
+    }
 }
 
 impl Described for FatTree {
@@ -162,6 +166,18 @@ impl Blueprint for ParallelFatTree {
         self.children
             .iter()
             .try_fold(1u64, |product, &m| product.checked_mul(u64::from(m)))
+    }
+
+    fn n_ports(&self) -> Option<u64> {
+        if !self.problems().is_empty() {
+            return None;
+        }
+        let shape = self.shape();
+        let of_level = |level| {
+            let ports = u64::from(shape.n_down(level)) + u64::from(shape.n_up(level));
+            shape.n_switches(level) * ports
+        };
+        Some((1..=shape.levels()).map(of_level).sum())
     }
 }
 

@@ -12,6 +12,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use netloom_catalog::file::{MOST_LIST, read_text};
 use netloom_catalog::{Described, choice, nearest, params};
 use netloom_packet::Segmentation;
 
@@ -114,7 +115,7 @@ impl Sizes for Cdf {
         let Some(file) = &self.file else {
             return Ok(Some(Arc::new(self.table())));
         };
-        let text = std::fs::read_to_string(directory.join(file)).map_err(|error| {
+        let text = read_text(&directory.join(file), MOST_LIST).map_err(|error| {
             let builtin = nearest(file, ["search-rpc"])
                 .map(|near| format!("; the built-in table is builtin = \"{near}\""));
             vec![format!("{file}: {error}{}", builtin.unwrap_or_default())]
@@ -216,6 +217,8 @@ fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
 
 /// How many random words there are.
 const WORDS: u64 = 1 << 32;
+/// Sizes that are looked up for a mean.
+const MOST_STEPS: u64 = 1 << 22;
 
 /// A table of sizes, ready for the run: the inverse of the cumulative distribution.
 #[derive(Clone, Debug)]
@@ -284,24 +287,35 @@ impl SizeTable {
 }
 
 impl Sizes for SizeTable {
-    /// Over all words: every size at which a message needs more flits is looked up.
+    /// Over all words: every size at which a message needs more flits is looked up; of millions of them, so many that
+    /// the rest is between two of them.
     fn mean_flits(&self, segmentation: &Segmentation) -> f64 {
         let largest = u64::from(self.largest());
         let (flit, header) = (segmentation.flit.0, segmentation.header.0);
         let mtu = segmentation.mtu.map_or(largest, |mtu| mtu.0);
+        let stride = (largest / flit.min(mtu).max(1)).div_ceil(MOST_STEPS).max(1);
+        let scale = u64::from(self.scale);
         let mut sum = 0u128;
         let mut flits = 0;
+        let mut before = WORDS;
         // The smallest size that needs more flits than the ones before.
         let mut bytes = 1u64;
         while bytes <= largest {
             let needed = segmentation.flits_of(bytes as u32);
             let words = WORDS - self.words_below(bytes);
-            sum += u128::from(needed - flits) * u128::from(words);
-            flits = needed;
+            // Where steps are left out, as many words as in the middle of both ends.
+            let fitting = match stride {
+                1 => words,
+                _ => before.midpoint(words),
+            };
+            sum += u128::from(needed - flits) * u128::from(fitting);
+            (flits, before) = (needed, words);
             // What the last packet still takes without another flit.
             let rest = (bytes - 1) % mtu + 1;
             let room = ((rest + header).div_ceil(flit) * flit - header).min(mtu);
-            bytes += room - rest + 1;
+            bytes += room - rest + 1 + (stride - 1) * flit;
+            // No message has a size in between.
+            bytes = bytes.next_multiple_of(scale);
         }
         sum as f64 / WORDS as f64
     }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use netloom_catalog::{Notes, Place};
-use netloom_packet::{Segmentation, SlSegmentation, Source};
+use netloom_catalog::{Notes, Place, file};
+use netloom_packet::{MOST_FLITS, SlSegmentation, Source};
 use netloom_random::{Purpose, Stream};
-use netloom_units::{Bytes, Sl, Time};
+use netloom_units::{Sl, Time};
 
 use crate::composed::{Composed, Silent, Windows};
 use crate::context::NEVER;
@@ -17,9 +17,6 @@ use crate::{
 
 /// The largest service level that any fabric of ours has (Omni-Path: 32 of them).
 pub(crate) const LARGEST_SL: u8 = 31;
-
-/// A flit counter of a packet has 16 bits.
-const MOST_FLITS: u64 = 65_535;
 
 /// More mistakes of one file than anybody wants to read.
 const MOST_MISTAKES: usize = 100;
@@ -295,7 +292,7 @@ impl Class {
         notes: &mut Notes,
     ) -> Option<Box<dyn Source>> {
         let place = self.places.flows;
-        let text = match std::fs::read_to_string(setting.directory.join(path)) {
+        let text = match file::read_text(&setting.directory.join(path), file::MOST_LIST) {
             Ok(text) => text,
             Err(error) => {
                 notes.error("E0605", place, format!("{}: {error}", path.display()));
@@ -332,9 +329,7 @@ impl Class {
         place: Place,
         notes: &mut Notes,
     ) -> bool {
-        let Segmentation { flit, mtu, header } = setting.segmentation.of(sl);
-        let payload = mtu.map_or(u64::from(largest), |mtu| mtu.0.min(u64::from(largest)));
-        let flits = Bytes(payload + header.0).in_flits(flit);
+        let flits = setting.segmentation.of(sl).largest_packet(largest);
         if flits > MOST_FLITS {
             notes
                 .error("E0603", place, format!("a packet of {flits} flits"))

@@ -7,6 +7,9 @@ use crate::GroupMembers;
 /// Later than every cycle of a run.
 pub(crate) const NEVER: u64 = u64::MAX;
 
+/// No run is longer, in nanoseconds.
+const LONGEST_RUN: u64 = 100_000_000_000;
+
 /// A stretch of time in cycles of a NIC: from the first to before the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
@@ -63,11 +66,13 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The window between two times of the file, either of which may be missing.
+    /// The window between two times of the file, either of which may be missing. It ends when the longest run has
+    /// ended: a message that comes once in a thousand years has no instant in ticks.
     pub fn window(&self, from: Option<Time>, until: Option<Time>) -> Window {
+        let end = (self.cycles)(Time::from_nanos(LONGEST_RUN));
         Window {
             from: from.map_or(0, self.cycles),
-            until: until.map_or(NEVER, self.cycles),
+            until: until.map_or(end, |until| (self.cycles)(until).min(end)),
         }
     }
 

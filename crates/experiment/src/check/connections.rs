@@ -1,7 +1,7 @@
 //! Connections: what admission says about them, and what does not go together with them.
 
 use netloom_design::infiniband::{Connection, Egress, Lanes, PortReport, Refusal};
-use netloom_packet::SlSegmentation;
+use netloom_packet::{MOST_FLITS, SlSegmentation};
 use netloom_topology::Topology;
 use netloom_units::{Sl, short_time};
 
@@ -12,8 +12,6 @@ use crate::spec::{ClassSpec, Desk, LaneMap, grouped};
 
 /// More refusals of one list than anybody wants to read.
 const MOST_TOLD: usize = 100;
-/// A flit counter of a packet has 16 bits.
-const MOST_FLITS: u64 = 65_535;
 
 /// Whether no class of `[[traffic]]` has the name of a class of connections.
 pub(crate) fn names(classes: &[ClassSpec], sls: &[u8], desk: &mut Desk<'_>) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use netloom_catalog::Notes;
+use netloom_catalog::{Notes, no_name};
 use netloom_packet::{Cursor, Source};
 use netloom_traffic::Workload;
 use netloom_units::NicId;
@@ -16,10 +16,17 @@ const MOST_ROWS: usize = 255;
 /// Any seed: how much NICs are asked for does not depend on which of them are drawn.
 const SEED: u64 = 1;
 
-/// Whether no two classes have the same name.
+/// Whether classes have names that results can go by, and no two the same.
 pub(crate) fn names(classes: &[ClassSpec], desk: &mut Desk<'_>) {
     for (at, spec) in classes.iter().enumerate() {
         let name = &spec.class.name;
+        if let Some(why) = no_name(name) {
+            let place = desk.places.of(&format!("traffic.{}.name", spec.table));
+            let message = format!("{name:?} can name no class of traffic: {why}");
+            desk.notes
+                .error("E0108", place, message)
+                .help("begin it with a letter or digit, and write what can be seen");
+        }
         let Some(first) = classes[..at].iter().find(|other| other.class.name == *name) else {
             continue;
         };

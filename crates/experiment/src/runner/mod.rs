@@ -29,7 +29,7 @@ use netloom_results::{
 use netloom_topology::Structure;
 use netloom_units::Tick;
 
-use crate::{Experiment, WarmupRule};
+use crate::{Experiment, NotBuilt, WarmupRule};
 use recording::Recording;
 use tables::Tables;
 
@@ -120,6 +120,8 @@ pub struct RunResult {
     /// The tables by their names, beside those that follow from the document: series, links, histograms
     /// and hosts, and those of connections where there are any. None if tables were not asked for.
     pub tables: Vec<(&'static str, Frame)>,
+    /// Why seeds that were to follow were not run: what one of them draws cannot be built.
+    pub not_built: Option<NotBuilt>,
 }
 
 impl RunResult {
@@ -142,7 +144,7 @@ impl RunResult {
 ///
 /// `control` is asked once before the first epoch of each run, when the fabric is built, after every
 /// epoch, and now and then within a long one. A stop or a deadlock ends the run, and with it the seeds
-/// that were to follow.
+/// that were to follow; so does a seed that cannot be built, with the results of those before it.
 pub fn run(
     experiment: &Experiment,
     options: &RunOptions,
@@ -151,9 +153,16 @@ pub fn run(
     let mut tables = Tables::new();
     let of = experiment.measure.repeat.max(1);
     let mut runs: Vec<Run> = Vec::new();
+    let mut not_built = None;
     for number in 0..of {
         let seed = experiment.measure.seed + u64::from(number);
-        let reseeded = (number > 0).then(|| experiment.with_seed(seed));
+        let reseeded = match (number > 0).then(|| experiment.with_seed(seed)).transpose() {
+            Ok(reseeded) => reseeded,
+            Err(why) => {
+                not_built = Some(why);
+                break;
+            }
+        };
         let mut one = OneRun {
             experiment: reseeded.as_ref().unwrap_or(experiment),
             options,
@@ -183,6 +192,7 @@ pub fn run(
     };
     RunResult {
         document,
+        not_built,
         tables: match options.tables {
             true => tables.finish(experiment),
             false => vec![],

@@ -81,10 +81,13 @@ pub(crate) struct Admission {
 }
 
 /// Why connections cannot be simulated.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Obstacle {
     /// Admission makes no sense on this fabric.
+    #[error("{0}")]
     Unsuited(String),
     /// A NIC has more connections of one service level than a packet can tell apart.
+    #[error("{0} sends {2} connections of {1}, of which a packet tells 256 apart")]
     TooMany(NicId, Sl, usize),
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use netloom_catalog::{Params, Section, choice, params};
+use netloom_catalog::{Params, Section, choice, file, params};
 use netloom_design::infiniband::establish::DRAWS;
 use netloom_design::infiniband::{Mode, Placement, csv};
 use netloom_fabric::DelayFrom;
@@ -200,7 +200,7 @@ pub(crate) fn requests(
         return Some((Requests::Drawn { target, draws }, None));
     };
     let place = desk.places.of("connections.list");
-    let text = match std::fs::read_to_string(directory.join(list)) {
+    let text = match file::read_text(&directory.join(list), file::MOST_LIST) {
         Ok(text) => text,
         Err(error) => {
             desk.notes.error("E0802", place, format!("{list}: {error}"));

@@ -1,13 +1,16 @@
 //! What a run will cost, before it is spent.
 
+use std::collections::BTreeMap;
+
 use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueMap, Tiled};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
-use netloom_traffic::{Class, GroupMembers, Workload};
+use netloom_traffic::{Class, GroupMembers, Per, Workload};
 use netloom_units::NicId;
 
 use super::lanes::LaneMap;
 use super::machine::Machine;
+use super::memory::Holdings;
 use super::plan::{Desk, Timing, grouped};
 use super::remake::Workloads;
 use crate::Measure;
@@ -157,14 +160,68 @@ impl Offered {
     }
 }
 
+/// Messages that wait at NICs when most do: those of a burst, and what comes beyond the rate of a link.
+pub(crate) fn waiting(
+    workloads: &Workloads,
+    groups: &GroupMembers,
+    timing: &Timing,
+    measure: &Measure,
+) -> f64 {
+    let (mut messages, mut load, mut per_flit) = (0.0, 0.0, 0.0);
+    for class in &workloads.classes {
+        let Workload::Drawn(law) = &class.workload else {
+            continue;
+        };
+        let Ok(sources) = law.sources.members(workloads.n_nics, groups) else {
+            continue;
+        };
+        let n = sources.len() as f64;
+        if let Some(pace) = law.arrival.pace() {
+            let per_source = f64::from(pace.messages);
+            messages += match pace.per {
+                Per::Source => per_source * n,
+                Per::Class => per_source,
+            };
+        }
+        let mean_flits = law.size.mean_flits(&workloads.segmentation.of(class.sl));
+        load += law.load * n;
+        per_flit += law.load * n / mean_flits.max(1.0);
+    }
+    let n_nics = f64::from(workloads.n_nics);
+    let excess = (load / n_nics - 1.0).max(0.0) / (load / n_nics).max(1.0);
+    let cycles = measure.length.0 as f64 / timing.cycle as f64;
+    messages + per_flit * excess * cycles
+}
+
+/// Bytes of the tables of all seeds, with what writing them takes.
+pub(crate) fn table_bytes(
+    topology: &Topology,
+    levels: &[BTreeMap<u8, u32>],
+    measure: &Measure,
+) -> f64 {
+    let rows = levels.iter().map(BTreeMap::len).sum::<usize>() as f64;
+    let epochs = measure.length.0 as f64 / measure.epoch as f64;
+    let links = topology.n_ports_in_all() as f64 + f64::from(topology.n_nics());
+    let hosts = f64::from(topology.n_nics()) * rows;
+    let of_a_seed = links * LINK_LINE + (hosts + epochs * rows) * SHORT_LINE;
+    of_a_seed * f64::from(measure.repeat)
+}
+
+/// A line of `links` and one of a table with half its columns: as columns, as CSV and as Parquet, measured.
+const LINK_LINE: f64 = 450.0;
+const SHORT_LINE: f64 = 200.0;
+
 /// What one run of an experiment will cost, about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
     /// Packets times the switches they cross. Messages that a file or a workload lists are not counted; programs
     /// are, whole.
     pub packet_hops: f64,
-    /// Memory that the fabric takes.
+    /// Memory that the fabric takes while it is simulated: what is read and written all the time.
     pub state_bytes: u64,
+    /// Memory of the whole process, with messages that wait and tables of all seeds; measured ones are within a factor
+    /// of two. A fabric that delivers less than it is offered needs more the longer it runs.
+    pub memory_bytes: u64,
     /// How much more a packet-hop takes than in a flat switch.
     pub weight: f64,
 }
@@ -192,9 +249,10 @@ pub(crate) fn fact(
     offered: &Offered,
     timing: &Timing,
     measure: &Measure,
-    state: u64,
+    holdings: Holdings,
     desk: &mut Desk<'_>,
 ) -> Cost {
+    let state = holdings.state;
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
     let packets = offered.packets * cycles + offered.packets_at_all as f64;
     let load = offered.load;
@@ -213,19 +271,42 @@ pub(crate) fn fact(
         nanos / 1e3
     );
     desk.fact("traffic", sentence);
-    let megabytes = (state as f64 / 1e6).max(0.1);
-    let rounded = round_to_two_digits(hops);
+    let cost = Cost {
+        packet_hops: hops,
+        state_bytes: state,
+        memory_bytes: holdings.bytes(),
+        weight: offered.weight,
+    };
+    let seconds = cost.cpu_seconds() * f64::from(measure.repeat);
     desk.fact(
         "cost",
         format!(
-            "about {} packet-hops{runs}, {megabytes:.1} MB of state",
-            grouped(rounded)
+            "about {} packet-hops{runs}, {} on one core, {} of memory",
+            grouped(round_to_two_digits(hops)),
+            seconds_in_words(seconds),
+            bytes_in_words(cost.memory_bytes)
         ),
     );
-    Cost {
-        packet_hops: hops,
-        state_bytes: state,
-        weight: offered.weight,
+    cost
+}
+
+/// A time for people who decide whether to wait.
+pub fn seconds_in_words(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".to_owned(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < 360_000.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
+}
+
+/// An amount of memory for people: two digits are more than is known.
+pub fn bytes_in_words(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b < 1e9 => format!("{:.0} MB", (b / 1e6).max(1.0)),
+        b if b < 1e11 => format!("{:.1} GB", b / 1e9),
+        b => format!("{:.0} GB", b / 1e9),
     }
 }
 

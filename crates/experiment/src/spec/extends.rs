@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use netloom_catalog::{Document, Notes, Value, ValueShape};
+use netloom_catalog::{Document, Notes, Value, ValueShape, file};
 
 /// Keys that name files: the table, and the key in it or in a table of it.
 pub const FILES: &[(&str, &str)] = &[
@@ -21,7 +21,7 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
     let mut from = PathBuf::new();
     let mut child = document.root.clone();
     while let Some(extends) = take(&mut child) {
-        let Some(file) = extends.as_text() else {
+        let Some(named) = extends.as_text() else {
             let message = format!(
                 "expected the name of a file, found {}",
                 extends.shape.word()
@@ -29,14 +29,14 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
             notes.error("E0101", extends.place, message);
             break;
         };
-        let path = directory.join(&from).join(file);
+        let path = directory.join(&from).join(named);
         if let Ok(whole) = path.canonicalize() {
             if seen.contains(&whole) {
                 notes
                     .error(
                         "E0004",
                         extends.place,
-                        format!("{file} extends itself in the end"),
+                        format!("{named} extends itself in the end"),
                     )
                     .help(
                         "a chain of files ends with one that extends none: take one `extends` away",
@@ -45,7 +45,7 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
             }
             seen.push(whole);
         }
-        let text = match std::fs::read_to_string(&path) {
+        let text = match file::read_text(&path, file::MOST_EXPERIMENT) {
             Ok(text) => text,
             Err(error) => {
                 notes
@@ -59,7 +59,7 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
             }
         };
         let mut parent = document.parse_more(&path.display().to_string(), &text, notes);
-        from.push(Path::new(file).parent().unwrap_or(Path::new("")));
+        from.push(Path::new(named).parent().unwrap_or(Path::new("")));
         move_files(&mut parent, &from);
         // What it extends itself comes next; over it nobody has said anything about that.
         child = child.over(parent);

@@ -6,6 +6,12 @@ use netloom_units::{Ratio, Time};
 /// The longest run: nobody waits for more, and ticks stay far from the end of 64 bits.
 const LONGEST_SECONDS: u64 = 100;
 
+/// More seeds tell nobody more.
+pub const MOST_RUNS: u32 = 1_000_000;
+
+/// The largest whole number of a TOML file.
+pub const LAST_SEED: u64 = i64::MAX as u64;
+
 params! {
     /// How long, how often, how exactly.
     #[derive(Clone, Debug)]
@@ -45,8 +51,16 @@ params! {
                 .also(place, format!("the run ends at {}", it.length))
                 .help("give a longer `length` or a shorter `warmup`");
         }
-        if it.repeat == 0 {
-            wrong(section, "repeat", "no run at all".into(), "write at least 1");
+        if !(1..=MOST_RUNS).contains(&it.repeat) {
+            let message = match it.repeat {
+                0 => "no run at all".to_owned(),
+                n => format!("{n} runs"),
+            };
+            wrong(section, "repeat", message, "write 1 to 1000000");
+        } else if it.seed > LAST_SEED - u64::from(it.repeat - 1) {
+            // A file holds no larger number, so nobody could ask for the last of them alone.
+            let message = format!("seeds from {} to beyond {LAST_SEED}", it.seed);
+            wrong(section, "seed", message, "write a smaller seed");
         }
         if !(1..=1_000_000).contains(&it.epochs) {
             wrong(section, "epochs", format!("{} epochs", it.epochs), "write 1 to 1000000");

@@ -23,6 +23,7 @@ pub mod link;
 pub(crate) mod machine;
 mod mapping;
 pub mod measure;
+pub(crate) mod memory;
 pub mod nic;
 mod plan;
 mod planned;
@@ -41,14 +42,14 @@ mod wiring;
 use std::path::Path;
 
 use netloom_arbitration::{KINDS as ARBITERS, Policy};
-use netloom_catalog::{Document, FromToml, Kind, Notes, Params, Resolved, Section};
+use netloom_catalog::{Document, FromToml, Kind, Notes, Params, Resolved, Section, no_name};
 use netloom_units::Time;
 
 use crate::Experiment;
 
 pub use crate::codes::{CODES, explain_code};
 pub use crate::schema::schema;
-pub use cost::Cost;
+pub use cost::{Cost, bytes_in_words, seconds_in_words};
 pub use extends::FILES;
 pub(crate) use lanes::LaneMap;
 pub(crate) use plan::{Desk, Timing, grouped};
@@ -81,6 +82,10 @@ pub struct Request<'a> {
     pub force: bool,
     /// Threads that will share the partitions.
     pub threads: usize,
+    /// Bytes of memory that there are, where that is known: what needs more is told.
+    pub memory: Option<u64>,
+    /// Whether the experiment is going to be run, and not only looked at: more memory than there is then is an error.
+    pub will_run: bool,
     /// Arbiters beside the built-in ones: how a program adds its own.
     pub arbiters: &'a [Kind<dyn Policy>],
 }
@@ -98,6 +103,8 @@ impl<'a> Request<'a> {
             length: None,
             force: false,
             threads: 1,
+            memory: None,
+            will_run: false,
             arbiters: &[],
         }
     }
@@ -238,6 +245,13 @@ fn read(
     let mut root = Section::open(&document.root, notes)?;
     read_format(&mut root);
     let name = root.or("name", stem(request.name));
+    if let Some(why) = name.as_deref().and_then(no_name) {
+        let place = root.place_of("name");
+        let message = format!("the experiment cannot have this name: {why}");
+        root.notes
+            .error("E0108", place, message)
+            .help("begin it with a letter or digit, and write what can be seen");
+    }
     let about = root.or("about", Some(String::new()).filter(|text| !text.is_empty()));
     // Resolved before, and meant for many runs: no part of this one.
     root.raw("extends");

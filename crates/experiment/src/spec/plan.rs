@@ -25,6 +25,7 @@ use super::lanes::lanes;
 use super::link::LinkSpec;
 use super::machine::{Around, machine};
 use super::measure::{MeasureSpec, Warmup};
+use super::memory::{Holdings, Memory};
 use super::reading::{Places, forget, resolve_default};
 use super::remake::{Remake, Workloads};
 use super::routing::RoutingSpec;
@@ -41,6 +42,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) notes: &'a mut Notes,
     pub(crate) facts: &'a mut Vec<(String, String)>,
     pub(crate) is_forced: bool,
+    pub(crate) memory: Memory,
 }
 
 impl Desk<'_> {
@@ -94,6 +96,7 @@ pub(crate) fn build(
         notes,
         facts,
         is_forced,
+        memory: Memory::of(request),
     };
     let desk = &mut desk;
     let Sections {
@@ -274,7 +277,15 @@ pub(crate) fn build(
         offered.packets += admission.packets_per_cycle(admitted);
     }
     offered.through(&machine);
-    let cost = cost::fact(&topology, &way, &offered, &timing, &measure, state, desk);
+    let holdings = Holdings {
+        state,
+        waiting: cost::waiting(&classes.workloads, &drawn, &timing, &measure),
+        tables: cost::table_bytes(&topology, &classes.levels, &measure),
+    };
+    let cost = cost::fact(&topology, &way, &offered, &timing, &measure, holdings, desk);
+    if !desk.memory_for_run(&holdings) {
+        return None;
+    }
     let mut infos: Vec<ClassInfo> = classes
         .workloads
         .classes
@@ -378,6 +389,9 @@ pub(crate) fn build(
 
 /// The cables.
 pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Topology>> {
+    if !desk.memory_for_ports(&*spec.blueprint) {
+        return None;
+    }
     let place = desk.places.of("topology.kind");
     let topology = match spec.blueprint.build(seed) {
         Ok(topology) => topology,

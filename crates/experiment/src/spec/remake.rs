@@ -94,21 +94,15 @@ impl Workloads {
 }
 
 impl Remake {
-    /// Draws everything random anew.
-    ///
-    /// # Panics
-    /// If what could be built for one seed cannot be for another, which only a random graph that finds no
-    /// connected draw could do, or a draw of connections that gives one NIC more of them than can be told
-    /// apart.
-    pub(crate) fn apply(&self, seed: u64, experiment: &mut Experiment) {
+    /// Draws everything random anew, or says why what could be built for one seed cannot be for this one.
+    pub(crate) fn apply(&self, seed: u64, experiment: &mut Experiment) -> Result<(), String> {
         let plan = &mut experiment.fabric;
-        let was_built = "what was built for one seed can be built for another";
         if self.is_random_wiring {
-            plan.topology = Arc::new(self.blueprint.build(seed).expect(was_built));
+            plan.topology = Arc::new(self.blueprint.build(seed)?);
             plan.partitions = plan.topology.partitions(self.n_partitions);
         }
         if self.is_random_wiring || plan.forwarding.needs_occasion() {
-            let forwarding = self.routing.compile(&plan.topology, seed).expect(was_built);
+            let forwarding = self.routing.compile(&plan.topology, seed)?;
             let forwarding = match plan.switch.architecture.centre() {
                 Some(_) => forwarding.for_shared_buffers(),
                 None => forwarding,
@@ -123,15 +117,17 @@ impl Remake {
         for (at, class) in plan.classes[..n_drawn].iter_mut().enumerate() {
             // A list of messages is the same for every seed.
             if !matches!(self.workloads.classes[at].workload, Workload::Listed(_)) {
-                let source = self.workloads.build(at, seed, &mut Notes::new());
-                class.source = source.expect(was_built);
+                let mut notes = Notes::new();
+                let source = self.workloads.build(at, seed, &mut notes);
+                class.source = source.ok_or_else(|| {
+                    let messages = notes.iter().map(|note| note.message.as_str());
+                    messages.collect::<Vec<_>>().join("; ")
+                })?;
             }
         }
         if let (Some(admission), Some(set)) = (&self.admission, &mut experiment.connections) {
             let admitted = admission.make(&plan.topology, &plan.forwarding, seed);
-            let Ok(admitted) = admitted else {
-                panic!("{was_built}");
-            };
+            let admitted = admitted.map_err(|obstacle| obstacle.to_string())?;
             let classes = &mut plan.classes[admission.first_class..];
             for (class, source) in classes.iter_mut().zip(admitted.sources) {
                 class.source = source;
@@ -140,5 +136,6 @@ impl Remake {
             plan.own_policies = admitted.policies;
             set.connections = admitted.infos.into();
         }
+        Ok(())
     }
 }

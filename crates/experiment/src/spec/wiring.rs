@@ -9,6 +9,7 @@ use netloom_routing::Forwarding;
 use netloom_topology::Topology;
 use netloom_units::Rate;
 
+use super::memory::Memory;
 use super::reading::Places;
 use super::{Desk, OpenedFile, Request, Sections, Traffic, open, plan, planned, read};
 
@@ -58,8 +59,7 @@ pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
             )
         })
         .flatten();
-    let wiring =
-        sections.and_then(|(sections, _)| wire(sections, &document, request.force, &mut notes));
+    let wiring = sections.and_then(|(sections, _)| wire(sections, &document, request, &mut notes));
     LoadedWiring {
         wiring: wiring.filter(|_| !notes.has_errors()),
         document,
@@ -70,7 +70,7 @@ pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
 fn wire(
     sections: Sections,
     document: &Document,
-    is_forced: bool,
+    request: &Request<'_>,
     notes: &mut Notes,
 ) -> Option<Wiring> {
     let places = Places {
@@ -82,7 +82,8 @@ fn wire(
         places,
         notes,
         facts,
-        is_forced,
+        is_forced: request.force,
+        memory: Memory::of(request),
     };
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = plan::fabric(&sections.topology?, seed, desk)?;

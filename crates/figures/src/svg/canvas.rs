@@ -307,7 +307,9 @@ fn joined_to_fit<'t>(parts: impl Iterator<Item = &'t str>, size: f64, width: f64
 }
 
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
+    // XML has no control characters, not even written as numbers.
+    text.replace(char::is_control, "\u{fffd}")
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
@@ -326,6 +328,7 @@ mod tests {
         assert_eq!(wrapped("", 7.0, 60.0), Vec::<String>::new());
         assert_eq!(cut_text("a_very_long_name", 8), "a_very_…");
         assert_eq!(escaped("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
+        assert_eq!(escaped("\u{1b}[1m\u{0}"), "\u{fffd}[1m\u{fffd}");
         assert_eq!([num(1.0), num(-0.001), num(2.345_6)], ["1", "0", "2.35"]);
     }
 }

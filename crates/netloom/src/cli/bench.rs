@@ -9,7 +9,7 @@ use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_units::Time;
 use serde::Serialize;
 
-use super::load::{self, Overrides, at_least_one};
+use super::load::{self, Overrides, Purpose, at_least_one};
 use super::output::Output;
 use super::progress::{Shown, Style};
 use super::table::count;
@@ -68,7 +68,7 @@ impl Bench {
                 Ok(measured) => measured,
                 Err(exit) => return Ok(exit),
             };
-            output.data(&match self.format {
+            output.piece(&match self.format {
                 Format::Json => serde_json::to_string(&measured)?,
                 Format::Human => for_people(&measured),
             })?;
@@ -87,7 +87,14 @@ impl Bench {
         };
         machine::forget_peak_memory();
         let began = Instant::now();
-        let loaded = load::load(fabric, Path::new("."), text, &overrides, output);
+        let loaded = load::load(
+            fabric,
+            Path::new("."),
+            text,
+            &overrides,
+            Purpose::Run,
+            output,
+        );
         let exit = load::exit_of(&loaded);
         let experiment = loaded.experiment.ok_or(exit)?;
         let options = RunOptions {

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use netloom_experiment::spec::{bytes_in_words, seconds_in_words};
 use netloom_study::{Axis, Checked, Study};
 
 use super::Exit;
-use super::load::{self, Overrides};
+use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::patience::Patience;
 use super::table::{Columns, count};
@@ -30,7 +31,6 @@ impl Check {
         for file in &self.files {
             let exit = match self.file(file, output) {
                 Ok(exit) => exit,
-                Err(error) if super::output::is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     output.error(&format!("{error:#}"));
                     Exit::Failed
@@ -42,10 +42,10 @@ impl Check {
     }
 
     fn file(&self, file: &Path, output: &Output) -> anyhow::Result<Exit> {
-        let opened = load::open_study(file, &self.overrides)?;
+        let opened = load::open_study(file, &self.overrides, Purpose::Look)?;
         let patience = Patience::new(format!("checking {}", file.display()), output.quiet);
         if !opened.has_study {
-            let loaded = load::load_quietly(file, &self.overrides)?;
+            let loaded = load::load_quietly(file, &self.overrides, Purpose::Look)?;
             drop(patience);
             load::tell(&loaded.document, &loaded.notes, output);
             let exit = load::exit_of(&loaded);
@@ -119,11 +119,11 @@ fn facts(study: &Study, checked: &Checked) -> Vec<(String, String)> {
             "about"
         };
         let sentence = format!(
-            "{at_most} {} packet-hops in all, about {} on {}, at most {:.1} MB of state per run",
+            "{at_most} {} packet-hops in all, about {} on {}, at most {} of memory per run",
             count(cost.packet_hops),
-            seconds(cost.cpu_seconds / cores as f64),
+            seconds_in_words(cost.cpu_seconds / cores as f64),
             counted(cores as u64, "core"),
-            (cost.largest_state_bytes as f64 / 1e6).max(0.1),
+            bytes_in_words(cost.largest_memory_bytes),
         );
         facts.push(("cost".to_owned(), sentence));
     }
@@ -181,16 +181,6 @@ fn counted(n: u64, one: &str) -> String {
     match n {
         1 => format!("1 {one}"),
         n => format!("{n} {one}s"),
-    }
-}
-
-/// A time for people who decide whether to wait.
-fn seconds(seconds: f64) -> String {
-    match seconds {
-        s if s < 1.0 => "a second".to_owned(),
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.0} h", s / 3600.0),
     }
 }
 

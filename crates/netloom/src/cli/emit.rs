@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use clap::{Args, FromArgMatches, Subcommand};
 use netloom_study::Study;
 
-use super::load::{self, at_least_one};
+use super::load::{self, Purpose, at_least_one};
 use super::output::Output;
 use super::run::RunCommand;
 use super::study::folder_of;
@@ -108,7 +108,7 @@ impl Emit {
                 return Ok(Exit::Usage);
             }
         };
-        let opened = load::open_study(&what.file, run.overrides())?;
+        let opened = load::open_study(&what.file, run.overrides(), Purpose::Look)?;
         if !opened.has_study {
             let message =
                 "there is nothing to divide: the file has no [study]; netloom run runs it as it is";
@@ -119,6 +119,14 @@ impl Emit {
             load::tell(&opened.document, &opened.notes, output);
             return Ok(Exit::Invalid);
         };
+        // What the first point needs is what most need; where they run there may be more.
+        if let Some(point) = study.points().next() {
+            let loaded = study.load(&point, study.seeds.first, None, 1);
+            let scarce = loaded.notes.iter().find(|note| note.code == "W0705");
+            if let Some(note) = scarce {
+                output.say(&format!("warning: {}; this machine has less", note.message));
+            }
+        }
         let units = study.units().len();
         let shards = what.shards.unwrap_or_else(|| shards_for(units, cores));
         let filling = what.filling(kind, shards, &study)?;

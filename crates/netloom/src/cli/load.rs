@@ -4,14 +4,15 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
+use netloom_catalog::file::{MOST_EXPERIMENT, read_text_or_pipe};
 use netloom_catalog::{Document, Notes, Severity};
 use netloom_experiment::Experiment;
 use netloom_experiment::spec::{self, Loaded, LoadedWiring, Request};
 use netloom_study::{OpenedStudy, Study};
 use netloom_units::Time;
 
-use super::Exit;
 use super::output::Output;
+use super::{Exit, machine};
 
 /// The code of a routing that can deadlock.
 const CAN_DEADLOCK: &str = "E0501";
@@ -35,7 +36,7 @@ pub(super) struct Overrides {
     /// same time (all cores without it). Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) threads: Option<usize>,
-    /// Run what can deadlock.
+    /// Run what can deadlock, or needs more memory than there is.
     #[arg(long)]
     pub(super) force: bool,
 }
@@ -57,7 +58,8 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 
 /// The text of a file.
 pub(super) fn read(file: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+    read_text_or_pipe(file, MOST_EXPERIMENT)
+        .with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// Loads a text and prints what was noted about it on stderr.
@@ -66,14 +68,23 @@ pub(super) fn load(
     directory: &Path,
     text: &str,
     overrides: &Overrides,
+    purpose: Purpose,
     output: &Output,
 ) -> Loaded {
-    let loaded = spec::load(&request(name, directory, text, overrides));
+    let loaded = spec::load(&request(purpose, name, directory, text, overrides));
     tell(&loaded.document, &loaded.notes, output);
     loaded
 }
 
+/// Whether what is loaded is only looked at or going to be run here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Look,
+    Run,
+}
+
 fn request<'a>(
+    purpose: Purpose,
     name: &'a str,
     directory: &'a Path,
     text: &'a str,
@@ -87,6 +98,8 @@ fn request<'a>(
         length: overrides.length,
         force: overrides.force,
         threads: overrides.threads_of_a_run(),
+        memory: machine::available_memory(),
+        will_run: purpose == Purpose::Run,
         ..Request::new(name, text)
     }
 }
@@ -107,7 +120,7 @@ pub(super) fn load_wiring(
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    let loaded = spec::load_wiring(&request(&name, directory, &text, overrides));
+    let loaded = spec::load_wiring(&request(Purpose::Look, &name, directory, &text, overrides));
     tell(&loaded.document, &loaded.notes, output);
     Ok(loaded)
 }
@@ -116,36 +129,55 @@ pub(super) fn load_wiring(
 pub(super) fn load_file(
     file: &Path,
     overrides: &Overrides,
+    purpose: Purpose,
     output: &Output,
 ) -> anyhow::Result<Loaded> {
-    let loaded = load_quietly(file, overrides)?;
+    let loaded = load_quietly(file, overrides, purpose)?;
     tell(&loaded.document, &loaded.notes, output);
     Ok(loaded)
 }
 
 /// Loads a file.
-pub(super) fn load_quietly(file: &Path, overrides: &Overrides) -> anyhow::Result<Loaded> {
+pub(super) fn load_quietly(
+    file: &Path,
+    overrides: &Overrides,
+    purpose: Purpose,
+) -> anyhow::Result<Loaded> {
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    Ok(spec::load(&request(&name, directory, &text, overrides)))
+    Ok(spec::load(&request(
+        purpose, &name, directory, &text, overrides,
+    )))
 }
 
 /// Opens a file that may hold a study.
-pub(super) fn open_study(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedStudy> {
+pub(super) fn open_study(
+    file: &Path,
+    overrides: &Overrides,
+    purpose: Purpose,
+) -> anyhow::Result<OpenedStudy> {
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    Ok(Study::open(&request(&name, directory, &text, overrides)))
+    let mut request = request(purpose, &name, directory, &text, overrides);
+    if purpose == Purpose::Run {
+        // As many runs as threads share the memory.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let at_once = overrides.threads.unwrap_or(cores) as u64;
+        request.memory = request.memory.map(|memory| memory / at_once.max(1));
+    }
+    Ok(Study::open(&request))
 }
 
 /// The experiment of a file, or how the command ends without one.
 pub(super) fn experiment(
     file: &Path,
     overrides: &Overrides,
+    purpose: Purpose,
     output: &Output,
 ) -> anyhow::Result<Result<Experiment, Exit>> {
-    let loaded = load_file(file, overrides, output)?;
+    let loaded = load_file(file, overrides, purpose, output)?;
     let exit = exit_of(&loaded);
     Ok(loaded.experiment.ok_or(exit))
 }

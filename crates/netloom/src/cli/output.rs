@@ -1,5 +1,6 @@
 //! Where words go: data to stdout, words for people to stderr.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use super::Color;
@@ -29,8 +30,18 @@ impl Output {
         }
     }
 
-    /// Prints data.
+    /// Prints data that end a command. Whoever closed our output has seen enough: that is no failure, and what the
+    /// command found out still decides how it ends.
     pub(crate) fn data(&self, text: &str) -> anyhow::Result<()> {
+        match self.piece(text) {
+            Err(error) if is_broken_pipe(&error) => Ok(()),
+            printed => printed,
+        }
+    }
+
+    /// Prints one piece of data among many: a closed output is an error, which ends a command that would print on.
+    pub(crate) fn piece(&self, text: &str) -> anyhow::Result<()> {
+        let text = &*printable(text);
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         if !text.is_empty() && !text.ends_with('\n') {
@@ -66,7 +77,16 @@ impl Output {
         } else {
             "error"
         };
-        self.insist(&format!("{word}: {text}"));
+        self.insist(&format!("{word}: {}", printable(text)));
+    }
+}
+
+/// A text without what a terminal would obey: names in folders of results may be anybody's.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match text.contains(is_obeyed) {
+        true => text.replace(is_obeyed, "\u{fffd}").into(),
+        false => text.into(),
     }
 }
 

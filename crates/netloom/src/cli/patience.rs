@@ -24,8 +24,9 @@ impl Patience {
         let words = Arc::new(Mutex::new(words));
         let shared = Arc::clone(&words);
         let (sender, receiver) = channel();
-        let end = (!quiet).then(|| {
-            let thread = std::thread::spawn(move || {
+        let watch = std::thread::Builder::new();
+        let end = (!quiet).then_some(watch).and_then(|watch| {
+            let thread = watch.spawn(move || {
                 let (began, is_terminal) = (Instant::now(), std::io::stderr().is_terminal());
                 let (mut wait, mut has_spoken) = (FIRST, false);
                 while receiver.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -38,7 +39,8 @@ impl Patience {
                     let _ = write!(std::io::stderr(), "\r\u{1b}[K");
                 }
             });
-            (sender, thread)
+            // Nobody is told if the system starts no thread for it.
+            Some((sender, thread.ok()?))
         });
         Patience { words, end }
     }

@@ -11,7 +11,7 @@ use netloom_topology::{Peer, Topology};
 use netloom_units::NicId;
 
 use super::Exit;
-use super::load::{self, Overrides};
+use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::table::Columns;
 
@@ -59,7 +59,7 @@ impl Route {
             force: true,
             ..overrides.clone()
         };
-        let experiment = match load::experiment(file, &overrides, output)? {
+        let experiment = match load::experiment(file, &overrides, Purpose::Look, output)? {
             Ok(experiment) => experiment,
             Err(exit) => return Ok(exit),
         };

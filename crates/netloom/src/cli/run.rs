@@ -15,7 +15,7 @@ use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
 
 use super::kept;
-use super::load::{self, Overrides};
+use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::progress::{Shown, Style};
 use super::shard::Shard;
@@ -63,7 +63,7 @@ pub(crate) struct RunCommand {
 impl RunCommand {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
-        let opened = load::open_study(&self.file, &self.overrides)?;
+        let opened = load::open_study(&self.file, &self.overrides, Purpose::Run)?;
         if opened.has_study {
             return self.study(opened, output);
         }
@@ -71,7 +71,7 @@ impl RunCommand {
             output.error("--shard divides a study, and this file has no [study]");
             return Ok(Exit::Usage);
         }
-        let loaded = load::load_file(&self.file, &self.overrides, output)?;
+        let loaded = load::load_file(&self.file, &self.overrides, Purpose::Run, output)?;
         for (word, fact) in &loaded.facts {
             output.detail(&format!("  {word:<10} {fact}"));
         }
@@ -139,7 +139,20 @@ impl RunCommand {
                 "interrupted: these are the results up to here; the same command runs it again",
             );
         }
+        let is_silent = |run: &&Run| run.counters.injected_packets == 0;
+        if let Some(run) = result.document.runs().find(is_silent) {
+            output.say(&format!(
+                "warning: nothing was sent with seed {}: no message came before the end of the run",
+                run.seed
+            ));
+        }
         output.say(&format!("results in {}", folder.path().display()));
+        if let Some(why) = &result.not_built {
+            output.error(&format!(
+                "{why}; the results are those of the seeds before it"
+            ));
+            return Ok(Exit::Invalid);
+        }
         Ok(match status {
             Status::Ok | Status::Saturated => Exit::Done,
             Status::NotConverged => Exit::NotConverged,

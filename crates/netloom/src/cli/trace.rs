@@ -8,7 +8,7 @@ use netloom_experiment::Experiment;
 use netloom_fabric::{Options, Stage, Step, Watch};
 use netloom_units::Tick;
 
-use super::load::{self, Overrides};
+use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::table::Columns;
 use super::{Exit, interrupt, route};
@@ -28,7 +28,8 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let experiment = match load::experiment(&self.file, &self.overrides, output)? {
+        let experiment = match load::experiment(&self.file, &self.overrides, Purpose::Run, output)?
+        {
             Ok(experiment) => experiment,
             Err(exit) => return Ok(exit),
         };

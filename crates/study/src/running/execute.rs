@@ -180,7 +180,8 @@ pub fn execute(
     };
     std::thread::scope(|scope| {
         for _ in 1..options.threads.get() {
-            scope.spawn(|| work.units());
+            // Where the system starts no more of them, those that are there do all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || work.units());
         }
         work.units();
     });
@@ -315,7 +316,11 @@ impl Work<'_> {
         if let Some(record) = self.recorded.get(&settings, seed) {
             return Ok(self.found(point, record));
         }
-        let experiment = self.load(point)?.alone(seed);
+        let alone = self.load(point)?.alone(seed);
+        let experiment = alone.map_err(|why| {
+            let label = format!("{}, seed {seed}", self.study.label(point));
+            self.failed(label, why.to_string())
+        })?;
         let run_id = runner::run_id(&experiment);
         let runs = self.folder.runs();
         // Somebody may have run it since we looked.
@@ -377,6 +382,22 @@ impl Work<'_> {
         Ok(record.outcome)
     }
 
+    /// Notes what cannot be run and why; other units go on.
+    fn failed(&self, label: String, message: String) -> End {
+        self.journal.add(&Entry::Failed {
+            time: now(),
+            point: label.clone(),
+            message: message.clone(),
+        });
+        self.with(|state| {
+            // Every seed of a point with mistakes fails alike.
+            if !state.failed.iter().any(|(point, _)| *point == label) {
+                state.failed.push((label, message));
+            }
+        });
+        End::Mistakes
+    }
+
     /// Counts a run that was there.
     fn found(&self, point: &Point, record: &RunRecord) -> SeedOutcome {
         self.with(|state| {
@@ -400,18 +421,7 @@ impl Work<'_> {
                 self.study.label(point),
                 render(&loaded.document, &loaded.notes, false),
             );
-            self.journal.add(&Entry::Failed {
-                time: now(),
-                point: label.clone(),
-                message: message.clone(),
-            });
-            self.with(|state| {
-                // Every seed of it fails alike.
-                if !state.failed.iter().any(|(point, _)| *point == label) {
-                    state.failed.push((label, message));
-                }
-            });
-            return Err(End::Mistakes);
+            return Err(self.failed(label, message));
         };
         let experiment = Arc::new(experiment);
         let mut kept = kept();

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
 use netloom_catalog::{Value, ValueShape};
 use netloom_experiment::spec::FILES;
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
@@ -141,7 +142,7 @@ impl StudyFolder {
     /// If it cannot be read.
     pub fn study_text(&self) -> Result<(String, PathBuf), StudyFolderError> {
         let file = self.path.join("study.toml");
-        let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, error))?;
+        let text = read_text(&file, MOST_EXPERIMENT).map_err(|error| unreadable(&file, error))?;
         Ok((text, self.path.join("inputs")))
     }
 
@@ -151,7 +152,7 @@ impl StudyFolder {
     /// If there is none, or if a later version wrote it.
     pub fn document(&self) -> Result<StudyDocument, StudyFolderError> {
         let file = self.path.join("study.json");
-        let text = match fs::read_to_string(&file) {
+        let text = match read_text(&file, MOST_EXPERIMENT) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(StudyFolderError::NoStudy(self.path.display().to_string()));
@@ -167,6 +168,21 @@ impl StudyFolder {
                     "results of version {version}, this netloom has {RESULTS_VERSION}; run it again in another folder"
                 );
                 Err(unreadable(&file, error))
+            }
+        }
+    }
+
+    /// What `study.json` says, if it has the columns of this study.
+    ///
+    /// # Errors
+    /// As [`StudyFolder::document`], and if it is not about this study.
+    pub fn document_of(&self, study: &Study) -> Result<StudyDocument, StudyFolderError> {
+        let document = self.document()?;
+        match document.columns == columns(study) {
+            true => Ok(document),
+            false => {
+                let error = "its columns are not those of the study; somebody changed it";
+                Err(unreadable(&self.path.join("study.json"), error))
             }
         }
     }
@@ -277,7 +293,8 @@ fn named_files(study: &Study) -> Vec<String> {
     found
 }
 
-fn document(study: &Study) -> StudyDocument {
+/// The columns that tell points apart.
+fn columns(study: &Study) -> Vec<AxisColumn> {
     let columns = study.axes.iter().flat_map(|axis| {
         let number = |at: usize| {
             let mut levels = axis.values.iter().map(|value| &value.levels[at]);
@@ -290,13 +307,17 @@ fn document(study: &Study) -> StudyDocument {
         };
         named.map(column).collect::<Vec<_>>()
     });
+    columns.collect()
+}
+
+fn document(study: &Study) -> StudyDocument {
     StudyDocument {
         netloom: env!("CARGO_PKG_VERSION").to_owned(),
         results_version: RESULTS_VERSION,
         study_id: study.id(),
         name: study.name.clone(),
         about: study.about.clone(),
-        columns: columns.collect(),
+        columns: columns(study),
         units: study.units().len(),
     }
 }

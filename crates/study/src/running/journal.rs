@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use netloom_catalog::file::{MOST_LIST, read_bytes};
 use netloom_results::{RunId, Status};
 use serde::{Deserialize, Serialize};
 
@@ -163,7 +164,12 @@ pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
         Err(error) => return Err(error),
     };
     for file in files.filter_map(Result::ok) {
-        let text = fs::read_to_string(file.path())?;
+        // A line that is damaged, or no text at all, is left out like one that was cut off.
+        let path = file.path();
+        let bytes = read_bytes(&path, MOST_LIST).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
+        let text = String::from_utf8_lossy(&bytes);
         all.extend(
             text.lines()
                 .filter_map(|line| serde_json::from_str(line).ok()),

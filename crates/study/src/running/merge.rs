@@ -93,7 +93,7 @@ pub fn merge(
         move |error| MergeError::System { path, error }
     };
     let shown = folder.path().display().to_string();
-    let document = folder.document()?;
+    let document = folder.document_of(study)?;
     // Two who merge at once would take each other's temporary files away.
     let guard = File::open(folder.path().join("study.json")).map_err(refused(folder.path()))?;
     let _guarded = guard.lock();
@@ -120,14 +120,16 @@ pub fn merge(
         let settings = study.settings(&run.point);
         let record = recorded.get(&settings, run.seed);
         let run_id: &RunId = &record.expect("a planned run is recorded").run_id;
-        let file = RunFile::read(&folder.runs(), run_id).map_err(|error| MergeError::Damaged {
-            file: folder
-                .runs()
-                .join(RunFile::name(run_id))
-                .display()
-                .to_string(),
-            error: error.to_string(),
-        })?;
+        let damaged = |error: String| {
+            let file = folder.runs().join(RunFile::name(run_id));
+            let file = file.display().to_string();
+            MergeError::Damaged { file, error }
+        };
+        let file = RunFile::read(&folder.runs(), run_id);
+        let file = file.map_err(|error| damaged(error.to_string()))?;
+        if !file.tables.iter().any(|(name, _)| name == "results") {
+            return Err(damaged("it has no table of results".to_owned()));
+        }
         let key = key_columns(&document, numbered.number(run), &settings);
         for (name, frame) in &file.tables {
             let frame = frame.behind(&key);

@@ -18,6 +18,9 @@
 mod read;
 mod write;
 
+use std::path::Path;
+
+use netloom_catalog::file::{MOST_LIST, read_text};
 use netloom_catalog::{Described, params};
 
 use crate::{Blueprint, Topology};
@@ -46,7 +49,7 @@ impl Blueprint for Graph {
     fn build(&self, _seed: u64) -> Result<Topology, String> {
         let (name, text) = match (&self.file, &self.text) {
             (Some(file), None) => {
-                let text = std::fs::read_to_string(file)
+                let text = read_text(Path::new(file), MOST_LIST)
                     .map_err(|e| format!("cannot read the graph file {file}: {e}"))?;
                 (file.as_str(), text)
             }
@@ -66,6 +69,11 @@ impl Blueprint for Graph {
         self.build(0)
             .ok()
             .map(|topology| u64::from(topology.n_nics()))
+    }
+
+    /// A list is as long as its fabric is large: building it is the way to know.
+    fn n_ports(&self) -> Option<u64> {
+        None
     }
 }
 

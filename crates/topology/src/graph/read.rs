@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use netloom_catalog::no_name;
 use netloom_units::{Port, SwitchId};
 
 use crate::{Builder, Structure, Topology};
@@ -97,6 +98,9 @@ struct Reader {
 
 impl Reader {
     fn statement(&mut self, words: &[&str]) -> Result<(), String> {
+        if let Some((word, why)) = words.iter().find_map(|word| Some((word, no_name(word)?))) {
+            return Err(format!("{word:?} is no name: {why}"));
+        }
         match *words {
             [] => Ok(()),
             ["switch", name] => self.switch(name, None),

@@ -75,8 +75,13 @@ impl Gaps for Trials {
         // The cursor holds the first trial that has not been made.
         // A signed conversion is one instruction, an unsigned one is ten.
         let failures = (exponential(draw.unit(0)) * self.per_failure) as i64 as u64;
-        let cycle = (cursor.time >> FRACTION_BITS) + failures * self.slot;
-        cursor.time = (cycle + self.slot) << FRACTION_BITS;
+        let passed = failures.saturating_mul(self.slot);
+        let cycle = (cursor.time >> FRACTION_BITS).saturating_add(passed);
+        // Beyond what the cursor counts nothing comes any more.
+        let next = cycle
+            .saturating_add(self.slot)
+            .min(u64::MAX >> FRACTION_BITS);
+        cursor.time = next << FRACTION_BITS;
         cycle
     }
 }

@@ -69,7 +69,8 @@ impl Beats {
 
     /// Fractions of a cycle from the first beat to beat `number`.
     fn since_first(&self, number: u32) -> u64 {
-        ((self.gap * u128::from(number)) >> FINE_BITS) as u64
+        let fine = self.gap.saturating_mul(u128::from(number));
+        u64::try_from(fine >> FINE_BITS).unwrap_or(u64::MAX)
     }
 
     /// When beat `number` comes, in fractions of a cycle; `last` is when the one before came.

@@ -71,8 +71,10 @@ impl SwitchSpec {
         match &self.architecture {
             ArchitectureSpec::Hierarchical(hierarchy) => Some(hierarchy.centre),
             ArchitectureSpec::Tiled(tiled) => {
-                let outputs = tiled.ports.unwrap_or(radix).max(radix) / tiled.columns;
-                Some(Centre::of_tiles(tiled.columns, outputs.max(1)))
+                // Where they do not divide, which is told later, the last column has fewer.
+                let ports = tiled.ports.unwrap_or(radix).max(radix);
+                let outputs = ports.div_ceil(tiled.columns).max(1);
+                Some(Centre::of_tiles(tiled.columns, outputs))
             }
             _ => None,
         }

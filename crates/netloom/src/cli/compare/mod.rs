@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use netloom_catalog::file::{MOST_LIST, read_text};
 use netloom_results::{Collection, Status};
 
 use super::Exit;
@@ -299,7 +300,7 @@ fn read(path: &Path) -> Result<Folder, String> {
     let collection = netloom_store::read(path).map_err(|error| error.to_string())?;
     // Whichever of both it has says the version.
     let version = ["study.json", "results.json"].iter().find_map(|name| {
-        let text = std::fs::read_to_string(path.join(name)).ok()?;
+        let text = read_text(&path.join(name), MOST_LIST).ok()?;
         let document: serde_json::Value = serde_json::from_str(&text).ok()?;
         document["results_version"].as_u64()
     });

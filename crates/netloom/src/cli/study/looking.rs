@@ -73,7 +73,7 @@ impl Watch {
                 write!(stdout, "\u{1b}[H\u{1b}[2J{text}\u{1b}[J")?;
                 stdout.flush()?;
             } else {
-                output.data(&state.line())?;
+                output.piece(&state.line())?;
             }
             if state.planned.missing.is_empty() {
                 return Ok(Exit::Done);

@@ -9,7 +9,7 @@ use netloom_experiment::Experiment;
 use netloom_topology::{Peer, graph, measures};
 
 use super::Exit;
-use super::load::{self, Overrides};
+use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::table::Columns;
 
@@ -44,7 +44,7 @@ impl Topo {
             force: true,
             ..of.overrides.clone()
         };
-        let experiment = match load::experiment(&of.file, &overrides, output)? {
+        let experiment = match load::experiment(&of.file, &overrides, Purpose::Look, output)? {
             Ok(experiment) => experiment,
             Err(exit) => return Ok(exit),
         };

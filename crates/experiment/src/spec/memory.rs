@@ -1,0 +1,106 @@
+//! How much memory a run needs, and whether there is as much: asked before anything large is built.
+
+use netloom_topology::Blueprint;
+
+use super::Request;
+use super::cost::bytes_in_words;
+use super::plan::{Desk, grouped};
+
+/// What a process takes that simulates next to nothing.
+const BASE: f64 = 12e6;
+/// Measured memory over the state that is counted: packets, events, and vectors that grow by halves.
+const BEYOND_STATE: f64 = 1.5;
+/// A message that waits at a NIC.
+const MESSAGE: f64 = 48.0;
+
+/// Of a port, to be looked at: its cable, its paths, its part of the proof.
+const LOOKED_AT: u64 = 16;
+/// Of a port, to be simulated, whatever the switch: less than any kind needs.
+const SIMULATED: u64 = 400;
+
+/// What there is, and what for.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory {
+    available: Option<u64>,
+    will_run: bool,
+}
+
+impl Memory {
+    pub(crate) fn of(request: &Request<'_>) -> Memory {
+        Memory {
+            available: request.memory,
+            will_run: request.will_run,
+        }
+    }
+}
+
+/// What a run holds in memory when it holds most.
+#[derive(Clone, Copy)]
+pub(crate) struct Holdings {
+    /// Bytes of switches and NICs.
+    pub(crate) state: u64,
+    /// Messages that wait at NICs.
+    pub(crate) waiting: f64,
+    /// Bytes of tables.
+    pub(crate) tables: f64,
+}
+
+impl Holdings {
+    pub(crate) fn bytes(&self) -> u64 {
+        let state = self.state as f64 * BEYOND_STATE;
+        (BASE + state + self.waiting * MESSAGE + self.tables) as u64
+    }
+
+    /// The key whose value asks for most of it.
+    fn path(&self) -> &'static str {
+        let parts = [
+            (self.state as f64 * BEYOND_STATE, "topology.kind"),
+            (self.waiting * MESSAGE, "traffic"),
+            (self.tables, "measure.repeat"),
+        ];
+        let most = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        most.map_or("topology.kind", |(_, path)| path)
+    }
+}
+
+impl Desk<'_> {
+    /// Whether a fabric may be built at all, by its number of ports alone.
+    pub(crate) fn memory_for_ports(&mut self, blueprint: &dyn Blueprint) -> bool {
+        let Some(n_ports) = blueprint.n_ports() else {
+            return true;
+        };
+        let per_port = match self.memory.will_run {
+            true => SIMULATED,
+            false => LOOKED_AT,
+        };
+        let what = format!("a fabric of {} ports", grouped(n_ports));
+        let needed = n_ports.saturating_mul(per_port);
+        self.fits(needed, &what, "at least", "topology.kind", true)
+    }
+
+    /// Whether a run fits; told as a mistake if it is to be run, and as a warning otherwise.
+    pub(crate) fn memory_for_run(&mut self, holdings: &Holdings) -> bool {
+        let (needed, path) = (holdings.bytes(), holdings.path());
+        let is_grave = self.memory.will_run;
+        self.fits(needed, "the experiment", "about", path, is_grave)
+    }
+
+    fn fits(&mut self, needed: u64, what: &str, how: &str, path: &str, is_grave: bool) -> bool {
+        let Some(available) = self.memory.available.filter(|there| needed > *there) else {
+            return true;
+        };
+        let message = format!("{what} needs {how} {} of memory", bytes_in_words(needed));
+        let place = self.places.of(path);
+        let is_refused = is_grave && !self.is_forced;
+        let note = match is_refused {
+            true => self.notes.error("E0704", place, message),
+            false => self.notes.warning("W0705", place, message),
+        };
+        note.label(format!("there are {}", bytes_in_words(available)));
+        note.help(match is_refused {
+            true => "make it smaller, or take a machine with more; --force tries it all the same",
+            false => "it is refused by `netloom run` on this machine",
+        });
+        !is_refused
+    }
+}
