@@ -158,3 +158,29 @@ fn crates_use_only_what_the_architecture_allows() {
     }
     assert_eq!(seen, ALLOWED.len(), "every line of ALLOWED names a crate");
 }
+
+#[test]
+fn every_crate_says_what_it_is() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the folder of crates");
+    let mut descriptions = BTreeMap::new();
+    for (name, _) in ALLOWED {
+        let manifest = std::fs::read_to_string(crates.join(name).join("Cargo.toml"));
+        let manifest = manifest.expect("a manifest");
+        let value = |key: &str| {
+            let line = manifest.lines().find(|line| {
+                line.strip_prefix(key)
+                    .is_some_and(|rest| rest.starts_with([' ', '.']))
+            });
+            line.unwrap_or_else(|| panic!("{name} has no {key}"))
+        };
+        for key in ["version", "rust-version", "license", "publish", "keywords"] {
+            assert_eq!(value(key), format!("{key}.workspace = true"), "{name}");
+        }
+        value("categories");
+        if let Some(other) = descriptions.insert(value("description").to_owned(), name) {
+            panic!("{name} and {other} are described alike");
+        }
+    }
+}
