@@ -11,7 +11,8 @@
 //! A line "File `ring.toml`:" before a block puts its text into that file. A block of TOML that begins with
 //! `netloom = 1` and is no such file is checked. Programs that are not ours to test are listed in `NOT_RUN`.
 //!
-//! A page that shows `pictures/NAME` draws it with one of its commands; the committed picture is held to that.
+//! A page that shows `pictures/NAME` draws it with one of its commands; the committed picture is held to that. The README
+//! shows what pages of the book draw.
 //! `NETLOOM_WRITE_PICTURES=1 cargo test -p netloom --test book` writes them again.
 
 mod place;
@@ -258,11 +259,11 @@ fn run(page: &Path, number: usize) -> String {
             }
         }
     }
-    for link in links(&text)
-        .iter()
-        .filter(|link| link.contains("pictures/"))
-    {
-        let committed = page.parent().unwrap().join(link);
+    for link in pictures(&text) {
+        if page.file_name().is_some_and(|name| name == "README.md") {
+            continue; // see `the_book_draws_what_the_readme_shows`
+        }
+        let committed = page.parent().unwrap().join(&link);
         let drawn = folder.join(committed.file_name().unwrap());
         let Ok(drawn) = std::fs::read_to_string(drawn) else {
             let _ = writeln!(wrong, "no command draws {link}");
@@ -344,6 +345,13 @@ fn links(text: &str) -> Vec<String> {
     links
 }
 
+/// The pictures that a page shows.
+fn pictures(text: &str) -> Vec<String> {
+    let mut links = links(text);
+    links.retain(|link| link.contains("pictures/"));
+    links
+}
+
 /// The anchors of a page, as mdBook makes them of its headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
@@ -371,6 +379,7 @@ fn every_link_leads_somewhere() {
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "CHANGELOG.md",
+        "SECURITY.md",
     ];
     let pages = below(&root().join("book/src")).into_iter();
     for page in pages.chain(names.map(|name| root().join(name))) {
@@ -434,6 +443,38 @@ fn the_summary_names_every_page_once() {
         .collect();
     pages.sort();
     assert_eq!(listed, pages);
+}
+
+#[test]
+fn the_book_draws_what_the_readme_shows() {
+    let name = |link: &String| link.rsplit('/').next().unwrap_or_default().to_owned();
+    let drawn: BTreeSet<String> = below(&root().join("book/src"))
+        .iter()
+        .flat_map(|page| pictures(&std::fs::read_to_string(page).unwrap()))
+        .map(|link| name(&link))
+        .collect();
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let shown = pictures(&readme);
+    assert!(!shown.is_empty());
+    for link in shown {
+        assert!(drawn.contains(&name(&link)), "no page draws {link}");
+    }
+}
+
+#[test]
+fn the_verdicts_of_what_there_is_are_those_of_the_papers() {
+    let page = root().join("book/src/explanation/what-there-is.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for paper in netloom_reproduction::PAPERS {
+        let claims = root().join(format!("experiments/papers/{}/claims.md", paper.id));
+        let claims = std::fs::read_to_string(claims).unwrap();
+        let verdicts = claims.lines().find(|line| line.contains(" hold, "));
+        let verdicts = verdicts.unwrap().trim().trim_end_matches(", 0 not run");
+        let line = format!("| [{}](paper-{}.md) |", paper.id, paper.id);
+        let line = page.lines().find(|l| l.starts_with(&line));
+        let line = line.unwrap_or_else(|| panic!("no line for paper {}", paper.id));
+        assert!(line.ends_with(&format!("| {verdicts} |")), "{line}");
+    }
 }
 
 #[test]

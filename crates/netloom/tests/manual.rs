@@ -72,6 +72,7 @@ fn pages() -> BTreeMap<String, String> {
         pages.insert(name, format!("{HEAD}{}\n", text.trim_end()));
     };
     page("keys.md".to_owned(), keys(&sections, &concepts));
+    page("kinds.md".to_owned(), all_kinds(&concepts));
     for concept in &concepts {
         page(format!("kinds/{}", file_of(concept)), kinds(concept));
     }
@@ -145,6 +146,23 @@ fn keys(sections: &[SectionInfo], concepts: &[Concept]) -> String {
                 file_of(concept)
             ));
         }
+    }
+    text
+}
+
+fn all_kinds(concepts: &[Concept]) -> String {
+    let mut text = "# All kinds\n\n\
+        Everything that comes in kinds. `netloom list` prints the same, `netloom explain NAME` tells about one of them.\n\n\
+        | concept | in a file | kinds |\n|---|---|---|\n"
+        .to_owned();
+    for concept in concepts {
+        let (name, path, file) = (concept.name, concept.path, file_of(concept));
+        let link = |kind: &KindInfo| format!("[`{0}`](kinds/{file}#{0})", kind.name);
+        let kinds: Vec<String> = concept.kinds.iter().map(link).collect();
+        let kinds = kinds.join(", ");
+        text.push_str(&format!(
+            "| [{name}](kinds/{file}) | `{path}` | {kinds} |\n"
+        ));
     }
     text
 }
