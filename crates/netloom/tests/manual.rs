@@ -215,7 +215,9 @@ fn results() -> String {
         The tables that a run or a study leaves in its folder, as `.csv` and `.parquet`. Units are part of the \
         names of columns. A cell is empty where there is no value. `netloom explain COLUMN` says the same about \
         one of them. The merged tables of a study begin with the column `point`, then `variant` where there are \
-        variants, and one column for each axis, named by its path.\n"
+        variants, and one column for each axis, named by its path.\n\n\
+        The tables of a run that was interrupted are called `results.partial.csv`, `results.partial.parquet` and so \
+        on; so are those of a study that was merged with runs missing. Nothing takes them for the whole by mistake.\n"
         .to_owned();
     for (file, parts) in TABLES {
         text.push_str(&format!(

@@ -122,8 +122,14 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     // The first three loads are done, of the last series not all is.
     assert_ne!(verdict("C000-10", ""), "not-run");
     assert_eq!(verdict("QOS-S000-1-2x", "ours"), "not-run");
+    // Every file says so: tables by their names.
+    let tables =
+        || ["runs.partial.csv", "runs.csv"].map(|name| place.0.join("stopped").join(name).exists());
+    assert_eq!(tables(), [true, false]);
+    assert!(place.read("stopped/claims.txt").contains("interrupted: "));
     goes_on(&place, "stopped");
     assert_same(&place, "whole", "stopped");
+    assert_eq!(tables(), [false, true]);
 
     // Again: nothing is run. Another reading shares the folder, and the runs that are the same.
     let again = place.run(&arguments(&["-o", "whole"])).with(0);

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use netloom_results::{Frame, Level, RESULTS_VERSION, RunId, Setting};
-use netloom_store::{RunFile, RunSummary};
+use netloom_store::{RunFile, RunSummary, make_folder};
 
 use crate::Run;
 
@@ -30,7 +30,7 @@ impl Kept {
     /// # Errors
     /// If the system refuses.
     pub fn open(folder: &Path) -> io::Result<Kept> {
-        std::fs::create_dir_all(folder)?;
+        make_folder(folder)?;
         let mut known = HashMap::new();
         for file in std::fs::read_dir(folder)? {
             let name = file?.file_name();

@@ -23,7 +23,6 @@ mod collection;
 mod connections;
 mod csv;
 mod document;
-mod folder;
 mod frame;
 mod identity;
 mod lines;
@@ -40,7 +39,6 @@ pub use document::{
     ClassSummary, CountersSummary, Deadlock, Document, Estimate, LinkGroup, LinksSummary,
     OverSeeds, RowSummary, Run, SeedsEstimate, SlSummary, Status, Timing, Wait, Window,
 };
-pub use folder::{Folder, FolderError};
 pub use frame::{Frame, FrameColumn, Values, Words};
 pub use identity::{RunId, sha256};
 pub use lines::{

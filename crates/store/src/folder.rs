@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::SystemTime;
 
 use netloom_catalog::file::{read_bytes, read_text};
 use netloom_results::{
@@ -11,6 +12,7 @@ use netloom_results::{
 
 use crate::parquet::from_parquet;
 use crate::points::{empty_points, points};
+use crate::writing::{INCOMING, table_file};
 
 /// Documents beside the tables: summaries, the layout of a fabric, the text of an experiment.
 const MOST_TEXT: u64 = 128 << 20;
@@ -30,6 +32,11 @@ pub enum ReadError {
     /// A study whose runs were not put together.
     #[error("{0} is a study that is not merged yet; run `netloom merge {0}` first")]
     NotMerged(String),
+    /// A merge has promised new tables, which are not all in their places.
+    #[error(
+        "the tables of {0} are being replaced, or a merge was cut off: `netloom merge {0}` finishes it"
+    )]
+    Incoming(String),
     /// A file of it cannot be read.
     #[error("cannot read {file}: {error}")]
     File {
@@ -45,6 +52,38 @@ pub enum ReadError {
 /// # Errors
 /// If it holds none, or a file of it cannot be read.
 pub fn read(folder: &Path) -> Result<Collection, ReadError> {
+    loop {
+        let before = version(folder);
+        if folder.join(INCOMING).exists() {
+            return Err(ReadError::Incoming(folder.display().to_string()));
+        }
+        let collection = read_once(folder);
+        // Files of two states must not be read as one.
+        if version(folder) == before {
+            return collection;
+        }
+    }
+}
+
+/// What changes whenever results are replaced: the folder itself is exchanged, or its manifest is.
+fn version(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
+    [folder.to_owned(), folder.join("manifest.json")].map(|path| {
+        let there = std::fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(&there);
+        #[cfg(not(unix))]
+        let number = there.len();
+        // A folder also changes when a report is put into it.
+        let time = if there.is_dir() {
+            SystemTime::UNIX_EPOCH
+        } else {
+            there.modified().ok()?
+        };
+        Some((number, time))
+    })
+}
+
+fn read_once(folder: &Path) -> Result<Collection, ReadError> {
     let reader = Reader { folder };
     let mut collection = if let Some(text) = reader.text("study.json")? {
         reader.study(&text)?
@@ -94,10 +133,20 @@ impl Reader<'_> {
 
     /// A table, if it is there with the columns of `like`.
     fn table(&self, name: &str, like: &Frame) -> Result<Option<Frame>, ReadError> {
-        let file = format!("{name}.parquet");
-        let bytes = read_bytes(&self.folder.join(&file), MOST_TABLE);
-        let Some(bytes) = self.there(&file, bytes)? else {
-            return Ok(None);
+        let bytes = |file: &str| {
+            let read = read_bytes(&self.folder.join(file), MOST_TABLE);
+            self.there(file, read)
+        };
+        let whole = table_file(name, "parquet", false);
+        let (file, bytes) = match bytes(&whole)? {
+            Some(bytes) => (whole, bytes),
+            None => {
+                let partial = table_file(name, "parquet", true);
+                match bytes(&partial)? {
+                    Some(bytes) => (partial, bytes),
+                    None => return Ok(None),
+                }
+            }
         };
         let frame = from_parquet(bytes).map_err(|error| self.bad(&file, error))?;
         match frame.has_columns_of(like) {

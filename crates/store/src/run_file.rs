@@ -11,7 +11,7 @@ use netloom_catalog::file::read_bytes;
 use netloom_results::{Frame, RESULTS_VERSION, Run, RunId, Setting, empty_table};
 use serde::{Deserialize, Serialize};
 
-use crate::write::write_atomically;
+use crate::writing::write_file;
 
 /// One run with one seed at one point of a study.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,7 +76,7 @@ impl RunFile {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut bytes = compressed(&self.summary)?;
         bytes.extend(compressed(&self.tables)?);
-        write_atomically(&folder.join(Self::name(&self.summary.run_id)), &bytes)
+        write_file(&folder.join(Self::name(&self.summary.run_id)), &bytes)
     }
 
     /// Reads the file of a run from a folder.

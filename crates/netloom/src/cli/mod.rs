@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod reproduced_page;
+mod results_lock;
 mod route;
 mod run;
 mod schema;

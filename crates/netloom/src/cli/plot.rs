@@ -9,6 +9,7 @@ use netloom_figures::{Figure, SvgStyle, csv, figures, pgfplots, svg};
 
 use super::Exit;
 use super::output::Output;
+use super::results_lock::lock_results;
 use super::table::Columns;
 
 #[derive(Args)]
@@ -54,6 +55,10 @@ enum PlotFormat {
 
 impl Plot {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let _lock = match self.output.is_none() && !self.list {
+            true => lock_results(&self.dir)?,
+            false => None,
+        };
         let collection = netloom_store::read(&self.dir)?;
         for warning in &collection.warnings {
             output.say(&format!("warning: {warning}"));
@@ -85,8 +90,8 @@ impl Plot {
             .output
             .clone()
             .unwrap_or_else(|| self.dir.join("figures"));
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+        make(&folder, self.output.is_some())
+            .with_context(|| format!("cannot write {}", folder.display()))?;
         let mut n_files = 0;
         for figure in &asked {
             for (name, text) in self.files(figure) {
@@ -157,7 +162,16 @@ impl Plot {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    netloom_store::write_file(path, text.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Makes the folder of figures. A user may name one behind a link; one among results is no link of ours.
+fn make(folder: &Path, is_named: bool) -> std::io::Result<()> {
+    match is_named && folder.is_dir() {
+        true => Ok(()),
+        false => netloom_store::make_folder(folder),
+    }
 }
 
 /// A width with its unit, in inches.

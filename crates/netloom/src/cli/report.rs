@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::Exit;
 use super::output::Output;
+use super::results_lock::lock_results;
 
 #[derive(Args)]
 pub(crate) struct Report {
@@ -20,6 +21,11 @@ pub(crate) struct Report {
 
 impl Report {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        // Beside the results it was made from, or nowhere: nobody exchanges them meanwhile.
+        let _lock = match &self.output {
+            Some(_) => None,
+            None => lock_results(&self.folders[0])?,
+        };
         let mut collections = vec![];
         for folder in &self.folders {
             let collection = netloom_store::read(folder)?;
@@ -34,7 +40,7 @@ impl Report {
             Some(file) => file.clone(),
             None => self.folders[0].join("report.html"),
         };
-        netloom_store::write_atomically(&file, html.as_bytes())
+        netloom_store::write_file(&file, html.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
         output.say(&format!(
             "report: {} ({:.1} MB, needs no network)",

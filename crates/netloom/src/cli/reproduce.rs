@@ -14,6 +14,7 @@ use netloom_reproduction::{
     Executed, Failure, Kept, PAPERS, Paper, Run, Size, Table, Variation, execute, paper, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
+use netloom_store::{FolderLock, Incoming, table_file};
 
 use super::load::at_least_one;
 use super::output::Output;
@@ -86,9 +87,11 @@ impl Reproduce {
         let size = known.context("clap knows the sizes")?;
         let variations = self.variations(paper)?;
         self.refuse_unknown(paper, size)?;
-        if let Some(folder) = &self.output {
-            self.refuse_taken(folder)?;
-        }
+        // Until the end: two at once would not see each other's runs.
+        let _lock = match &self.output {
+            Some(folder) => Some(self.take(folder)?),
+            None => None,
+        };
         interrupt::listen()?;
         interrupt::fabric_runs();
         let began = Instant::now();
@@ -124,7 +127,13 @@ impl Reproduce {
             let named = |(name, text)| (format!("{name}-{}.csv", variation.name), text);
             files.extend((paper.tables)(results).into_iter().map(named));
         }
-        let text = table.to_text();
+        let progress = &executed.progress;
+        let is_interrupted = interrupt::is_asked() && progress.done < progress.of;
+        let mut text = table.to_text();
+        if is_interrupted {
+            let missing = progress.of - progress.done;
+            text.push_str(&format!("\ninterrupted: {missing} runs are missing\n"));
+        }
         let seconds = began.elapsed().as_secs_f64();
         if let Some(folder) = &self.output {
             let manifest = self.manifest(paper, seeds, results.outcomes.len(), seconds);
@@ -135,20 +144,19 @@ impl Reproduce {
             }
             files.push(("manifest.json".to_owned(), manifest));
             files.push((LAST.to_owned(), table.to_json()));
-            write(folder, &files)?;
+            write(folder, files, is_interrupted)?;
         }
         match self.format {
             Format::Human => output.data(&text)?,
             Format::Json => output.data(&table.to_json())?,
         }
-        let progress = &executed.progress;
         let ran = progress.done - progress.found;
         let found = match progress.found {
             0 => String::new(),
             found => format!(", {found} were there"),
         };
         output.say(&format!("{ran} runs in {seconds:.0} s{found}"));
-        if interrupt::is_asked() && progress.done < progress.of {
+        if is_interrupted {
             let missing = progress.of - progress.done;
             let further = match &self.output {
                 Some(_) => "the same command goes on from here",
@@ -259,20 +267,33 @@ impl Reproduce {
         self.vary.iter().map(find).collect()
     }
 
-    /// A folder with something else in it is not written to; one that was left before its claims were written is
-    /// ours.
-    fn refuse_taken(&self, folder: &Path) -> anyhow::Result<()> {
+    /// Takes a folder for us, and tries that it can be written. One with something else in it is refused; one that was
+    /// left before its claims were written is ours.
+    fn take(&self, folder: &Path) -> anyhow::Result<FolderLock> {
+        let lock = FolderLock::alone(folder)?;
         let is_taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
         let holds = |name: &str| folder.join(name).exists();
-        let is_ours = holds(LAST) || (holds(RUNS) && !holds("study.json"));
-        if is_taken && !self.overwrite && !is_ours {
+        let other = ["study.json", "results.json"]
+            .into_iter()
+            .find(|name| holds(name));
+        if let Some(other) = other {
             bail!(
-                "{} holds files that are no claims; give another folder with -o DIR, or replace them with \
+                "{} holds files that are no claims, such as {other}; give another folder with -o DIR",
+                folder.display()
+            );
+        }
+        if is_taken && !self.overwrite && !holds(LAST) && !holds(RUNS) {
+            bail!(
+                "{} holds files that are no claims; give another folder with -o DIR, or write beside them with \
                  --overwrite",
                 folder.display()
             );
         }
-        Ok(())
+        let cannot = || format!("cannot write {}", folder.display());
+        netloom_store::make_folder(lock.target()).with_context(cannot)?;
+        // Now, not after hours: it leaves nothing.
+        Incoming::begin(lock.target()).with_context(cannot)?;
+        Ok(lock)
     }
 
     /// Where, how and how fast: what differs between machines.
@@ -310,11 +331,23 @@ fn failed(failure: &Failure, output: &Output) -> Exit {
     }
 }
 
-fn write(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
+/// Puts all files into the folder at once. Tables of a reproduction that was interrupted are called partial, and those of
+/// the other kind leave.
+fn write(folder: &Path, files: Vec<(String, String)>, is_interrupted: bool) -> anyhow::Result<()> {
     let cannot = || format!("cannot write {}", folder.display());
-    std::fs::create_dir_all(folder).with_context(cannot)?;
+    let mut incoming = Incoming::begin(folder).with_context(cannot)?;
+    let mut leaves = vec![];
     for (name, text) in files {
-        std::fs::write(folder.join(name), text).with_context(cannot)?;
+        let (name, other) = match name.strip_suffix(".csv") {
+            Some(table) => {
+                let file = |is_partial| table_file(table, "csv", is_partial);
+                (file(is_interrupted), Some(file(!is_interrupted)))
+            }
+            None => (name, None),
+        };
+        let written = incoming.write(&name, text.as_bytes());
+        written.with_context(|| format!("cannot write {}", folder.join(&name).display()))?;
+        leaves.extend(other);
     }
-    Ok(())
+    incoming.finish(leaves).with_context(cannot)
 }

@@ -8,9 +8,10 @@ use netloom_design::plan::Plan;
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_results::{
-    ConnectionsSummary, Document, Folder, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
+    ConnectionsSummary, Document, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
     WaitSummary, Waits, sha256,
 };
+use netloom_store::{RunFolder, table_file, to_parquet};
 use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
 
@@ -43,7 +44,7 @@ pub(crate) struct RunCommand {
     /// Where results go; NAME.out without it.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace what the folder holds.
+    /// Replace the run or study that the folder holds, all of it.
     #[arg(long)]
     overwrite: bool,
     /// What is printed on stdout.
@@ -83,7 +84,7 @@ impl RunCommand {
             Some(path) => path.clone(),
             None => study::folder_named(&experiment.name),
         };
-        let folder = Folder::open(&path, &runner::run_id(&experiment), self.overwrite)?;
+        let folder = RunFolder::open(&path, &runner::run_id(&experiment), self.overwrite)?;
 
         let began = (Instant::now(), machine::cpu_time());
         let mut shown = Shown::new(self.progress, output.quiet);
@@ -119,9 +120,11 @@ impl RunCommand {
                 study::layout(&experiment)?.into_bytes(),
             ),
         ];
+        let is_partial = result.document.status() == Status::Interrupted;
         for (name, frame) in result.all_tables() {
-            files.push((format!("{name}.csv"), frame.to_csv().into_bytes()));
-            files.push((format!("{name}.parquet"), netloom_store::to_parquet(&frame)));
+            let file = |ending| table_file(name, ending, is_partial);
+            files.push((file("csv"), frame.to_csv().into_bytes()));
+            files.push((file("parquet"), to_parquet(&frame)));
         }
         let stored = folder.write(&result.document, &files);
 
@@ -136,7 +139,7 @@ impl RunCommand {
         let status = result.document.status();
         if status == Status::Interrupted {
             output.say(
-                "interrupted: these are the results up to here; the same command runs it again",
+                "interrupted: these are the results up to here, in tables called partial; the same command runs it again",
             );
         }
         let is_silent = |run: &&Run| run.counters.injected_packets == 0;
@@ -146,7 +149,7 @@ impl RunCommand {
                 run.seed
             ));
         }
-        output.say(&format!("results in {}", folder.path().display()));
+        output.say(&format!("results in {}", path.display()));
         if let Some(why) = &result.not_built {
             output.error(&format!(
                 "{why}; the results are those of the seeds before it"

@@ -8,43 +8,24 @@ use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
 use netloom_catalog::{Value, ValueShape};
 use netloom_experiment::spec::FILES;
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
-use netloom_store::write_atomically;
+use netloom_store::{FolderError, FolderLock, Sibling, is_ours, make_folder, write_file};
 
 use crate::Study;
 
-/// Everything that we put into such a folder; anything else is somebody's.
-const OURS: &[&str] = &[
-    "study.json",
-    "study.toml",
-    "inputs",
-    "runs",
-    "locks",
-    "journal",
-    "layout.json",
-    "manifest.json",
-    "warnings.json",
-    "report.html",
-    "figures",
-    "emit",
-];
-
 /// The folder of a study.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct StudyFolder {
     path: PathBuf,
+    /// Held by whoever works on it: others may work on it too, but nobody puts something else in its place.
+    _lock: Option<FolderLock>,
 }
 
 /// Why a folder cannot hold a study.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyFolderError {
-    /// It holds something else.
-    #[error("{path} holds {what}; give another folder with -o DIR, or replace it with --overwrite")]
-    Taken {
-        /// The folder.
-        path: String,
-        /// What it holds.
-        what: String,
-    },
+    /// It cannot be written, or holds something else.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// It holds no study.
     #[error("{0} holds no study: study.json is not there; `netloom run FILE` begins one")]
     NoStudy(String),
@@ -55,14 +36,6 @@ pub enum StudyFolderError {
         file: String,
         /// Why.
         error: String,
-    },
-    /// The system refuses.
-    #[error("cannot write {path}: {error}")]
-    System {
-        /// The folder or file.
-        path: String,
-        /// What it says.
-        error: io::Error,
     },
 }
 
@@ -76,54 +49,136 @@ impl StudyFolder {
         study: &Study,
         overwrite: bool,
     ) -> Result<StudyFolder, StudyFolderError> {
-        let folder = StudyFolder {
-            path: path.to_owned(),
-        };
-        let taken = |what: String| StudyFolderError::Taken {
-            path: path.display().to_string(),
-            what,
-        };
         let document = document(study);
-        match folder.document() {
-            Ok(there) if there.study_id == document.study_id => return Ok(folder),
-            Ok(_) if overwrite => folder.clear()?,
-            Ok(there) => {
-                let (name, id) = (&there.name, &there.study_id);
-                let what = format!("another study ({name} {id}, this is {})", document.study_id);
-                return Err(taken(what));
-            }
-            Err(StudyFolderError::NoStudy(_)) => {
-                let foreign = folder.foreign()?;
-                match foreign {
-                    Some(_) if overwrite => folder.clear()?,
-                    Some(name) => {
-                        return Err(taken(format!("files that are no study, such as {name}")));
+        // Somebody else may begin the same study at the same moment: then we look again.
+        loop {
+            let folder = StudyFolder::locked(path, FolderLock::shared(path)?);
+            match folder.look(&document, overwrite)? {
+                Found::Same => return folder.ready(),
+                Found::Nothing => {
+                    let begun = folder.new_folder(study, &document)?;
+                    if begun.appear().map_err(FolderError::system(path))? {
+                        drop(begun);
+                        return folder.ready();
                     }
-                    None => {}
+                }
+                Found::Other => {
+                    drop(folder);
+                    let folder = StudyFolder::locked(path, FolderLock::alone(path)?);
+                    if folder.look(&document, overwrite)? == Found::Other {
+                        let begun = folder.new_folder(study, &document)?;
+                        begun.replace().map_err(FolderError::system(path))?;
+                    }
                 }
             }
-            Err(error) => return Err(error),
         }
-        for inner in ["runs", "locks", "journal"] {
-            folder.make(&path.join(inner))?;
-        }
-        folder.copy_inputs(study)?;
-        folder.write("study.toml", study.to_toml().as_bytes())?;
-        // The last, since it says that the others are there.
-        folder.write("study.json", document.to_json().as_bytes())?;
-        Ok(folder)
     }
 
-    /// The folder of a study that was begun.
+    /// The folder of a study that was begun, to look at.
     ///
     /// # Errors
     /// If there is none.
     pub fn open(path: &Path) -> Result<StudyFolder, StudyFolderError> {
         let folder = StudyFolder {
             path: path.to_owned(),
+            _lock: None,
         };
         folder.document()?;
         Ok(folder)
+    }
+
+    /// The folder of a study that was begun, to work on.
+    ///
+    /// # Errors
+    /// If there is none, or if somebody is about to put something else in its place.
+    pub fn join(path: &Path) -> Result<StudyFolder, StudyFolderError> {
+        // Not before there is one: a lock would be left beside a name that was mistyped.
+        StudyFolder::open(path)?;
+        let folder = StudyFolder::locked(path, FolderLock::shared(path)?);
+        folder.document()?;
+        folder.ready()
+    }
+
+    fn locked(path: &Path, lock: FolderLock) -> StudyFolder {
+        StudyFolder {
+            path: path.to_owned(),
+            _lock: Some(lock),
+        }
+    }
+
+    /// Sees that runs can be put there, and nowhere else.
+    fn ready(self) -> Result<StudyFolder, StudyFolderError> {
+        for inner in INNER {
+            let inner = self.path.join(inner);
+            make_folder(&inner).map_err(FolderError::system(&inner))?;
+        }
+        Ok(self)
+    }
+
+    /// What the folder holds, if it may be replaced by the study of this document.
+    fn look(&self, document: &StudyDocument, overwrite: bool) -> Result<Found, StudyFolderError> {
+        let shown = || self.path.display().to_string();
+        let taken = |what: String| FolderError::Taken {
+            path: shown(),
+            what,
+        };
+        let there = match self.document() {
+            Ok(there) if there.study_id == document.study_id => return Ok(Found::Same),
+            Ok(there) => Some(there),
+            Err(StudyFolderError::NoStudy(_)) => None,
+            Err(_) if overwrite => None,
+            Err(error) => return Err(error),
+        };
+        let names = self.names()?;
+        if names.is_empty() {
+            return Ok(Found::Nothing);
+        }
+        if let Some(name) = names.iter().find(|name| !is_ours(name)) {
+            let what = format!("files that are no study, such as {name}, and would be lost");
+            return Err(FolderError::Foreign {
+                path: shown(),
+                what,
+            }
+            .into());
+        }
+        match there {
+            _ if overwrite => Ok(Found::Other),
+            Some(there) => {
+                let (name, id) = (&there.name, &there.study_id);
+                let what = format!("another study ({name} {id}, this is {})", document.study_id);
+                Err(taken(what).into())
+            }
+            None if names.iter().any(|name| name == "results.json") => {
+                Err(taken("a single run".to_owned()).into())
+            }
+            None if names.iter().any(|name| name == "runs") => {
+                Err(taken("runs without a study".to_owned()).into())
+            }
+            // Tables that an older version was killed at.
+            None => Ok(Found::Other),
+        }
+    }
+
+    /// The study before its first run, beside its place.
+    fn new_folder(
+        &self,
+        study: &Study,
+        document: &StudyDocument,
+    ) -> Result<Sibling, StudyFolderError> {
+        let system = || FolderError::system(&self.path);
+        let target = self._lock.as_ref().map_or(&*self.path, FolderLock::target);
+        let new = Sibling::beside(target).map_err(system())?;
+        for inner in INNER.iter().chain(&["inputs"]) {
+            new.make(inner).map_err(system())?;
+        }
+        copy_inputs(study, &new)?;
+        for (name, text) in [
+            ("study.toml", study.to_toml()),
+            ("study.json", document.to_json()),
+        ] {
+            new.write(name, text.as_bytes()).map_err(system())?;
+        }
+        Ok(new)
     }
 
     /// Where it is.
@@ -193,73 +248,53 @@ impl StudyFolder {
     /// If the system refuses.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StudyFolderError> {
         let file = self.path.join(name);
-        write_atomically(&file, bytes).map_err(|error| refused(&file, error))
+        Ok(write_file(&file, bytes).map_err(FolderError::system(&file))?)
     }
 
-    fn make(&self, path: &Path) -> Result<(), StudyFolderError> {
-        fs::create_dir_all(path).map_err(|error| refused(path, error))
-    }
-
-    /// Something in it that we did not put there.
-    fn foreign(&self) -> Result<Option<String>, StudyFolderError> {
+    /// What is in it, by name.
+    fn names(&self) -> Result<Vec<String>, StudyFolderError> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
             Err(error) => return Err(unreadable(&self.path, error)),
         };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut names: Vec<String> = names.filter(|name| !is_ours(name)).collect();
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.filter_map(Result::ok).map(name).collect();
         names.sort_unstable();
-        Ok(names.into_iter().next())
-    }
-
-    /// Takes away what another study left; the folder itself and what is not ours stay.
-    fn clear(&self) -> Result<(), StudyFolderError> {
-        let entries = fs::read_dir(&self.path).map_err(|error| unreadable(&self.path, error))?;
-        for entry in entries.filter_map(Result::ok) {
-            let name = entry.file_name();
-            if !is_ours(&name.to_string_lossy()) {
-                continue;
-            }
-            let path = entry.path();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let removed = match is_folder {
-                true => fs::remove_dir_all(&path),
-                false => fs::remove_file(&path),
-            };
-            removed.map_err(|error| refused(&path, error))?;
-        }
-        Ok(())
-    }
-
-    /// Copies the files that the study names by a plain relative path; others are found where they are.
-    fn copy_inputs(&self, study: &Study) -> Result<(), StudyFolderError> {
-        let inputs = self.path.join("inputs");
-        self.make(&inputs)?;
-        for name in named_files(study) {
-            let relative = Path::new(&name);
-            let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-            let source = study.directory().join(relative);
-            if !relative.components().all(is_plain) || !source.is_file() {
-                continue;
-            }
-            let target = inputs.join(relative);
-            if let Some(parent) = target.parent() {
-                self.make(parent)?;
-            }
-            fs::copy(&source, &target).map_err(|error| refused(&target, error))?;
-        }
-        Ok(())
+        Ok(names)
     }
 }
 
-fn is_ours(name: &str) -> bool {
-    let is_table = |name: &str| {
-        let stem = name.strip_suffix(".csv").or(name.strip_suffix(".parquet"));
-        let tables = netloom_results::TABLES.iter().map(|(table, _)| *table);
-        stem.is_some_and(|stem| tables.chain(["points"]).any(|table| table == stem))
-    };
-    OURS.contains(&name) || is_table(name) || (name.starts_with('.') && name.ends_with(".tmp"))
+/// Folders of a study that its processes write to.
+const INNER: [&str; 3] = ["runs", "locks", "journal"];
+
+/// What a folder holds when a study is to begin in it.
+#[derive(PartialEq, Eq)]
+enum Found {
+    /// Nothing at all.
+    Nothing,
+    /// The same study.
+    Same,
+    /// Something that is to be replaced.
+    Other,
+}
+
+/// Copies the files that the study names by a plain relative path; others are found where they are.
+fn copy_inputs(study: &Study, new: &Sibling) -> Result<(), StudyFolderError> {
+    let mut copied = vec![];
+    for name in named_files(study) {
+        let relative = Path::new(&name);
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let source = study.directory().join(relative);
+        if !relative.components().all(is_plain) || !source.is_file() || copied.contains(&name) {
+            continue;
+        }
+        let bytes = fs::read(&source).map_err(|error| unreadable(&source, error))?;
+        new.write_below("inputs", relative, &bytes)
+            .map_err(FolderError::system(relative))?;
+        copied.push(name);
+    }
+    Ok(())
 }
 
 /// The files that the base values and the values of axes name.
@@ -326,12 +361,5 @@ fn unreadable(file: &Path, error: impl ToString) -> StudyFolderError {
     StudyFolderError::Unreadable {
         file: file.display().to_string(),
         error: error.to_string(),
-    }
-}
-
-fn refused(path: &Path, error: io::Error) -> StudyFolderError {
-    StudyFolderError::System {
-        path: path.display().to_string(),
-        error,
     }
 }

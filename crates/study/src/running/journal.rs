@@ -1,6 +1,6 @@
 //! What every process did: for people who watch, and for estimates. Results do not depend on it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use netloom_catalog::file::{MOST_LIST, read_bytes};
 use netloom_results::{RunId, Status};
+use netloom_store::{create_new, make_folder};
 use serde::{Deserialize, Serialize};
 
 /// One line of a journal.
@@ -119,10 +120,9 @@ impl Journal {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
         let name = format!("{plain}-{pid}-{:.0}.jsonl", time * 1e3);
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(folder.join("journal").join(name))?;
+        let journals = folder.join("journal");
+        make_folder(&journals)?;
+        let file = create_new(&journals.join(name))?;
         let journal = Journal {
             file: Mutex::new(file),
             host: host.to_owned(),
@@ -152,10 +152,11 @@ impl Journal {
     }
 }
 
-/// Every line of every journal of a study, in order of time. A line that was cut off by a crash is left out.
+/// Every line of every journal of a study, in order of time. A line that was cut off by a crash, or that is no text, is
+/// left out.
 ///
 /// # Errors
-/// If the folder cannot be read.
+/// If the folder or a journal cannot be read; it is named.
 pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
     let mut all: Vec<Entry> = vec![];
     let files = match fs::read_dir(folder.join("journal")) {
@@ -164,6 +165,9 @@ pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
         Err(error) => return Err(error),
     };
     for file in files.filter_map(Result::ok) {
+        if !file.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
         // A line that is damaged, or no text at all, is left out like one that was cut off.
         let path = file.path();
         let bytes = read_bytes(&path, MOST_LIST).map_err(|error| {

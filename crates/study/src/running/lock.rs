@@ -4,6 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use netloom_store::{make_folder, open_to_lock};
+
 /// A unit that is ours until this is dropped, or until the process dies in whatever way.
 pub(super) struct UnitLock {
     /// None where the file system knows no locks: then two may work on a unit, and write the same.
@@ -15,12 +17,12 @@ impl UnitLock {
     /// Takes a unit, or says that somebody else has it.
     pub(super) fn take(folder: &Path, unit: usize) -> io::Result<Option<UnitLock>> {
         let path = folder.join("locks").join(unit.to_string());
-        let file = match File::create(&path) {
+        let file = match open_to_lock(&path) {
             Ok(file) => file,
             // A merge has tidied up: there is nothing left to do that somebody would guard.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(folder.join("locks"))?;
-                File::create(&path)?
+                make_folder(&folder.join("locks"))?;
+                open_to_lock(&path)?
             }
             Err(error) => return Err(error),
         };

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use netloom_results::{
     Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument, TABLES,
 };
-use netloom_store::{RunFile, TableWriter, points, to_parquet};
+use netloom_store::{
+    Incoming, RunFile, TableWriter, finish_incoming, is_table, points, table_file, to_parquet,
+};
 
 use crate::Study;
 
@@ -18,6 +20,9 @@ use super::walk::{Planned, PlannedRun, planned};
 
 /// Tables that are written as CSV in any case: small ones, which people open first.
 const ALWAYS_CSV: &[&str] = &["results", "points"];
+
+/// What is made from tables, and is stale beside others.
+const DRAWN: [&str; 2] = ["report.html", "figures"];
 
 /// What was put together.
 #[derive(Clone, Debug)]
@@ -75,17 +80,26 @@ pub enum MergeError {
     },
 }
 
-/// Puts the runs of a study together.
+/// How to merge.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct MergeOptions {
+    /// Merge what is there, even if runs are missing; the tables are then called `partial`.
+    pub partial: bool,
+    /// Write all tables as CSV too.
+    pub csv: bool,
+}
+
+/// Puts the runs of a study together. All tables change at once, and what was drawn from others goes with them.
 ///
-/// `progress` hears how many of how many runs were read.
+/// `manifest` says where the results come from; `progress` hears how many of how many runs were read.
 ///
 /// # Errors
 /// If runs are missing and `partial` is not set, if a run file is damaged, or if the system refuses.
 pub fn merge(
     study: &Study,
     folder: &StudyFolder,
-    partial: bool,
-    csv: bool,
+    options: MergeOptions,
+    manifest: &dyn Fn(&Merged) -> io::Result<String>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Merged, MergeError> {
     let refused = |path: &Path| {
@@ -94,12 +108,13 @@ pub fn merge(
     };
     let shown = folder.path().display().to_string();
     let document = folder.document_of(study)?;
-    // Two who merge at once would take each other's temporary files away.
+    // Two who merge at once would both put tables into their places.
     let guard = File::open(folder.path().join("study.json")).map_err(refused(folder.path()))?;
     let _guarded = guard.lock();
+    finish_incoming(folder.path()).map_err(refused(folder.path()))?;
     let recorded = Recorded::read(folder).map_err(refused(folder.path()))?;
     let planned = planned(study, &recorded);
-    if let (Some(first), false) = (planned.missing.first(), partial) {
+    if let (Some(first), false) = (planned.missing.first(), options.partial) {
         return Err(MergeError::Incomplete {
             folder: shown,
             missing: planned.missing.len(),
@@ -111,7 +126,13 @@ pub fn merge(
         return Err(MergeError::Empty(shown));
     }
     let warnings = warnings(study, &planned, &recorded);
-    let mut tables = Tables::new(folder, csv);
+    let is_partial = !planned.missing.is_empty();
+    let mut tables = Tables {
+        incoming: Incoming::begin(folder.path()).map_err(refused(folder.path()))?,
+        csv: options.csv,
+        is_partial,
+        open: BTreeMap::new(),
+    };
     let mut results: Option<Frame> = None;
     let mut numbered = Numbered::default();
     let n = planned.runs.len();
@@ -146,23 +167,26 @@ pub fn merge(
     let mut keys = vec!["point".to_owned()];
     keys.extend(document.columns.iter().map(|column| column.name.clone()));
     let table = points(&results.expect("every run has results"), &keys);
-    tables
-        .write_whole("points", &table)
-        .map_err(refused(folder.path()))?;
-    tables.finish().map_err(refused(folder.path()))?;
-    let mut text = serde_json::to_string_pretty(&warnings).expect("plain data is JSON");
-    text.push('\n');
-    folder.write("warnings.json", text.as_bytes())?;
-    if planned.missing.is_empty() {
-        tidy(folder);
-    }
-    Ok(Merged {
+    let merged = Merged {
         points: numbered.next,
         runs: n,
         by_status: planned.by_status,
         warnings,
         table,
-    })
+    };
+    (|| {
+        tables.write_whole("points", &merged.table)?;
+        let mut text = serde_json::to_string_pretty(&merged.warnings).expect("plain data is JSON");
+        text.push('\n');
+        tables.incoming.write("warnings.json", text.as_bytes())?;
+        tables.finish(folder, &manifest(&merged)?)
+    })()
+    .map_err(refused(folder.path()))?;
+    if !is_partial {
+        // Nobody works on a study that is complete.
+        let _ = fs::remove_dir_all(folder.path().join("locks"));
+    }
+    Ok(merged)
 }
 
 /// Points are numbered in the order of the study, from 0.
@@ -241,51 +265,38 @@ fn warnings(study: &Study, planned: &Planned, recorded: &Recorded) -> Vec<String
     warnings
 }
 
-/// The merged tables while they are written, each under a temporary name.
-struct Tables<'a> {
-    folder: &'a StudyFolder,
+/// The merged tables while they are written.
+struct Tables {
+    incoming: Incoming,
     csv: bool,
+    is_partial: bool,
     open: BTreeMap<String, Open>,
 }
 
 struct Open {
     parquet: TableWriter<BufWriter<File>>,
     csv: Option<BufWriter<File>>,
-    /// Where it is written, and what it will be called.
-    files: Vec<(PathBuf, String)>,
     has_header: bool,
 }
 
-impl<'a> Tables<'a> {
-    fn new(folder: &'a StudyFolder, csv: bool) -> Tables<'a> {
-        Tables {
-            folder,
-            csv,
-            open: BTreeMap::new(),
-        }
-    }
-
-    fn temporary(&self, name: &str) -> PathBuf {
-        netloom_store::temporary(&self.folder.path().join(name))
-    }
-
+impl Tables {
     fn push(&mut self, name: &str, frame: &Frame) -> io::Result<()> {
+        let is_partial = self.is_partial;
         if !self.open.contains_key(name) {
-            let parquet = format!("{name}.parquet");
-            let path = self.temporary(&parquet);
-            let file = BufWriter::new(File::create(&path)?);
-            let mut open = Open {
-                parquet: TableWriter::new(file, frame)?,
-                csv: None,
-                files: vec![(path, parquet)],
+            let mut create = |ending: &str| {
+                let file = self
+                    .incoming
+                    .create(&table_file(name, ending, is_partial))?;
+                io::Result::Ok(BufWriter::new(file))
+            };
+            let open = Open {
+                parquet: TableWriter::new(create("parquet")?, frame)?,
+                csv: match self.csv || ALWAYS_CSV.contains(&name) {
+                    true => Some(create("csv")?),
+                    false => None,
+                },
                 has_header: false,
             };
-            if self.csv || ALWAYS_CSV.contains(&name) {
-                let csv = format!("{name}.csv");
-                let path = self.temporary(&csv);
-                open.csv = Some(BufWriter::new(File::create(&path)?));
-                open.files.push((path, csv));
-            }
             self.open.insert(name.to_owned(), open);
         }
         let open = self.open.get_mut(name).expect("it was just put there");
@@ -302,49 +313,33 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    fn write_whole(&self, name: &str, frame: &Frame) -> io::Result<()> {
-        let at = |ending: &str| self.folder.path().join(format!("{name}.{ending}"));
-        netloom_store::write_atomically(&at("csv"), frame.to_csv().as_bytes())?;
-        netloom_store::write_atomically(&at("parquet"), &to_parquet(frame))
+    fn write_whole(&mut self, name: &str, frame: &Frame) -> io::Result<()> {
+        let file = |ending| table_file(name, ending, self.is_partial);
+        let (csv, parquet) = (file("csv"), file("parquet"));
+        self.incoming.write(&csv, frame.to_csv().as_bytes())?;
+        self.incoming.write(&parquet, &to_parquet(frame))
     }
 
-    /// Ends all tables and gives them their names; tables that this merge does not write are taken away.
-    fn finish(self) -> io::Result<()> {
-        let mut files: Vec<(PathBuf, String)> = vec![];
-        for (_, open) in self.open {
+    /// Ends all tables and puts them into their places. Tables that this merge does not write leave; so do the report
+    /// and the figures, unless they were made from the same tables.
+    fn finish(mut self, folder: &StudyFolder, manifest: &str) -> io::Result<()> {
+        for open in std::mem::take(&mut self.open).into_values() {
             open.parquet.finish()?;
             if let Some(mut csv) = open.csv {
                 io::Write::flush(&mut csv)?;
             }
-            files.extend(open.files);
         }
-        for (path, name) in &files {
-            fs::rename(path, self.folder.path().join(name))?;
-        }
-        for (table, _) in TABLES {
-            for name in ["csv", "parquet"].map(|ending| format!("{table}.{ending}")) {
-                if !files.iter().any(|(_, written)| *written == name) {
-                    match fs::remove_file(self.folder.path().join(name)) {
-                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                        _ => {}
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Takes away what killed processes left; nobody works on a study that is complete.
-fn tidy(folder: &StudyFolder) {
-    let _ = fs::remove_dir_all(folder.path().join("locks"));
-    for place in [folder.path().to_owned(), folder.runs()] {
-        let entries = fs::read_dir(place).into_iter().flatten();
-        for entry in entries.filter_map(Result::ok) {
+        let mut leaves = vec![];
+        for entry in fs::read_dir(folder.path())?.filter_map(Result::ok) {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') && name.ends_with(".tmp") {
-                let _ = fs::remove_file(entry.path());
+            if is_table(&name) && !self.incoming.has(&name) {
+                leaves.push(name);
             }
         }
+        if !leaves.is_empty() || !self.incoming.is_unchanged()? {
+            leaves.extend(DRAWN.map(str::to_owned));
+        }
+        self.incoming.write("manifest.json", manifest.as_bytes())?;
+        self.incoming.finish(leaves)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Status {
 
 impl Status {
     pub(in super::super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let (folder, study) = opened(&self.folder)?;
+        let (folder, study) = opened(StudyFolder::open(&self.folder)?)?;
         let recorded = Recorded::read(&folder)?;
         let state = State::new(&study, &folder, &recorded)?;
         match self.format {
@@ -60,7 +60,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub(in super::super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
-        let (folder, study) = opened(&self.folder)?;
+        let (folder, study) = opened(StudyFolder::open(&self.folder)?)?;
         let mut recorded = Recorded::default();
         let is_terminal = std::io::stdout().is_terminal();
         loop {

@@ -9,7 +9,7 @@ use netloom_study::running::{Entry, Merged, StudyFolder, entries};
 use super::machine;
 
 /// The manifest as JSON. What all processes together took follows from their journals.
-pub(super) fn of(study: &Study, folder: &StudyFolder, merged: &Merged) -> anyhow::Result<String> {
+pub(super) fn of(study: &Study, folder: &StudyFolder, merged: &Merged) -> std::io::Result<String> {
     let mut hosts: Vec<String> = vec![];
     let (mut processes, mut run_seconds, mut packet_hops) = (0, 0.0, 0);
     for entry in entries(folder.path())? {

@@ -5,7 +5,7 @@ mod manifest;
 mod printed;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
 use netloom_results::Status as Verdict;
 use netloom_study::Study;
-use netloom_study::running::{self, Journal, Merged, Options, StudyFolder};
+use netloom_study::running::{self, Journal, MergeOptions, Merged, Options, StudyFolder};
 
 use super::load::{self, at_least_one};
 use super::output::Output;
@@ -139,7 +139,7 @@ impl Running<'_> {
     }
 
     fn merged(&self, output: &Output) -> anyhow::Result<Exit> {
-        let merged = merge(self.study, self.folder, false, false, output)?;
+        let merged = merge(self.study, self.folder, MergeOptions::default(), output)?;
         show(self.study, &merged, self.format, output)?;
         let here = self.folder.path().display();
         output.say(&format!("results in {here}; next: netloom report {here}"));
@@ -164,19 +164,16 @@ pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
 fn merge(
     study: &Study,
     folder: &StudyFolder,
-    partial: bool,
-    csv: bool,
+    options: MergeOptions,
     output: &Output,
 ) -> anyhow::Result<Merged> {
     let patience = Patience::new("putting runs together".to_owned(), output.quiet);
-    let merged = running::merge(study, folder, partial, csv, &mut |done, of| {
+    let manifest = |merged: &Merged| manifest::of(study, folder, merged);
+    let merged = running::merge(study, folder, options, &manifest, &mut |done, of| {
         patience.update(format!("put {done} of {of} runs together"));
     });
     drop(patience);
-    let merged = merged?;
-    let manifest = manifest::of(study, folder, &merged)?;
-    folder.write("manifest.json", manifest.as_bytes())?;
-    Ok(merged)
+    Ok(merged?)
 }
 
 fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyhow::Result<()> {
@@ -206,11 +203,10 @@ fn exit_of(worst: Option<Verdict>) -> Exit {
 }
 
 /// The study of a folder, as it was begun.
-fn opened(path: &Path) -> anyhow::Result<(StudyFolder, Study)> {
-    let folder = StudyFolder::open(path)?;
+fn opened(folder: StudyFolder) -> anyhow::Result<(StudyFolder, Study)> {
     let document = folder.document()?;
     let (text, inputs) = folder.study_text()?;
-    let name = path.join("study.toml").display().to_string();
+    let name = folder.path().join("study.toml").display().to_string();
     let opened = Study::open(&Request {
         directory: &inputs,
         force: true,
@@ -252,7 +248,7 @@ pub(crate) struct Resume {
 impl Resume {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
-        let (folder, study) = opened(&self.folder)?;
+        let (folder, study) = opened(StudyFolder::join(&self.folder)?)?;
         let running = Running {
             study: &study,
             folder: &folder,
@@ -271,7 +267,7 @@ impl Resume {
 pub(crate) struct Merge {
     /// The folder of the study.
     folder: PathBuf,
-    /// Merge what is there, even if runs are missing.
+    /// Merge what is there, even if runs are missing; the tables are then called NAME.partial.
     #[arg(long)]
     partial: bool,
     /// Write all tables as CSV too, not only results and points.
@@ -284,8 +280,12 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let (folder, study) = opened(&self.folder)?;
-        let merged = merge(&study, &folder, self.partial, self.csv, output)?;
+        let (folder, study) = opened(StudyFolder::join(&self.folder)?)?;
+        let options = MergeOptions {
+            partial: self.partial,
+            csv: self.csv,
+        };
+        let merged = merge(&study, &folder, options, output)?;
         show(&study, &merged, self.format, output)?;
         for warning in &merged.warnings {
             output.say(&format!("warning: {warning}"));

@@ -1,0 +1,156 @@
+//! A file is there whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::names::temporary;
+
+/// Writes a file under a temporary name beside it and renames it. Whoever is killed in between leaves a
+/// hidden file that nobody takes for a result; two processes that write the same file do not mix. A symbolic link or
+/// a device of that name is refused: it was not made by us, and leads who knows where.
+///
+/// # Errors
+/// If the system refuses.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    refuse_other(path)?;
+    let beside = temporary(path, "tmp");
+    let written = create_new(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        // A crash of the machine must not leave a renamed file without its content.
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&beside, path)?;
+        sync_folder_of(path)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// A file that was not there before, under whatever guise: a symbolic link of that name is an error.
+///
+/// # Errors
+/// If there is something, or the system refuses.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// A file to be locked: made if it is not there, never emptied, and no symbolic link.
+///
+/// # Errors
+/// If the system refuses.
+pub fn open_to_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).map_err(|error| match is_link(path) {
+        true => link(),
+        false => error,
+    })?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("there is something that is no file")),
+    }
+}
+
+/// Makes a folder and those above it; where it stands it must be a real one, and no symbolic link.
+///
+/// # Errors
+/// If the system refuses.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => Ok(()),
+        Ok(there) if there.is_symlink() => Err(link()),
+        Ok(_) => Err(io::Error::from(io::ErrorKind::NotADirectory)),
+        Err(_) => fs::create_dir_all(path),
+    }
+}
+
+/// A file may be written where there is none, or a plain one.
+pub(super) fn refuse_other(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_symlink() => Err(link()),
+        Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(there) if !there.is_file() => {
+            Err(io::Error::other("there is something that is no file"))
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes sure that the names in a folder survive a crash of the machine.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened as a file, and its names are safe without.
+    #[cfg(unix)]
+    match File::open(path)?.sync_all() {
+        // Some file systems cannot.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+        synced => synced?,
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// The same for the folder that a path is in.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => sync_folder(parent),
+        _ => sync_folder(Path::new(".")),
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink())
+}
+
+fn link() -> io::Error {
+    io::Error::other("it is a symbolic link, and results go to real files and folders only")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_refused_and_nothing_behind_them_changes() {
+        let place = std::env::temp_dir().join(format!("netloom-file-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(place.join("elsewhere")).unwrap();
+        let victim = place.join("victim");
+        fs::write(&victim, "precious").unwrap();
+        for to in [victim.as_path(), Path::new("nowhere")] {
+            let path = place.join("link");
+            symlink(to, &path).unwrap();
+            let refused = write_file(&path, b"results").unwrap_err();
+            assert!(refused.to_string().contains("symbolic link"), "{refused}");
+            assert!(open_to_lock(&path).is_err() && create_new(&path).is_err());
+            fs::remove_file(&path).unwrap();
+        }
+        let folder = place.join("folder");
+        symlink(place.join("elsewhere"), &folder).unwrap();
+        let refused = make_folder(&folder).unwrap_err();
+        assert!(refused.to_string().contains("symbolic link"), "{refused}");
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        let plain = place.join("plain");
+        write_file(&plain, b"old").unwrap();
+        write_file(&plain, b"new").unwrap();
+        assert_eq!(fs::read(&plain).unwrap(), b"new");
+        assert_eq!(
+            fs::read_dir(&place).unwrap().count(),
+            4,
+            "no temporary file stays"
+        );
+        fs::remove_dir_all(&place).unwrap();
+    }
+}

@@ -1,0 +1,272 @@
+//! A folder that appears at once: written beside the place where it will be, then exchanged with what is there.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::file::{create_new, make_folder, sync_folder, sync_folder_of};
+use super::lock::remove;
+use super::names::{inside, is_temporary, temporary};
+
+/// A folder that is not yet where it will be. Dropped before, it leaves nothing.
+#[derive(Debug)]
+pub struct Sibling {
+    target: PathBuf,
+    path: PathBuf,
+    is_kept: bool,
+}
+
+impl Sibling {
+    /// Begins a folder beside its place. That this can be done at the end is tried now.
+    ///
+    /// # Errors
+    /// If the system refuses, or if what is there could not be exchanged.
+    pub fn beside(target: &Path) -> io::Result<Sibling> {
+        if target.exists() {
+            refuse_fixed(target)?;
+        }
+        let path = temporary(target, "tmp");
+        fs::create_dir(&path)?;
+        let sibling = Sibling {
+            target: target.to_owned(),
+            path,
+            is_kept: false,
+        };
+        create_new(&sibling.path.join("tried"))?;
+        fs::remove_file(sibling.path.join("tried"))?;
+        Ok(sibling)
+    }
+
+    /// Makes a folder in it.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn make(&self, name: &str) -> io::Result<()> {
+        fs::create_dir(inside(&self.path, name)?)
+    }
+
+    /// Writes a file into it.
+    ///
+    /// # Errors
+    /// If the system refuses, or the name is none.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        write_synced(&inside(&self.path, name)?, bytes)
+    }
+
+    /// Writes a file below a folder in it, by a relative path whose parts are names.
+    ///
+    /// # Errors
+    /// If the system refuses, or a part is no name.
+    pub fn write_below(&self, name: &str, relative: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut path = inside(&self.path, name)?;
+        for part in relative {
+            make_folder(&path)?;
+            sync_folder_of(&path)?;
+            path = inside(&path, &part.to_string_lossy())?;
+        }
+        write_synced(&path, bytes)?;
+        sync_folder_of(&path)
+    }
+
+    /// Puts the folder into its place, if nothing or an empty folder is there; false if there is more.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn appear(&self) -> io::Result<bool> {
+        sync_folder(&self.path)?;
+        // An empty folder is replaced by the system, or is in its way.
+        #[cfg(not(unix))]
+        let _ = fs::remove_dir(&self.target);
+        match fs::rename(&self.path, &self.target) {
+            Ok(()) => sync_folder_of(&self.target).map(|()| true),
+            Err(_) if holds_something(&self.target) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts the folder into its place, whatever is there; that goes away.
+    ///
+    /// # Errors
+    /// If the system refuses; then the old folder is where it was.
+    pub fn replace(&self) -> io::Result<()> {
+        if self.appear()? {
+            return Ok(());
+        }
+        if exchange(&self.path, &self.target)? {
+            sync_folder_of(&self.target)?;
+        } else {
+            self.replace_in_two_steps()?;
+        }
+        // The old one, under our hidden name.
+        remove(&self.path)
+    }
+
+    /// Where two folders cannot be exchanged at once: whoever is killed in between leaves both beside each other, and
+    /// [`restore`] puts the old one back.
+    fn replace_in_two_steps(&self) -> io::Result<()> {
+        let old = temporary(&self.target, "old");
+        fs::rename(&self.target, &old)?;
+        if let Err(error) = fs::rename(&self.path, &self.target) {
+            fs::rename(&old, &self.target)?;
+            return Err(error);
+        }
+        sync_folder_of(&self.target)?;
+        remove(&old)
+    }
+
+    /// Leaves it where it is, until the next who has the folder alone.
+    pub(super) fn keep(mut self) -> PathBuf {
+        self.is_kept = true;
+        self.path.clone()
+    }
+}
+
+impl Drop for Sibling {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = remove(&self.path);
+        }
+    }
+}
+
+/// Takes away siblings that were left, and puts back a folder that was caught between two steps. Only for who has the
+/// folder alone.
+pub(super) fn restore(target: &Path) -> io::Result<()> {
+    let above = target.parent().unwrap_or(Path::new("."));
+    let mut left = vec![];
+    for entry in fs::read_dir(above)?.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_old = is_temporary(&name, Some(target), "old");
+        if is_old && fs::symlink_metadata(target).is_err() {
+            fs::rename(entry.path(), target)?;
+        } else if is_old || is_temporary(&name, Some(target), "tmp") {
+            left.push(entry.path());
+        }
+    }
+    left.iter().try_for_each(|path| remove(path))
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn holds_something(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Exchanges two folders at once; false if the file system cannot.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Exchanges two folders at once; not known here.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// A folder that cannot be exchanged for another one.
+fn refuse_fixed(target: &Path) -> io::Result<()> {
+    let here = std::env::current_dir().and_then(fs::canonicalize);
+    if here.is_ok_and(|here| here.starts_with(target)) {
+        return Err(io::Error::other(
+            "it is the folder that this command was started in, or above it, and would be exchanged for a new one; \
+             start it elsewhere or name a folder inside",
+        ));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let above = target.parent().map(fs::metadata).transpose()?;
+        if above.is_none_or(|above| fs::metadata(target).is_ok_and(|own| own.dev() != above.dev()))
+        {
+            return Err(io::Error::other(
+                "it is the root of a file system, which cannot be exchanged for a new folder; name a folder inside",
+            ));
+        }
+        rustix::fs::access(
+            target,
+            rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(name: &str) -> PathBuf {
+        let path =
+            std::env::temp_dir().join(format!("netloom-sibling-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.join("target")).unwrap();
+        fs::canonicalize(path).unwrap()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_folder_is_exchanged_whole_at_once_or_in_two_steps() {
+        let place = place("exchanged");
+        let target = place.join("target");
+        for in_two_steps in [false, true] {
+            fs::write(target.join("stale"), "old").unwrap();
+            let new = Sibling::beside(&target).unwrap();
+            new.write("fresh", b"new").unwrap();
+            assert!(new.write("../evil", b"").is_err());
+            match in_two_steps {
+                true => new.replace_in_two_steps().unwrap(),
+                false => new.replace().unwrap(),
+            }
+            drop(new);
+            assert_eq!(names(&target), ["fresh"]);
+            assert_eq!(names(&place), ["target"], "nothing is left beside it");
+        }
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
+    fn who_dies_between_two_steps_leaves_the_old_folder_to_be_put_back() {
+        let place = place("between");
+        let target = place.join("target");
+        fs::write(target.join("results"), "old").unwrap();
+        let new = Sibling::beside(&target).unwrap();
+        fs::rename(&target, temporary(&target, "old")).unwrap();
+        std::mem::forget(new);
+        restore(&target).unwrap();
+        assert_eq!(names(&place), ["target"]);
+        assert_eq!(fs::read(target.join("results")).unwrap(), b"old");
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
+    fn an_empty_folder_is_taken_and_a_full_one_only_replaced() {
+        let place = place("empty");
+        let target = place.join("target");
+        let one = Sibling::beside(&target).unwrap();
+        one.write("one", b"").unwrap();
+        let other = Sibling::beside(&target).unwrap();
+        assert!(one.appear().unwrap());
+        assert!(!other.appear().unwrap());
+        drop(other);
+        assert_eq!(names(&target), ["one"]);
+        assert_eq!(names(&place), ["target"]);
+        fs::remove_dir_all(&place).unwrap();
+    }
+}
