@@ -5,9 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use netloom_results::{
-    Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument, TABLES,
-};
+use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument};
 use netloom_store::{
     Incoming, RunFile, TableWriter, finish_incoming, is_table, points, table_file, to_parquet,
 };
