@@ -1,0 +1,571 @@
+//! Folders of results through the binary: whole or as they were, whoever is killed, comes second or lays traps.
+
+mod place;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use place::{Ended, Place};
+
+const SMALL: &str = "netloom = 1\nname = \"small\"\n\
+    [topology]\nkind = \"single-switch\"\nports = 4\n\
+    [[traffic]]\nname = \"bulk\"\nload = 0.4\n\
+    [measure]\nlength = \"60 us\"\nwarmup = \"4 us\"\ninterval = 0.9\n";
+
+/// Two points, one seed.
+fn study() -> String {
+    format!("{SMALL}[study.axes]\n\"traffic.0.load\" = [0.2, 0.4]\n").replace("\"small\"", "\"s\"")
+}
+
+/// Every file below a folder with its bytes, but for what differs between two times of the same.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            if std::fs::symlink_metadata(&path).unwrap().is_dir() {
+                open.push(path);
+            } else if !path.ends_with("manifest.json") {
+                let name = path.strip_prefix(folder).unwrap().to_owned();
+                found.insert(name, std::fs::read(&path).unwrap_or_default());
+            }
+        }
+    }
+    found
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// A run that would last for minutes and is at it.
+fn long_run(place: &Place, folder: &str) -> Child {
+    let arguments = [
+        "run",
+        "small.toml",
+        "--until",
+        "100s",
+        "-o",
+        folder,
+        "--progress",
+        "json",
+        "--overwrite",
+    ];
+    let mut child = place
+        .command(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut progress = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut progress, &mut line).unwrap();
+    assert!(line.contains("progress"), "{line}");
+    // It goes on when nobody reads.
+    std::thread::spawn(move || std::io::copy(&mut progress, &mut std::io::sink()));
+    child
+}
+
+#[test]
+fn a_second_process_on_a_folder_is_told_who_has_it() {
+    let place = Place::new("folders-two");
+    place.file("small.toml", SMALL);
+    place.run(&["run", "small.toml", "-o", "out"]).with(0);
+    let before = files(&place.0.join("out"));
+    let mut child = long_run(&place, "out");
+    for arguments in [
+        &["run", "small.toml", "-o", "out"][..],
+        &["run", "small.toml", "-o", "out", "--overwrite"],
+        &["report", "out"],
+        &["plot", "out"],
+    ] {
+        let refused = place.run(arguments).with(1);
+        let holder = format!("out is in use by process {}", child.id());
+        assert!(
+            refused.stderr.contains(&holder) && refused.stderr.contains("--until 100s"),
+            "{}",
+            refused.stderr
+        );
+    }
+    // Reading is free, and so is another folder.
+    place
+        .run(&["report", "out", "-o", "elsewhere.html"])
+        .with(0);
+    place.run(&["compare", "out", "out"]).with(0);
+    place.run(&["run", "small.toml", "-o", "other"]).with(0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(
+        files(&place.0.join("out")),
+        before,
+        "killed, it has changed nothing"
+    );
+    place.run(&["run", "small.toml", "-o", "out"]).with(0);
+    assert_eq!(
+        names(&place.0),
+        ["elsewhere.html", "other", "out", "small.toml"],
+        "and what it left beside the folder is gone"
+    );
+}
+
+#[test]
+fn of_two_that_overwrite_at_once_one_wins_whole() {
+    let place = Place::new("folders-race");
+    place.file("small.toml", SMALL);
+    let run = |seed: &str| {
+        let arguments = [
+            "run",
+            "small.toml",
+            "--seed",
+            seed,
+            "-o",
+            "out",
+            "--overwrite",
+        ];
+        let mut command = place.command(&arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut alone = vec![];
+    for seed in ["1", "2"] {
+        place
+            .run(&["run", "small.toml", "--seed", seed, "-o", seed])
+            .with(0);
+        alone.push(files(&place.0.join(seed)));
+    }
+    for _ in 0..6 {
+        for child in [run("1"), run("2")] {
+            let ended = child.wait_with_output().unwrap();
+            assert!(ended.status.success() || ended.status.code() == Some(1));
+        }
+        assert!(alone.contains(&files(&place.0.join("out"))));
+    }
+    assert_eq!(names(&place.0), ["1", "2", "out", "small.toml"]);
+}
+
+#[test]
+fn two_reproductions_at_once_do_not_forget_each_others_runs() {
+    let place = Place::new("folders-reproduce");
+    let arguments = [
+        "reproduce",
+        "000",
+        "--size",
+        "tiny",
+        "--scenario",
+        "S000-1",
+        "-o",
+        "out",
+        "--progress",
+        "none",
+        "-q",
+    ];
+    let start = || {
+        let mut command = place.command(&arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let all = [start(), start(), start()].map(|child| child.wait_with_output().unwrap());
+    assert!(all.iter().any(|ended| ended.status.success()));
+    for ended in all {
+        let ended = Ended::new(ended);
+        assert!(
+            ended.code == Some(0) || ended.stderr.contains("out is in use by process"),
+            "{}",
+            ended.stderr
+        );
+    }
+    place.run(&arguments).with(0);
+    let runs = names(&place.0.join("out/runs")).len();
+    let manifest: serde_json::Value =
+        serde_json::from_str(&place.read("out/manifest.json")).unwrap();
+    assert_eq!(manifest["runs"].as_u64(), Some(runs as u64));
+    assert_eq!(names(&place.0), ["out"]);
+    // What is no reproduction is not mixed with one, nor the other way round.
+    place.file("small.toml", SMALL);
+    place.run(&["run", "small.toml"]).with(0);
+    let mixed = ["reproduce", "000", "-o", "small.out", "--overwrite"];
+    assert!(place.run(&mixed).with(1).stderr.contains("results.json"));
+    let mixed = ["run", "small.toml", "-o", "out", "--overwrite"];
+    assert!(place.run(&mixed).with(1).stderr.contains("claims"));
+}
+
+#[test]
+fn an_old_report_and_old_figures_are_not_beside_new_results() {
+    let place = Place::new("folders-stale");
+    place.file("small.toml", SMALL);
+    place.run(&["run", "small.toml"]).with(0);
+    place.run(&["report", "small.out"]).with(0);
+    place.run(&["plot", "small.out"]).with(0);
+    let drawn = |folder: &str| {
+        ["report.html", "figures"].map(|name| place.0.join(folder).join(name).exists())
+    };
+    assert_eq!(drawn("small.out"), [true, true]);
+    let loaded = [
+        "run",
+        "small.toml",
+        "--set",
+        "traffic.load=0.3",
+        "--overwrite",
+    ];
+    place.run(&loaded).with(0);
+    assert_eq!(drawn("small.out"), [false, false]);
+    // Of a study: they stay while its tables are the same, and leave with them.
+    place.file("s.toml", &study());
+    place.run(&["run", "s.toml", "--shard", "1/2"]).with(0);
+    place.run(&["merge", "s.out", "--partial"]).with(0);
+    place.run(&["report", "s.out"]).with(0);
+    place.run(&["plot", "s.out"]).with(0);
+    place.run(&["merge", "s.out", "--partial"]).with(0);
+    assert_eq!(drawn("s.out"), [true, true]);
+    place.run(&["resume", "s.out"]).with(0);
+    assert_eq!(drawn("s.out"), [false, false]);
+}
+
+#[test]
+fn a_run_and_a_study_replace_each_other_whole_or_not_at_all() {
+    let place = Place::new("folders-kinds");
+    place.file("small.toml", SMALL).file("s.toml", &study());
+    let run = ["run", "small.toml", "-o", "run"];
+    let study = ["run", "s.toml", "-o", "study"];
+    place.run(&run).with(0);
+    place.run(&study).with(0);
+    let (of_run, of_study) = (files(&place.0.join("run")), names(&place.0.join("study")));
+    let over_study = ["run", "small.toml", "-o", "study"];
+    let refused = place.run(&over_study).with(1).stderr;
+    assert!(
+        refused.contains("study holds a study") && refused.contains("--overwrite"),
+        "{refused}"
+    );
+    let over_run = ["run", "s.toml", "-o", "run"];
+    let refused = place.run(&over_run).with(1).stderr;
+    assert!(refused.contains("run holds a single run"), "{refused}");
+    place
+        .run(&[&over_study[..], &["--overwrite"]].concat())
+        .with(0);
+    place
+        .run(&[&over_run[..], &["--overwrite"]].concat())
+        .with(0);
+    assert_eq!(files(&place.0.join("study")), of_run);
+    assert_eq!(names(&place.0.join("run")), of_study);
+    // What somebody else put there is not lost.
+    place
+        .file("run/notes.txt", "mine")
+        .file("study/notes.txt", "mine");
+    for (file, folder) in [
+        ("small.toml", "run"),
+        ("small.toml", "study"),
+        ("s.toml", "study"),
+    ] {
+        let over = ["run", file, "-o", folder, "--overwrite"];
+        let refused = place.run(&over).with(1).stderr;
+        assert!(refused.contains("notes.txt"), "{refused}");
+    }
+    assert_eq!(place.read("run/notes.txt"), "mine");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_anything_is_simulated() {
+    let place = Place::new("folders-unwritable");
+    place
+        .file("small.toml", SMALL)
+        .file("s.toml", &study())
+        .file("plain", "");
+    let long = "x".repeat(300);
+    let named = format!("name=\"{long}\"");
+    let began = Instant::now();
+    for arguments in [
+        &["-o", &long][..],
+        &["-o", "plain"],
+        &["-o", "plain/out"],
+        #[cfg(target_os = "linux")]
+        &["-o", "/proc/out"],
+        #[cfg(target_os = "linux")]
+        &["-o", "/proc"],
+        &["-o", "."],
+        &["--set", &named],
+    ] {
+        // Long enough that nobody would wait for it.
+        let run = [&["run", "small.toml", "--until", "100s"], arguments].concat();
+        let told = place.run(&run).with(1).stderr;
+        assert!(
+            told.contains("cannot write") || told.contains("holds"),
+            "{told}"
+        );
+        if !arguments.contains(&named.as_str()) {
+            let study = [
+                &["run", "s.toml", "--set", "measure.length=\"100s\""],
+                arguments,
+            ]
+            .concat();
+            let told = place.run(&study).with(1).stderr;
+            assert!(
+                told.contains("cannot write") || told.contains("holds"),
+                "{told}"
+            );
+            let paper = [&["reproduce", "000", "--size", "paper"], arguments].concat();
+            place.run(&paper).with(1);
+        }
+    }
+    assert!(began.elapsed() < Duration::from_secs(60));
+    assert_eq!(names(&place.0), ["plain", "s.toml", "small.toml"]);
+    // A name as long as the system takes is fine, though hidden ones are longer.
+    let longest = "y".repeat(255);
+    place.run(&["run", "small.toml", "-o", &longest]).with(0);
+    place
+        .run(&["run", "small.toml", "-o", &longest, "--overwrite"])
+        .with(0);
+    place.run(&["report", &longest]).with(0);
+    assert_eq!(names(&place.0).len(), 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_in_a_folder_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new("folders-links");
+    place
+        .file("small.toml", SMALL)
+        .file("s.toml", &study())
+        .file("victim", "precious");
+    std::fs::create_dir(place.0.join("elsewhere")).unwrap();
+    let link = |from: &str, to: &str| symlink(place.0.join(to), place.0.join(from)).unwrap();
+    let unlink = |name: &str| std::fs::remove_file(place.0.join(name)).unwrap();
+    let untouched = || {
+        assert_eq!(place.read("victim"), "precious");
+        assert!(names(&place.0.join("elsewhere")).is_empty());
+    };
+    // A run: names that a temporary or final file could have.
+    place.run(&["run", "small.toml"]).with(0);
+    for name in [".resolved.toml.tmp", "report.html"] {
+        link(&format!("small.out/{name}"), "victim");
+    }
+    place.run(&["run", "small.toml"]).with(0);
+    untouched();
+    // A report and figures.
+    for (name, to, command) in [
+        ("small.out/report.html", "victim", "report"),
+        ("small.out/figures", "elsewhere", "plot"),
+    ] {
+        link(name, to);
+        let refused = place.run(&[command, "small.out"]).with(1).stderr;
+        assert!(refused.contains("symbolic link"), "{refused}");
+        unlink(name);
+    }
+    place.run(&["plot", "small.out"]).with(0);
+    let figure = format!(
+        "small.out/figures/{}",
+        names(&place.0.join("small.out/figures"))[0]
+    );
+    unlink(&figure);
+    link(&figure, "victim");
+    let refused = place.run(&["plot", "small.out"]).with(1).stderr;
+    assert!(refused.contains("symbolic link"), "{refused}");
+    // The lock beside a folder.
+    link(".other.lock", "victim");
+    place.run(&["run", "small.toml", "-o", "other"]).with(1);
+    unlink(".other.lock");
+    untouched();
+    // A study: its runs, its journal, its locks, a table, the folder in which tables arrive.
+    place.run(&["run", "s.toml"]).with(0);
+    for inner in ["runs", "journal", "locks"] {
+        let _ = std::fs::rename(place.0.join("s.out").join(inner), place.0.join("aside"));
+        link(&format!("s.out/{inner}"), "elsewhere");
+        let refused = place.run(&["resume", "s.out"]).with(1).stderr;
+        assert!(refused.contains("symbolic link"), "{inner}: {refused}");
+        unlink(&format!("s.out/{inner}"));
+        let _ = std::fs::rename(place.0.join("aside"), place.0.join("s.out").join(inner));
+    }
+    unlink("s.out/results.csv");
+    link("s.out/results.csv", "victim");
+    let refused = place.run(&["merge", "s.out"]).with(1).stderr;
+    assert!(refused.contains("symbolic link"), "{refused}");
+    unlink("s.out/results.csv");
+    place.run(&["merge", "s.out"]).with(0);
+    untouched();
+    // A reproduction.
+    let paper = [
+        "reproduce",
+        "000",
+        "--size",
+        "tiny",
+        "--scenario",
+        "S000-1",
+        "-o",
+        "paper",
+        "-q",
+    ];
+    std::fs::create_dir_all(place.0.join("paper/runs")).unwrap();
+    link("paper/claims.txt", "victim");
+    let refused = place.run(&paper).with(1).stderr;
+    assert!(refused.contains("symbolic link"), "{refused}");
+    untouched();
+    // A user's own link to where results shall be is followed.
+    link("mine.out", "elsewhere");
+    place.run(&["run", "small.toml", "-o", "mine.out"]).with(0);
+    assert!(place.0.join("elsewhere/results.json").exists());
+    assert!(
+        std::fs::symlink_metadata(place.0.join("mine.out"))
+            .unwrap()
+            .is_symlink()
+    );
+}
+
+#[test]
+fn names_of_tables_in_run_files_are_not_paths() {
+    let place = Place::new("folders-names");
+    place.file("s.toml", &study());
+    place.run(&["run", "s.toml"]).with(0);
+    let runs = place.0.join("s.out/runs");
+    let file = runs.join(&names(&runs)[0]);
+    let whole = std::fs::read(&file).unwrap();
+    let absolute = place.0.join("absolute").display().to_string();
+    for evil in [
+        "../evil",
+        "../../evil",
+        &absolute,
+        "figures/evil",
+        "evil",
+        "",
+    ] {
+        let json = String::from_utf8(zstd::decode_all(&whole[..]).unwrap()).unwrap();
+        let json = json.replace("[\"links\",", &format!("[{},", serde_json::json!(evil)));
+        assert!(json.contains(evil) && !json.contains("[\"links\","));
+        std::fs::write(&file, zstd::encode_all(json.as_bytes(), 3).unwrap()).unwrap();
+        let before = names(&place.0.join("s.out"));
+        for command in ["merge", "resume"] {
+            let refused = place.run(&[command, "s.out"]).with(1).stderr;
+            assert!(
+                refused.contains("runs/") && refused.contains("table"),
+                "{refused}"
+            );
+        }
+        assert_eq!(names(&place.0), ["s.out", "s.toml"]);
+        let after = names(&place.0.join("s.out"));
+        assert!(
+            after
+                .iter()
+                .all(|name| before.contains(name) || name == "locks"),
+            "{after:?}"
+        );
+    }
+    std::fs::write(&file, whole).unwrap();
+    place.run(&["merge", "s.out"]).with(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_marked_in_every_file() {
+    let place = Place::new("folders-interrupted");
+    place.file("small.toml", SMALL);
+    let mut child = long_run(&place, "out");
+    std::thread::sleep(Duration::from_millis(300));
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for name in names(&place.0.join("out")) {
+        let is_marked = match name.as_str() {
+            // What was run and where it is drawn, which has nothing of the outcome.
+            "resolved.toml" | "layout.json" => true,
+            "results.json" | "manifest.json" => place
+                .read(&format!("out/{name}"))
+                .contains("\"interrupted\""),
+            name => name.ends_with(".partial.csv") || name.ends_with(".partial.parquet"),
+        };
+        assert!(is_marked, "{name}");
+    }
+    let report = place.run(&["report", "out"]).with(0);
+    assert!(
+        report.stderr.contains("interrupted with seed"),
+        "{}",
+        report.stderr
+    );
+    assert!(place.0.join("out/links.partial.parquet").exists());
+    // Run to its end it has whole tables only.
+    place
+        .run(&["run", "small.toml", "-o", "out", "--overwrite"])
+        .with(0);
+    assert!(
+        names(&place.0.join("out"))
+            .iter()
+            .all(|name| !name.contains("partial"))
+    );
+}
+
+#[test]
+fn tables_of_a_study_that_lacks_runs_are_called_partial() {
+    let place = Place::new("folders-partial");
+    place.file("s.toml", &study());
+    place.run(&["run", "s.toml", "--shard", "1/2"]).with(0);
+    place.run(&["merge", "s.out", "--partial"]).with(0);
+    let tables = || {
+        let names = names(&place.0.join("s.out")).into_iter();
+        let is_table = |name: &String| name.ends_with(".csv") || name.ends_with(".parquet");
+        names.filter(is_table).collect::<Vec<_>>()
+    };
+    assert!(tables().len() >= 6 && tables().iter().all(|name| name.contains(".partial.")));
+    place.run(&["report", "s.out"]).with(0);
+    place.run(&["compare", "s.out", "s.out"]).with(0);
+    place.run(&["resume", "s.out"]).with(0);
+    assert!(
+        tables().iter().all(|name| !name.contains(".partial.")),
+        "{:?}",
+        tables()
+    );
+}
+
+#[test]
+fn a_merge_that_was_cut_off_is_told_and_finished() {
+    let place = Place::new("folders-cut-off");
+    place.file("s.toml", &study());
+    place.run(&["run", "s.toml"]).with(0);
+    let whole = files(&place.0.join("s.out"));
+    // As if killed between promising new tables and putting the second of them into its place.
+    let incoming = place.0.join("s.out/incoming");
+    std::fs::create_dir(&incoming).unwrap();
+    let moved = incoming.join("results.csv");
+    std::fs::rename(place.0.join("s.out/results.csv"), &moved).unwrap();
+    place.file("s.out/results.csv", "stale");
+    place.file("s.out/links.csv", "stale");
+    place.file("s.out/report.html", "stale");
+    let list =
+        "{\"arrives\":[\"points.csv\",\"results.csv\"],\"leaves\":[\"links.csv\",\"report.html\"]}";
+    place.file("s.out/incoming/incoming.json", list);
+    let arguments: [&[&str]; 2] = [&["compare", "s.out", "s.out"], &["plot", "s.out", "--list"]];
+    for arguments in arguments {
+        let told = place.run(arguments);
+        assert!(
+            told.code != Some(0) && told.stderr.contains("netloom merge s.out"),
+            "{}",
+            told.stderr
+        );
+    }
+    place.run(&["status", "s.out"]).with(0);
+    place.run(&["merge", "s.out"]).with(0);
+    assert_eq!(files(&place.0.join("s.out")), whole);
+}
+
+#[test]
+fn a_journal_that_is_no_text_stops_nobody() {
+    let place = Place::new("folders-journal");
+    place.file("s.toml", &study());
+    place.run(&["run", "s.toml"]).with(0);
+    std::fs::write(
+        place.0.join("s.out/journal/broken.jsonl"),
+        b"\xff\xfe\n{\"event\"",
+    )
+    .unwrap();
+    std::fs::create_dir(place.0.join("s.out/journal/folder")).unwrap();
+    for command in ["status", "resume", "merge"] {
+        place.run(&[command, "s.out"]).with(0);
+    }
+}
