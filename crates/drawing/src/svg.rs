@@ -1,4 +1,8 @@
 //! A layout as SVG that stands alone or inside a page.
+//!
+//! Colours are attributes of what they colour, so that a program which knows no style sheets, or not all of CSS, draws
+//! the same picture (converters, office programs). The style sheet holds only what a browser may lay over that: the
+//! dark colours of a reader who wants them, and what the pointer does.
 
 use std::fmt::Write;
 
@@ -40,8 +44,9 @@ const MARGIN: f64 = 16.0;
 pub fn svg(layout: &Layout, style: &Style) -> String {
     let width = layout.width_px.max(NARROWEST);
     let shift = (width - layout.width_px) / 2.0;
+    let tones = Tones::of(style.scheme);
     let mut foot = String::new();
-    let legend_height = legend(&mut foot, layout, width, layout.height_px);
+    let legend_height = legend(&mut foot, layout, width, &tones);
     let mut y = layout.height_px + legend_height;
     let words = caption(layout, style);
     for line in words.iter().flat_map(|w| wrapped(w, width - 2.0 * MARGIN)) {
@@ -49,7 +54,7 @@ pub fn svg(layout: &Layout, style: &Style) -> String {
         let line = escaped(&line);
         let _ = writeln!(
             foot,
-            r#"<text class="caption" x="{MARGIN}" y="{y}">{line}</text>"#
+            r#"<text class="caption" x="{MARGIN}" y="{y}" font-size="{CAPTION}">{line}</text>"#
         );
     }
     let height = y + MARGIN;
@@ -58,28 +63,32 @@ pub fn svg(layout: &Layout, style: &Style) -> String {
     let about = escaped(&words.join(" "));
     let _ = writeln!(
         text,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" class="netloom-fabric" role="img" aria-label="{about}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" style="max-width:100%;height:auto">"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="netloom-fabric" role="img" aria-label="{about}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" style="max-width:100%;height:auto" font-family="{FAMILY}" fill="{}">"#,
+        tones.ink
     );
     let _ = writeln!(text, "<style>{}</style>", sheet(layout, style));
     let _ = writeln!(
         text,
-        r#"<rect class="ground" width="{width}" height="{height}"/>"#
+        r#"<rect class="ground" width="{width}" height="{height}" fill="{}"/>"#,
+        tones.ground
     );
     let _ = writeln!(text, r#"<g transform="translate({shift},0)">"#);
     let pen = pen(layout);
+    text.push_str("<g fill=\"none\" stroke-linecap=\"round\">\n");
     for kind in [EdgeKind::Host, EdgeKind::Fabric] {
         for edge in layout.edges.iter().filter(|e| e.kind == kind) {
-            draw_edge(&mut text, layout, edge, pen);
+            draw_edge(&mut text, layout, edge, pen, &tones);
         }
     }
+    text.push_str("</g>\n");
     for node in &layout.nodes {
-        draw_node(&mut text, node);
+        draw_node(&mut text, node, &tones);
     }
     for label in layout.edges.iter().filter_map(|e| e.label.as_ref()) {
-        draw_label(&mut text, label, "count");
+        draw_label(&mut text, label, "count", &tones);
     }
     for label in &layout.labels {
-        draw_label(&mut text, label, "beside");
+        draw_label(&mut text, label, "beside", &tones);
     }
     text.push_str("</g>\n");
     text.push_str(&foot);
@@ -102,7 +111,7 @@ fn class_of(layout: &Layout, edge: &Edge) -> usize {
     layout.link_classes.iter().position(same).unwrap_or(0)
 }
 
-fn draw_edge(text: &mut String, layout: &Layout, edge: &Edge, pen: f64) {
+fn draw_edge(text: &mut String, layout: &Layout, edge: &Edge, pen: f64, tones: &Tones) {
     let ports = |port: fn(&crate::Cable) -> Option<u16>| {
         let ports: Vec<String> = edge
             .cables
@@ -117,7 +126,8 @@ fn draw_edge(text: &mut String, layout: &Layout, edge: &Edge, pen: f64) {
     let class = class_of(layout, edge);
     let _ = write!(
         text,
-        r#"<g class="edge class-{class}" data-from="{from}" data-to="{to}" data-from-ports="{out}" data-to-ports="{back}"><title>{}</title>"#,
+        r#"<g class="edge class-{class}"{} data-from="{from}" data-to="{to}" data-from-ports="{out}" data-to-ports="{back}"><title>{}</title>"#,
+        tones.line(class),
         escaped(&edge_words(edge))
     );
     let width = match edge.kind {
@@ -132,13 +142,13 @@ fn draw_edge(text: &mut String, layout: &Layout, edge: &Edge, pen: f64) {
         }
     }
     let around = if edge.lines_px.len() > 1 {
-        " around"
+        r#" stroke-dasharray="5 4""#
     } else {
         ""
     };
     let _ = writeln!(
         text,
-        r#"<path class="line{around}" stroke-width="{width}" d="{path}"/></g>"#
+        r#"<path class="line" stroke-width="{width}"{around} d="{path}"/></g>"#
     );
 }
 
@@ -160,7 +170,7 @@ fn edge_words(edge: &Edge) -> String {
     format!("{ends}: {n}, {}", edge.link_class)
 }
 
-fn draw_node(text: &mut String, node: &Node) {
+fn draw_node(text: &mut String, node: &Node, tones: &Tones) {
     let (class, words) = match node.kind {
         NodeKind::Switch => ("switch", node.name.clone()),
         NodeKind::Nic => ("nic", node.name.clone()),
@@ -176,9 +186,14 @@ fn draw_node(text: &mut String, node: &Node) {
     let (w, h) = (node.width_px, node.height_px);
     let name = escaped(&node.name);
     let words = escaped(&words);
+    let look = match class {
+        "switch" => format!(r#"fill="{}" stroke="{}""#, tones.switch, tones.ink),
+        "nics" => format!(r#"fill="{}" stroke="{}""#, tones.ground, tones.nic),
+        _ => format!(r#"fill="{}""#, tones.nic),
+    };
     let _ = write!(
         text,
-        r#"<g class="{class}" data-name="{name}"><title>{words}</title>"#
+        r#"<g class="{class}" {look} data-name="{name}"><title>{words}</title>"#
     );
     let _ = match node.kind {
         NodeKind::Nic => writeln!(
@@ -197,11 +212,11 @@ fn draw_node(text: &mut String, node: &Node) {
         ),
     };
     if let Some(label) = &node.label {
-        draw_label(text, label, "name");
+        draw_label(text, label, "name", tones);
     }
 }
 
-fn draw_label(text: &mut String, label: &Label, class: &str) {
+fn draw_label(text: &mut String, label: &Label, class: &str, tones: &Tones) {
     let anchor = match label.anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
@@ -212,10 +227,20 @@ fn draw_label(text: &mut String, label: &Label, class: &str) {
         true => format!(r#" transform="rotate(90 {x} {y})""#),
         false => String::new(),
     };
+    let look = match class {
+        "beside" => format!(r#" fill="{}""#, tones.quiet),
+        "count" => format!(
+            r#" stroke="{}" stroke-width="3" paint-order="stroke""#,
+            tones.ground
+        ),
+        _ => String::new(),
+    };
+    // Letters are centred by hand: not every program knows `dominant-baseline`.
+    let base = y + 0.35 * size;
     let words = escaped(&label.text);
     let _ = writeln!(
         text,
-        r#"<text class="{class}" x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}" dominant-baseline="central"{turn}>{words}</text>"#
+        r#"<text class="{class}"{look} x="{x}" y="{base:.1}" font-size="{size}" text-anchor="{anchor}"{turn}>{words}</text>"#
     );
 }
 
@@ -241,7 +266,8 @@ fn caption(layout: &Layout, style: &Style) -> Vec<String> {
 }
 
 /// The classes of cables that are drawn, with their numbers; returns its height.
-fn legend(text: &mut String, layout: &Layout, width: f64, top: f64) -> f64 {
+fn legend(text: &mut String, layout: &Layout, width: f64, tones: &Tones) -> f64 {
+    let top = layout.height_px;
     let mut counts = vec![0u32; layout.link_classes.len()];
     for edge in &layout.edges {
         counts[class_of(layout, edge)] += edge.n_cables;
@@ -264,7 +290,8 @@ fn legend(text: &mut String, layout: &Layout, width: f64, top: f64) -> f64 {
         }
         let _ = writeln!(
             text,
-            r#"<g class="edge class-{class}"><path class="line" stroke-width="2.5" d="M{x:.1} {y:.1}h22"/></g><text class="caption" x="{:.1}" y="{:.1}">{}</text>"#,
+            r#"<g class="edge class-{class}"{}><path class="line" stroke-width="2.5" d="M{x:.1} {y:.1}h22"/></g><text class="caption" x="{:.1}" y="{:.1}" font-size="{CAPTION}">{}</text>"#,
+            tones.line(class),
             x + 28.0,
             y + 4.0,
             escaped(&words)
@@ -290,74 +317,97 @@ fn wrapped(text: &str, width: f64) -> Vec<String> {
     lines
 }
 
+/// The colours of a scheme.
+struct Tones {
+    is_dark: bool,
+    ground: &'static str,
+    ink: &'static str,
+    quiet: &'static str,
+    switch: &'static str,
+    nic: &'static str,
+}
+
+const LIGHT: Tones = Tones {
+    is_dark: false,
+    ground: "#ffffff",
+    ink: "#1f2328",
+    quiet: "#57606a",
+    switch: "#eef2f6",
+    nic: "#57606a",
+};
+const DARK: Tones = Tones {
+    is_dark: true,
+    ground: "#0d1117",
+    ink: "#e6edf3",
+    quiet: "#9da7b3",
+    switch: "#21262d",
+    nic: "#9da7b3",
+};
+
+impl Tones {
+    /// What stands in the attributes.
+    fn of(scheme: Scheme) -> Tones {
+        match scheme {
+            Scheme::Auto | Scheme::Light => LIGHT,
+            Scheme::Dark => DARK,
+        }
+    }
+
+    fn class(&self, class: usize) -> &'static str {
+        let (ink, _) = palette::of_class(class);
+        if self.is_dark { ink.dark } else { ink.light }
+    }
+
+    /// The attributes of the cables of a class.
+    fn line(&self, class: usize) -> String {
+        let dashes = match palette::of_class(class).1 {
+            "" => String::new(),
+            dashes => format!(r#" stroke-dasharray="{dashes}""#),
+        };
+        format!(r#" stroke="{}"{dashes}"#, self.class(class))
+    }
+}
+
+/// Families of letters, the first that is there.
+const FAMILY: &str =
+    "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', 'DejaVu Sans', sans-serif";
+
 /// The style sheet; all its names are below the picture's own class, so that a page is not touched.
 fn sheet(layout: &Layout, style: &Style) -> String {
-    struct Tones {
-        ground: &'static str,
-        ink: &'static str,
-        quiet: &'static str,
-        switch: &'static str,
-        nic: &'static str,
-    }
-    const LIGHT: Tones = Tones {
-        ground: "#ffffff",
-        ink: "#1f2328",
-        quiet: "#57606a",
-        switch: "#eef2f6",
-        nic: "#57606a",
-    };
-    const DARK: Tones = Tones {
-        ground: "#0d1117",
-        ink: "#e6edf3",
-        quiet: "#9da7b3",
-        switch: "#21262d",
-        nic: "#9da7b3",
-    };
-    let variables = |tones: &Tones, is_dark: bool| {
-        let mut text = format!(
-            "--ground:{};--ink:{};--quiet:{};--switch:{};--nic:{};",
-            tones.ground, tones.ink, tones.quiet, tones.switch, tones.nic
-        );
-        for class in 0..layout.link_classes.len() {
-            let (ink, _) = palette::of_class(class);
-            let colour = if is_dark { ink.dark } else { ink.light };
-            let _ = write!(text, "--class-{class}:{colour};");
-        }
-        text
-    };
-    let (light, dark) = (variables(&LIGHT, false), variables(&DARK, true));
-    let mut text = match style.scheme {
-        Scheme::Auto => format!(
-            ".netloom-fabric{{{light}}}@media(prefers-color-scheme:dark){{.netloom-fabric{{{dark}}}}}"
-        ),
-        Scheme::Light => format!(".netloom-fabric{{{light}}}"),
-        Scheme::Dark => format!(".netloom-fabric{{{dark}}}"),
-    };
-    text.push_str(
-        ".netloom-fabric{font-family:system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif}\
-         .netloom-fabric .ground{fill:var(--ground)}\
-         .netloom-fabric text{fill:var(--ink);pointer-events:none}\
-         .netloom-fabric .caption{font-size:12px}\
-         .netloom-fabric .beside{fill:var(--quiet)}\
-         .netloom-fabric .count{stroke:var(--ground);stroke-width:3px;paint-order:stroke}\
-         .netloom-fabric .switch rect{fill:var(--switch);stroke:var(--ink);stroke-width:1}\
-         .netloom-fabric .nics rect{fill:var(--ground);stroke:var(--nic);stroke-width:1}\
-         .netloom-fabric .nic circle{fill:var(--nic)}\
-         .netloom-fabric .line{fill:none;stroke-linecap:round}\
-         .netloom-fabric .around{stroke-dasharray:5 4}\
-         .netloom-fabric .edge:hover .line{stroke-width:4}",
+    let mut text = String::from(
+        ".netloom-fabric text{pointer-events:none}.netloom-fabric .edge:hover .line{stroke-width:4}",
     );
-    for class in 0..layout.link_classes.len() {
-        let (_, dashes) = palette::of_class(class);
-        let dashes = match dashes {
-            "" => String::new(),
-            dashes => format!(";stroke-dasharray:{dashes}"),
-        };
-        let _ = write!(
-            text,
-            ".netloom-fabric .class-{class} .line{{stroke:var(--class-{class}){dashes}}}"
-        );
+    if style.scheme != Scheme::Auto {
+        return text;
     }
+    let Tones {
+        ground,
+        ink,
+        quiet,
+        switch,
+        nic,
+        ..
+    } = DARK;
+    let mut rules = vec![
+        ("", format!("fill:{ink}")),
+        (".ground", format!("fill:{ground}")),
+        (".beside", format!("fill:{quiet}")),
+        (".count", format!("stroke:{ground}")),
+        (".switch", format!("fill:{switch};stroke:{ink}")),
+        (".nics", format!("fill:{ground};stroke:{nic}")),
+        (".nic", format!("fill:{nic}")),
+    ];
+    let classes: Vec<String> = (0..layout.link_classes.len())
+        .map(|class| format!(".class-{class}"))
+        .collect();
+    for (class, name) in classes.iter().enumerate() {
+        rules.push((name, format!("stroke:{}", DARK.class(class))));
+    }
+    text.push_str("@media(prefers-color-scheme:dark){");
+    for (name, rule) in rules {
+        let _ = write!(text, ".netloom-fabric {name}{{{rule}}}");
+    }
+    text.push('}');
     text
 }
 

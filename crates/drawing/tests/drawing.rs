@@ -460,8 +460,34 @@ fn light_and_dark_are_chosen_by_the_reader_or_by_the_style() {
     };
     assert!(with(Scheme::Auto).contains("prefers-color-scheme:dark"));
     let (light, dark) = (with(Scheme::Light), with(Scheme::Dark));
-    assert!(light.contains("--ground:#ffffff") && !light.contains("--ground:#0d1117"));
-    assert!(dark.contains("--ground:#0d1117") && !dark.contains("--ground:#ffffff"));
+    let (white, black) = (r##"fill="#ffffff""##, r##"fill="#0d1117""##);
+    assert!(light.contains(white) && !light.contains("#0d1117"));
+    assert!(dark.contains(black) && !dark.contains("#ffffff"));
+}
+
+/// Converters and office programs know no custom properties, and some no style sheets at all.
+#[test]
+fn colours_are_there_without_a_style_sheet() {
+    for (name, topology) in fabrics() {
+        let text = svg(&layout(&topology), &Style::default());
+        assert!(!text.contains("var("), "{name}");
+        let (before, after) = text.split_once("<style>").unwrap();
+        let (_, after) = after.split_once("</style>").unwrap();
+        let bare = format!("{before}{after}");
+        for (class, look) in [
+            ("ground", r##"fill="#ffffff""##),
+            ("switch", r##"fill="#eef2f6" stroke="#1f2328""##),
+            ("edge class-0", r##"stroke="#8a8f98""##),
+        ] {
+            let class = format!("class=\"{class}\"");
+            let tags = bare.split('<').filter(|tag| tag.contains(&class));
+            let tags: Vec<&str> = tags.collect();
+            assert!(!tags.is_empty(), "{name}: {class}");
+            for tag in tags {
+                assert!(tag.contains(look), "{name}: {tag}");
+            }
+        }
+    }
 }
 
 #[test]
