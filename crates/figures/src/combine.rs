@@ -1,13 +1,23 @@
-//! Several folders as one: a further axis, `folder`, tells them apart, so that every figure lays them over
-//! each other.
+//! Several folders as one, so that every figure lays them over each other.
+//!
+//! A further axis tells them apart: their names. Single runs that differ in one quantity only have that quantity as
+//! their axis, as a study of it would have; it takes three of them to see a course.
 
 use netloom_results::{Collection, Datum, Frame, FrameColumn, Kind, Values};
 
-/// The axis that tells folders apart.
+use crate::differing::{Differing, differing};
+
+/// The axes that tell folders apart: studies, and single runs.
 pub(crate) const FOLDER: &str = "folder";
+pub(crate) const RUN: &str = "run";
+
+/// A label longer than this is no label.
+const LABEL: usize = 32;
+/// Fewer runs than this are compared side by side, whatever they differ in.
+const COURSE: usize = 3;
 
 /// What each folder is called: by the name of its experiment if that is enough.
-pub(crate) fn labels(collections: &[Collection]) -> Vec<String> {
+pub fn names(collections: &[Collection]) -> Vec<String> {
     let last = |collection: &Collection| {
         let folder = collection.folder.trim_end_matches(['/', '\\']);
         let part = folder.rsplit(['/', '\\']).next().unwrap_or(folder);
@@ -31,16 +41,84 @@ pub(crate) fn labels(collections: &[Collection]) -> Vec<String> {
         .collect()
 }
 
+/// The same with what tells the folders apart, where that is short: `loaded (load 0.8)`.
+pub fn labels(collections: &[Collection]) -> Vec<String> {
+    let names = names(collections);
+    let found = differing(collections);
+    if found.is_empty() || found.len() > 2 {
+        return names;
+    }
+    let with = |(at, name): (usize, &String)| {
+        let values = found.iter().map(|one| match one.values[at].as_deref() {
+            Some(text) if text.starts_with('"') => one.value(at).to_owned(),
+            _ => format!("{} {}", one.word(), one.value(at)),
+        });
+        format!("{name} ({})", values.collect::<Vec<_>>().join(", "))
+    };
+    let long: Vec<String> = names.iter().enumerate().map(with).collect();
+    match long.iter().all(|label| label.chars().count() <= LABEL) {
+        true => long,
+        false => names,
+    }
+}
+
+/// The one quantity in which single runs differ, if they are a study of it.
+fn course(collections: &[Collection]) -> Option<(String, Vec<Datum>)> {
+    let is_single = |collection: &Collection| collection.axes.is_empty();
+    if collections.len() < COURSE || !collections.iter().all(is_single) {
+        return None;
+    }
+    let found = differing(collections);
+    let [one] = found.as_slice() else {
+        return None;
+    };
+    // Seeds are no quantity: nothing is more at a higher one.
+    if one.word().ends_with("seed") {
+        return None;
+    }
+    let values = (0..collections.len()).map(|at| datum(one, at));
+    let values: Vec<Datum> = values.collect::<Option<_>>()?;
+    let texts: std::collections::BTreeSet<String> = values.iter().map(Datum::to_string).collect();
+    (texts.len() == values.len()).then(|| (one.key.clone(), values))
+}
+
+/// A number, or a quantity as text.
+fn datum(one: &Differing, at: usize) -> Option<Datum> {
+    let text = one.values[at].as_deref()?;
+    match text.parse::<f64>() {
+        Ok(number) => Some(Datum::Number(number)),
+        Err(_) if text.starts_with('"') => {
+            let is_quantity = one.value(at).starts_with(|c: char| c.is_ascii_digit());
+            is_quantity.then(|| Datum::Text(one.value(at).to_owned()))
+        }
+        Err(_) => None,
+    }
+}
+
+/// What tells folders apart: the axis, and the value of each.
+fn axis(collections: &[Collection]) -> (String, Vec<Datum>) {
+    if let Some(course) = course(collections) {
+        return course;
+    }
+    let is_single = |collection: &Collection| collection.axes.is_empty();
+    let axis = match collections.iter().all(is_single) {
+        true => RUN,
+        false => FOLDER,
+    };
+    let labels = labels(collections).into_iter();
+    (axis.to_owned(), labels.map(Datum::Text).collect())
+}
+
 /// One collection of several; a single one is itself.
-pub(crate) fn combine(collections: &[Collection]) -> Collection {
+pub fn combine(collections: &[Collection]) -> Collection {
     if let [only] = collections {
         return only.clone();
     }
-    let labels = labels(collections);
+    let (axis, values) = axis(collections);
     let mut whole = Collection {
-        name: labels.join(", "),
+        name: names(collections).join(", "),
         about: String::new(),
-        axes: vec![FOLDER.to_owned()],
+        axes: vec![axis.clone()],
         ..Collection::default()
     };
     for axis in collections.iter().flat_map(|collection| &collection.axes) {
@@ -62,17 +140,17 @@ pub(crate) fn combine(collections: &[Collection]) -> Collection {
     for name in names {
         let parts: Vec<Part<'_>> = collections
             .iter()
-            .zip(&labels)
+            .zip(&values)
             .zip(&offsets)
-            .filter_map(|((collection, label), offset)| {
+            .filter_map(|((collection, value), offset)| {
                 Some(Part {
                     frame: collection.table(name)?,
-                    label,
+                    value,
                     offset: *offset,
                 })
             })
             .collect();
-        whole.tables.insert(name.clone(), stacked(&parts));
+        whole.tables.insert(name.clone(), stacked(&axis, &parts));
     }
     let layouts: Vec<_> = collections.iter().map(|c| c.layout.as_ref()).collect();
     if layouts.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -95,21 +173,25 @@ fn n_points(collection: &Collection) -> u64 {
 
 struct Part<'a> {
     frame: &'a Frame,
-    label: &'a str,
+    /// Its value on the axis that tells folders apart.
+    value: &'a Datum,
     /// What is added to its points so that they differ from those of other folders.
     offset: u64,
 }
 
 /// Tables below each other, with every column that one of them has.
-fn stacked(parts: &[Part<'_>]) -> Frame {
+fn stacked(axis: &str, parts: &[Part<'_>]) -> Frame {
     let empty = |name: &str, kind: Kind| FrameColumn {
         name: name.to_owned(),
         unit: String::new(),
         meaning: String::new(),
         values: Values::new(kind),
     };
-    let mut columns: Vec<FrameColumn> =
-        vec![empty("point", Kind::Whole), empty(FOLDER, Kind::Text)];
+    let is_number = parts
+        .iter()
+        .all(|part| matches!(part.value, Datum::Number(_)));
+    let kind = if is_number { Kind::Number } else { Kind::Text };
+    let mut columns: Vec<FrameColumn> = vec![empty("point", Kind::Whole), empty(axis, kind)];
     for part in parts {
         for column in &part.frame.columns {
             let kind = column.values.kind();
@@ -133,7 +215,7 @@ fn stacked(parts: &[Part<'_>]) -> Frame {
         for line in 0..part.frame.len() {
             for column in &mut columns {
                 let datum = match column.name.as_str() {
-                    FOLDER => Datum::Text(part.label.to_owned()),
+                    name if name == axis => part.value.clone(),
                     name => part
                         .frame
                         .column(name)
@@ -213,5 +295,46 @@ mod tests {
             let all: Vec<Collection> = folders.iter().map(|(f, n)| of(f, n)).collect();
             assert_eq!(labels(&all), expected);
         }
+    }
+
+    fn runs(loads: &[f64]) -> Vec<Collection> {
+        let run = |(n, load): (usize, &f64)| {
+            let point = collection(
+                &format!("{n}.out"),
+                "tree",
+                "class",
+                Values::Whole(vec![Some(0)]),
+            );
+            Collection {
+                axes: vec![],
+                experiment: format!("[[traffic]]\nload = {load}\n"),
+                ..point
+            }
+        };
+        loads.iter().enumerate().map(run).collect()
+    }
+
+    #[test]
+    fn what_tells_two_runs_apart_stands_in_their_labels() {
+        let both = combine(&runs(&[0.5, 0.8]));
+        assert_eq!(both.axes, ["run"]);
+        insta::assert_snapshot!(both.tables["points"].to_csv(), @"
+        point,run,class
+        0,0 (load 0.5),0
+        1,1 (load 0.8),0
+        ");
+    }
+
+    #[test]
+    fn runs_that_differ_in_one_quantity_are_a_study_of_it() {
+        let whole = combine(&runs(&[0.5, 0.8, 0.6]));
+        assert_eq!(whole.axes, ["traffic.load"]);
+        insta::assert_snapshot!(whole.tables["points"].to_csv(), @"
+        point,traffic.load,class
+        0,0.5,0
+        1,0.8,0
+        2,0.6,0
+        ");
+        assert_eq!(combine(&runs(&[0.5, 0.8, 0.8])).axes, ["run"]);
     }
 }

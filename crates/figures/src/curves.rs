@@ -1,4 +1,4 @@
-//! What was measured against load: latency, delivered load, jitter, fairness.
+//! What was measured at every point: latency, delivered load, jitter, fairness.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,24 @@ use netloom_results::half_width_of;
 use crate::axis::{Quantity, fitted};
 use crate::columns::{Numbers, PointOf};
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Reference, Scale};
-use crate::study::{Study, category_axis, lines_of_scope, mark};
+use crate::statistics;
+use crate::study::{Study, lines_of_scope, mark};
 use crate::style::Style;
 
 /// A figure over all points.
 struct Curve {
     id: &'static str,
+    /// What is shown; along what, the study knows.
     title: &'static str,
     /// The column of `points`.
     metric: &'static str,
     label: &'static str,
     quantity: Quantity,
     what: What,
-    /// Whether values beyond saturation mean nothing, so that lines end at the first such point.
+    /// Whether values beyond saturation mean nothing, so that lines along the load end at the first such point.
     ends_at_saturation: bool,
-    /// Whether the x axis is what this very scope offered, with the line of equality.
-    against_offered: bool,
+    /// Whether along the load the x axis is what this very scope offered, with the line of equality: the title then.
+    against_offered: Option<&'static str>,
     caption: &'static str,
 }
 
@@ -38,68 +40,68 @@ enum What {
 const CURVES: &[Curve] = &[
     Curve {
         id: "latency",
-        title: "Mean latency against load",
+        title: "Mean latency",
         metric: "latency_mean_ns",
         label: "Mean latency",
         quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: true,
-        against_offered: false,
+        against_offered: None,
         caption: "Mean message latency, from creation to the last flit",
     },
     Curve {
         id: "latency-p99",
-        title: "Latency of the slowest 1 % against load",
+        title: "Latency of the slowest 1 %",
         metric: "latency_p99_ns",
         label: "99 % latency",
         quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: true,
-        against_offered: false,
+        against_offered: None,
         caption: "99 % quantile of message latency",
     },
     Curve {
         id: "throughput",
-        title: "Delivered against offered load",
+        title: "Delivered load",
         metric: "delivered_load",
         label: "Delivered load",
         quantity: Quantity::Load,
         what: What::Total,
         ends_at_saturation: false,
-        against_offered: true,
+        against_offered: Some("Delivered against offered load"),
         caption: "What NICs received, against what the workloads created",
     },
     Curve {
         id: "throughput-by-class",
-        title: "Delivered against offered load of each class",
+        title: "Delivered load of each class",
         metric: "delivered_load",
         label: "Delivered load",
         quantity: Quantity::Load,
         what: What::SeveralGroups,
         ends_at_saturation: false,
-        against_offered: true,
+        against_offered: Some("Delivered against offered load of each class"),
         caption: "What NICs received of a class, against what it offered",
     },
     Curve {
         id: "jitter",
-        title: "Jitter against load",
+        title: "Jitter",
         metric: "jitter_mean_ns",
         label: "Mean jitter",
         quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: true,
-        against_offered: false,
+        against_offered: None,
         caption: "Mean change of latency between consecutive messages at a receiver",
     },
     Curve {
         id: "fairness",
-        title: "Fairness against load",
+        title: "Fairness",
         metric: "fairness_jain",
         label: "Jain's index",
         quantity: Quantity::Index,
         what: What::Total,
         ends_at_saturation: false,
-        against_offered: false,
+        against_offered: None,
         caption: "Jain's index of what NICs injected: 1 if all injected the same",
     },
 ];
@@ -109,13 +111,18 @@ const PANELS: usize = 12;
 
 pub(crate) fn curves(study: &Study<'_>) -> Vec<Figure> {
     let mut figures = vec![];
-    if study.is_sweep() {
-        for curve in CURVES {
-            figures.extend(over_points(study, curve));
-        }
+    if study.is_side_by_side() {
+        figures.extend(statistics::by_point(study, &statistics::LATENCIES));
+        figures.extend(statistics::by_point(study, &statistics::LOADS));
+        let others = CURVES
+            .iter()
+            .filter(|curve| !statistics::shows(curve.metric));
+        figures.extend(others.flat_map(|curve| over_points(study, curve)));
+    } else if study.is_sweep() {
+        figures.extend(CURVES.iter().flat_map(|curve| over_points(study, curve)));
     } else {
-        figures.extend(by_class(study, &LATENCIES));
-        figures.extend(by_class(study, &LOADS));
+        figures.extend(statistics::by_class(study, &statistics::LATENCIES));
+        figures.extend(statistics::by_class(study, &statistics::LOADS));
     }
     figures
 }
@@ -148,7 +155,7 @@ fn values(study: &Study<'_>, curve: &Curve) -> Option<BTreeMap<(usize, usize, us
         let Some(y) = metric.get(line) else {
             continue;
         };
-        let x = match offered.filter(|_| curve.against_offered && study.is_numeric) {
+        let x = match offered.filter(|_| curve.against_offered.is_some() && study.is_load) {
             Some(offered) => offered.get(line)?,
             None => point.x,
         };
@@ -167,7 +174,7 @@ fn values(study: &Study<'_>, curve: &Curve) -> Option<BTreeMap<(usize, usize, us
     }
     for points in found.values_mut() {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        if curve.ends_at_saturation && study.is_numeric {
+        if curve.ends_at_saturation && study.is_load {
             let first = points
                 .iter()
                 .position(|point| point.mark == Mark::Saturated);
@@ -186,11 +193,12 @@ fn over_points(study: &Study<'_>, curve: &Curve) -> Vec<Figure> {
         return vec![];
     };
     let seen = found.values().flatten();
-    let calm = |point: &&Point| !curve.ends_at_saturation || point.mark != Mark::Saturated;
-    let ends = |p: &Point| [p.y, p.high.unwrap_or(p.y)];
-    let mut shown: Vec<f64> = seen.clone().filter(calm).flat_map(ends).collect();
+    let ends = curve.ends_at_saturation && study.is_load;
+    let calm = |point: &&Point| !ends || point.mark != Mark::Saturated;
+    let reach = |p: &Point| [p.y, p.high.unwrap_or(p.y)];
+    let mut shown: Vec<f64> = seen.clone().filter(calm).flat_map(reach).collect();
     if shown.is_empty() {
-        shown = seen.flat_map(ends).collect();
+        shown = seen.flat_map(reach).collect();
     }
     let y = fitted(curve.label, curve.quantity, shown.into_iter());
     for point in found.values_mut().flatten() {
@@ -199,11 +207,12 @@ fn over_points(study: &Study<'_>, curve: &Curve) -> Vec<Figure> {
         point.high = point.high.map(|high| high / y.divisor);
     }
     let mut x = study.x.clone();
-    if curve.against_offered && study.is_numeric {
+    let against_offered = curve.against_offered.filter(|_| study.is_load);
+    if against_offered.is_some() {
         let xs = found.values().flatten().map(|point| point.x);
         x = fitted("Offered load", Quantity::Load, xs).axis;
     }
-    let reference = (curve.against_offered && study.is_numeric).then(|| {
+    let reference = against_offered.map(|_| {
         let end = x.high.min(y.axis.high);
         Reference {
             label: "delivered = offered".to_owned(),
@@ -276,7 +285,7 @@ fn over_points(study: &Study<'_>, curve: &Curve) -> Vec<Figure> {
     };
     let figure = Figure {
         id: curve.id.to_owned(),
-        title: curve.title.to_owned(),
+        title: against_offered.map_or_else(|| study.titled(curve.title), str::to_owned),
         caption: String::new(),
         x,
         y: y.axis,
@@ -333,11 +342,12 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
         };
     }
     if figure.has_mark(Mark::Saturated) {
-        caption += match curve.ends_at_saturation && study.is_numeric {
-            true => {
+        caption += match (curve.ends_at_saturation, study.is_load) {
+            (true, true) => {
                 " Lines end at the first saturated load (hollow), where latency grows with the length of the run."
             }
-            false => " Hollow points are saturated.",
+            (true, false) => statistics::SATURATED,
+            (false, _) => " Hollow points are saturated.",
         };
     }
     if figure.has_mark(Mark::NotConverged) {
@@ -376,115 +386,4 @@ impl BatchIntervals {
     fn get(&self, point: u64, group: usize) -> Option<f64> {
         self.0.get(&(point, group)).copied()
     }
-}
-
-/// What one point says about every class.
-struct ByClass {
-    id: &'static str,
-    title: &'static str,
-    caption: &'static str,
-    label: &'static str,
-    quantity: Quantity,
-    metrics: &'static [(&'static str, &'static str)],
-}
-
-const LATENCIES: ByClass = ByClass {
-    id: "latency-by-class",
-    title: "Latency of each class",
-    caption: "Message latency, from creation to the last flit: mean and quantiles.",
-    label: "Latency",
-    quantity: Quantity::Time,
-    metrics: &[
-        ("mean", "latency_mean_ns"),
-        ("median", "latency_p50_ns"),
-        ("99 %", "latency_p99_ns"),
-        ("99.9 %", "latency_p999_ns"),
-    ],
-};
-
-const LOADS: ByClass = ByClass {
-    id: "load-by-class",
-    title: "Offered and delivered load of each class",
-    caption: "What the workloads created and what NICs received.",
-    label: "Load",
-    quantity: Quantity::Load,
-    metrics: &[("offered", "offered_load"), ("delivered", "delivered_load")],
-};
-
-fn by_class(study: &Study<'_>, figure: &ByClass) -> Option<Figure> {
-    let table = study.table;
-    let groups = study.groups.reader(table);
-    let lines = lines_of_scope(table, study.groups.scope());
-    let mut series: Vec<Line> = vec![];
-    for (n, (name, metric)) in figure.metrics.iter().enumerate() {
-        let Some(column) = Numbers::of(table, metric) else {
-            continue;
-        };
-        let half = Numbers::of(table, &half_width_of(metric));
-        let mut points: Vec<Point> = vec![];
-        for &line in &lines {
-            let Some((group, y)) = groups.get(line).zip(column.get(line)) else {
-                continue;
-            };
-            let half = half.and_then(|half| half.get(line));
-            points.push(Point {
-                x: group as f64,
-                y,
-                low: half.map(|half| (y - half).max(0.0)),
-                high: half.map(|half| y + half),
-                mark: mark(table, line),
-            });
-        }
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        if !points.is_empty() {
-            series.push(Line {
-                name: (*name).to_owned(),
-                style: Style::nth(n),
-                joined: false,
-                marked: true,
-                points,
-            });
-        }
-    }
-    let all = series.iter().flat_map(|line| {
-        line.points
-            .iter()
-            .flat_map(|p| [p.y, p.high.unwrap_or(p.y)])
-    });
-    let y = fitted(
-        figure.label,
-        figure.quantity,
-        all.collect::<Vec<_>>().into_iter(),
-    );
-    if series.is_empty() {
-        return None;
-    }
-    for point in series.iter_mut().flat_map(|line| &mut line.points) {
-        point.y /= y.divisor;
-        point.low = point.low.map(|low| low / y.divisor);
-        point.high = point.high.map(|high| high / y.divisor);
-    }
-    let panel = Panel {
-        title: String::new(),
-        chart: Chart::Lines(series),
-        references: vec![],
-    };
-    let mut made = Figure {
-        id: figure.id.to_owned(),
-        title: figure.title.to_owned(),
-        caption: figure.caption.to_owned(),
-        x: category_axis("", study.groups.names.clone()),
-        y: y.axis,
-        series: "statistic".to_owned(),
-        heat: None,
-        panels: vec![panel],
-        columns: None,
-    };
-    if made.has_mark(Mark::Saturated) {
-        made.caption += " Hollow points are of saturated classes.";
-    }
-    if made.has_mark(Mark::NotConverged) {
-        made.caption += " Pale points are less exact than asked.";
-    }
-    Some(made)
 }

@@ -39,7 +39,7 @@ impl<'s, 'c> Details<'s, 'c> {
     }
 
     /// Classes are compared within a point; where there is one class, series are compared at one load; where
-    /// there is one series, loads are.
+    /// there is one series, loads are. A few points with names are compared for each class.
     pub(crate) fn arranged(&self, found: &ByPoint) -> Arranged {
         let study = self.study;
         let line = |name: String, style: Style, number: u64, group: usize| {
@@ -59,7 +59,16 @@ impl<'s, 'c> Details<'s, 'c> {
         let mut panels: Vec<(String, Vec<Line>)> = vec![];
         let series;
         let mut columns = None;
-        if n_groups > 1 {
+        if n_groups > 1 && study.is_side_by_side() {
+            for (group, name) in study.groups.names.iter().enumerate() {
+                let of = |(n, point): (usize, &StudyPoint)| {
+                    line(study.x_text(point.x), Style::nth(n), point.number, group)
+                };
+                let lines = self.points.iter().enumerate().filter_map(of);
+                panels.push((name.clone(), lines.collect()));
+            }
+            series = study.x.label.clone();
+        } else if n_groups > 1 {
             for point in &self.points {
                 let of = |group: usize| {
                     let name = study.groups.names[group].clone();

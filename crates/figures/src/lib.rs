@@ -4,10 +4,13 @@
 //! written from it, and so is whatever else draws it. This crate knows no simulator.
 
 mod axis;
+mod chosen;
 mod columns;
+mod combine;
 mod csv;
 mod curves;
 mod detail;
+mod differing;
 mod distribution;
 mod gradient;
 mod hosts;
@@ -19,7 +22,9 @@ mod model;
 mod of_csv;
 mod over_time;
 mod pgfplots;
+mod places;
 mod spread;
+mod statistics;
 mod study;
 mod style;
 mod svg;
@@ -29,7 +34,10 @@ mod synthetic;
 mod tests;
 mod ticks;
 
+pub use chosen::{Choice, NoSuch, chosen};
+pub use combine::{combine, labels, names};
 pub use csv::csv;
+pub use differing::{Differing, differing};
 pub use model::{
     Axis, BoxPlot, Cell, Chart, Figure, Gauge, LegendEntry, Line, Map, MapLink, Mark, Panel, Place,
     Point, Reference, Scale,

@@ -177,7 +177,7 @@ impl<'a> Links<'a> {
         })
     }
 
-    /// Mean use by kind against load, one panel per series.
+    /// Mean use by kind along the x axis, one panel per series.
     fn by_load(&self, study: &Study<'_>) -> Option<Figure> {
         if !study.is_sweep() {
             return None;
@@ -203,11 +203,7 @@ impl<'a> Links<'a> {
                 value: sum / *n as f64,
             });
         }
-        let names = places.values().map(|x| {
-            let text = study.x_text(*x);
-            let number = text.rsplit(' ').next().unwrap_or("").to_owned();
-            if study.is_numeric { number } else { text }
-        });
+        let names = places.values().map(|x| study.x_value(*x));
         let mut x = category_axis(&study.x.label, names.collect());
         if study.is_numeric {
             x.unit.clone_from(&study.x.unit);
@@ -218,7 +214,7 @@ impl<'a> Links<'a> {
             references: vec![],
         });
         Some(heat(
-            ("link-use-by-load", "Use of links against load"),
+            ("link-use-by-load", &study.titled("Use of links")),
             "Mean share of the time in which links of a kind sent, over links and seeds."
                 .to_owned(),
             x,

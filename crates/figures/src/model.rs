@@ -252,6 +252,32 @@ impl Figure {
         entries
     }
 
+    /// Another name for whatever is called so: an axis, a series, a panel, a category.
+    pub fn rename(&mut self, old: &str, new: &str) {
+        let change = |text: &mut String| {
+            if text == old {
+                new.clone_into(text);
+            }
+        };
+        change(&mut self.series);
+        for axis in [&mut self.x, &mut self.y] {
+            change(&mut axis.label);
+            if let Scale::Category(names) = &mut axis.scale {
+                names.iter_mut().for_each(change);
+            }
+        }
+        for panel in &mut self.panels {
+            change(&mut panel.title);
+            match &mut panel.chart {
+                Chart::Lines(lines) | Chart::Steps(lines) => {
+                    lines.iter_mut().for_each(|line| change(&mut line.name));
+                }
+                Chart::Boxes(boxes) => boxes.iter_mut().for_each(|own| change(&mut own.name)),
+                Chart::Heat(_) | Chart::Map(_) => {}
+            }
+        }
+    }
+
     /// Whether some point is marked so.
     pub fn has_mark(&self, mark: Mark) -> bool {
         let charts = self.panels.iter().map(|panel| &panel.chart);

@@ -1,15 +1,17 @@
 //! What the points of a folder have in common and where they differ: the x axis, the series, the panels.
 //!
-//! The load axis is the axis whose name ends in `load`, or the only numeric one. The other axes and the variants
-//! become series, and panels where series would be too many. Where there is no numeric axis, the points
-//! themselves stand side by side.
+//! To the right runs the load, else the quantity with most values, else the names with most values, side by side: an
+//! axis that was not varied says nothing. The other axes and the variants become series, and panels where series
+//! would be too many.
 
 use std::collections::BTreeMap;
 
 use netloom_results::{Collection, Frame};
 
 use crate::columns::{Numbers, PointOf, text, words};
+use crate::combine::{FOLDER, RUN};
 use crate::model::{Axis, Mark, Scale};
+use crate::places::Places;
 use crate::style::Style;
 use crate::ticks::{round_ends, round_log_ends, tick_text};
 
@@ -22,8 +24,14 @@ pub(crate) struct Study<'a> {
     pub(crate) table: &'a Frame,
     /// What runs to the right in figures over all points.
     pub(crate) x: Axis,
+    /// The axis it is.
+    pub(crate) x_name: String,
+    /// The same in a title: `load`, `input buffer`, `arbiter`.
+    x_word: String,
     /// Whether that is a quantity, so that points may be joined.
     pub(crate) is_numeric: bool,
+    /// Whether that is the load: beyond saturation there is more of the same.
+    pub(crate) is_load: bool,
     /// Values of the axes that tell panels apart; one empty text if there are none.
     pub(crate) facets: Vec<String>,
     /// Values of the axes that tell series apart; one empty text if there are none.
@@ -166,19 +174,24 @@ impl<'a> Study<'a> {
             .iter()
             .filter(|name| table.column(name).is_some());
         let names: Vec<&str> = names.map(String::as_str).collect();
-        let x_name = load_axis(table, &totals, &names);
+        let x_name = x_name(table, &totals, &names);
         let kept = independent(table, &totals, &names, x_name);
         let (facet_axes, series_axes) = arranged(table, &totals, &kept);
+        let places = x_name.and_then(|name| Places::of(table, name));
         let mut facets = vec![];
         let mut series = vec![];
+        let mut categories = vec![];
         let mut xs = vec![];
         let point_of = PointOf::new(table);
         let mut points = BTreeMap::new();
         for &line in &totals {
             let number = point_of.get(line);
-            let x = match x_name.and_then(|name| Numbers::of(table, name)) {
-                Some(column) => column.get(line)?,
-                None => 0.0,
+            let x = match (&places, x_name) {
+                (Some(places), _) => places.values[line]?,
+                (None, Some(name)) => {
+                    numbered(&mut categories, joined(table, line, &[name])) as f64
+                }
+                (None, None) => 0.0,
             };
             let point = StudyPoint {
                 number,
@@ -190,32 +203,24 @@ impl<'a> Study<'a> {
             xs.push(x);
             points.insert(number, point);
         }
-        let mut series_title = series_axes.join(", ");
-        let x = match x_name {
-            Some(name) => x_axis(table, name, first, &xs),
-            None => {
-                // The points stand side by side, each with its name.
-                let all: Vec<&str> = kept.clone();
-                let mut categories = vec![];
-                for &line in &totals {
-                    let category = numbered(&mut categories, joined(table, line, &all));
-                    if let Some(point) = points.get_mut(&point_of.get(line)) {
-                        (point.x, point.facet, point.series) = (category as f64, 0, 0);
-                    }
-                }
-                (facets, series) = (vec![String::new()], vec![String::new()]);
-                series_title = String::new();
-                category_axis(&all.join(", "), categories)
-            }
+        let name = x_name.unwrap_or_default();
+        let x = match &places {
+            Some(places) => x_axis(table, name, first, &xs, &places.unit),
+            // Names of folders need no word for what they are.
+            None if [FOLDER, RUN].contains(&name) => category_axis("", categories),
+            None => category_axis(name, categories),
         };
         Some(Study {
             collection,
             table,
             x,
-            is_numeric: x_name.is_some(),
+            x_name: name.to_owned(),
+            x_word: word_of(name),
+            is_numeric: places.is_some(),
+            is_load: places.is_some() && name.ends_with("load"),
             facets,
             series,
-            series_title,
+            series_title: series_axes.join(", "),
             groups: Groups::new(table),
             points,
         })
@@ -234,13 +239,36 @@ impl<'a> Study<'a> {
 
     /// The name of a point's place along the x axis: `load 0.5`.
     pub(crate) fn x_text(&self, x: f64) -> String {
+        let value = self.x_value(x);
+        match &self.x.scale {
+            Scale::Category(_) => value,
+            _ if self.is_load || self.x.unit.is_empty() => format!("{} {value}", self.x_word),
+            _ => format!("{} {value} {}", self.x_word, self.x.unit),
+        }
+    }
+
+    /// The same without its word and unit: `0.5`.
+    pub(crate) fn x_value(&self, x: f64) -> String {
         match &self.x.scale {
             Scale::Category(names) => names.get(x as usize).cloned().unwrap_or_default(),
-            _ => {
-                let word = self.x.label.rsplit(['.', ' ']).next().unwrap_or("");
-                format!("{word} {}", tick_text((x * 1e9).round() / 1e9))
-            }
+            _ => tick_text((x * 1e9).round() / 1e9),
         }
+    }
+
+    /// A title that says along what something is shown.
+    pub(crate) fn titled(&self, what: &str) -> String {
+        match (self.is_numeric, self.x_word.as_str()) {
+            (true, word) => format!("{what} against {word}"),
+            (false, word) if [FOLDER, RUN].contains(&word) => format!("{what} of each {word}"),
+            (false, word) => format!("{what} by {word}"),
+        }
+    }
+
+    /// Whether the points are few and have but names, so that they are compared one by one.
+    pub(crate) fn is_side_by_side(&self) -> bool {
+        let is_plain = self.series.len() == 1 && self.facets.len() == 1;
+        let n = self.points.len();
+        !self.is_numeric && is_plain && n > 1 && n <= SERIES_IN_A_PANEL
     }
 
     /// The name of a series with its panel, without its place along the x axis.
@@ -315,31 +343,32 @@ impl<'a> Study<'a> {
     }
 }
 
-/// The axis that runs to the right.
-fn load_axis<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n str> {
-    let numeric = names
+/// The axis that runs to the right, of those with several values: the load, else a quantity, else names.
+fn x_name<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n str> {
+    let is_quantity = |name: &str| {
+        Places::of(table, name)
+            .is_some_and(|places| lines.iter().all(|&line| places.values[line].is_some()))
+    };
+    // Of several, the one with most values; the first of those, and folders last: they tell series apart.
+    let rank = |name: &str| {
+        let kind = match is_quantity(name) {
+            true if name.ends_with("load") => 2,
+            true => 1,
+            false => 0,
+        };
+        (kind, distinct(table, lines, &[name]), name != FOLDER)
+    };
+    let varied = names
         .iter()
         .copied()
-        .filter(|name| Numbers::of(table, name).is_some());
-    let numeric: Vec<&str> = numeric.collect();
-    let loads = numeric
-        .iter()
-        .copied()
-        .filter(|name| name.ends_with("load"));
-    // Of several loads, the one with most values; the first of those.
-    let loads: Vec<&str> = loads.collect();
-    let most = loads
-        .iter()
-        .map(|name| distinct(table, lines, &[name]))
-        .max();
-    let load = loads
-        .into_iter()
-        .find(|name| Some(distinct(table, lines, &[name])) == most);
-    match numeric.as_slice() {
-        _ if load.is_some() => load,
-        [only] => Some(only),
-        _ => None,
-    }
+        .filter(|name| distinct(table, lines, &[name]) > 1);
+    varied.rev().max_by_key(|name| rank(name))
+}
+
+/// What an axis is called in a title: the last word of its path, without what every such path ends in.
+pub(crate) fn word_of(axis: &str) -> String {
+    let mut words = axis.rsplit('.').filter(|word| *word != "kind");
+    words.next().unwrap_or(axis).replace('-', " ")
 }
 
 /// The other axes, without those that say nothing that others have not said: axes that step together, or have one value.
@@ -406,7 +435,8 @@ fn numbered(list: &mut Vec<String>, text: String) -> usize {
         })
 }
 
-fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64]) -> Axis {
+/// An axis on which all these places along a quantity are seen.
+pub(crate) fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64], unit: &str) -> Axis {
     let value = |name: &str| Numbers::of(table, name).and_then(|column| column.get(first));
     // The load of one class is not that of the fabric.
     let is_whole = value(name)
@@ -418,7 +448,6 @@ fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64]) -> Axis {
     } else {
         name
     };
-    let unit = table.column(name).map_or("", |column| column.unit.as_str());
     let unit = if is_load && unit.is_empty() {
         "fraction"
     } else {

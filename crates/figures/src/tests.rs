@@ -4,7 +4,7 @@ use netloom_results::{Collection, Datum, Frame, FrameColumn, Values};
 use serde_json::json;
 
 use crate::synthetic::Synthetic;
-use crate::{Chart, Figure, Line, Mark, Scale, figures};
+use crate::{Chart, Choice, Figure, Line, Mark, Scale, chosen, combine, figures};
 
 fn ids(figures: &[Figure]) -> Vec<&str> {
     figures.iter().map(|figure| figure.id.as_str()).collect()
@@ -320,15 +320,152 @@ fn text_axes_alone_stand_side_by_side() {
     study.loads.clear();
     let figures = figures(&study.collection());
     let latency = find(&figures, "latency");
+    assert_eq!(latency.title, "Latency by arbiter");
     assert_eq!(latency.x.categories(), study.arbiters);
-    assert_eq!(names(lines(latency, 0)), study.classes);
+    assert_eq!(titles(latency), study.classes);
+    assert_eq!(
+        names(lines(latency, 0)),
+        ["mean", "median", "99 %", "99.9 %"]
+    );
     assert!(
         lines(latency, 0)
             .iter()
             .all(|line| !line.joined && line.points.len() == 3)
     );
     assert!(find(&figures, "throughput").panels[0].references.is_empty());
-    assert_eq!(titles(find(&figures, "latency-cdf")), study.arbiters);
+    let cdf = find(&figures, "latency-cdf");
+    assert_eq!(titles(cdf), study.classes);
+    assert_eq!(names(lines(cdf, 0)), study.arbiters);
+}
+
+/// What `netloom run x.toml` and `netloom run x.toml --set traffic.load=0.99 -o loaded.out` leave.
+fn two_runs() -> Vec<Collection> {
+    let run = |folder: &str, load: f64| {
+        let study = Synthetic {
+            classes: vec!["bulk"],
+            loads: vec![load],
+            arbiters: vec![],
+            seeds: 1,
+        };
+        Collection {
+            folder: format!("{folder}.out"),
+            axes: vec![],
+            experiment: format!("[[traffic]]\nname = \"bulk\"\nload = {load}\n"),
+            ..study.collection()
+        }
+    };
+    vec![run("calm", 0.5), run("loaded", 0.99)]
+}
+
+#[test]
+fn two_runs_are_drawn_side_by_side_and_the_saturated_one_too() {
+    let both = ["calm (load 0.5)", "loaded (load 0.99)"];
+    let figures = figures(&combine(&two_runs()));
+    let said = figures.iter().map(|figure| (&figure.id, &figure.title));
+    for (id, title) in said {
+        assert!(!title.contains("against"), "{id}: {title}");
+    }
+    let latency = find(&figures, "latency");
+    assert_eq!(latency.title, "Latency of each run");
+    assert_eq!(latency.x.categories(), both);
+    for line in lines(latency, 0) {
+        let marks: Vec<Mark> = line.points.iter().map(|point| point.mark).collect();
+        assert_eq!(marks, [Mark::Ok, Mark::Saturated], "{}", line.name);
+        for point in &line.points {
+            assert!(
+                point.y <= latency.y.high,
+                "{} is seen: {point:?}",
+                line.name
+            );
+        }
+    }
+    assert!(latency.caption.contains("Hollow"), "{}", latency.caption);
+    for id in ["latency-cdf", "latency-ccdf", "delivered-over-time"] {
+        assert_eq!(names(lines(find(&figures, id), 0)), both, "{id}");
+    }
+}
+
+#[test]
+fn a_quantity_with_a_unit_is_an_axis() {
+    let mut study = Synthetic::large();
+    (study.loads, study.seeds) = (vec![0.5], 1);
+    // Three arbiters, each with four buffers.
+    let mut whole: Option<Collection> = None;
+    for buffer in [16, 32, 64, 128] {
+        let text = move |_: &Frame, _: usize| Datum::Text(format!("{buffer} KiB"));
+        let one = with_axis(study.collection(), "switch.input-buffer", text);
+        let one = renumbered(one, buffer);
+        match &mut whole {
+            None => whole = Some(one),
+            Some(whole) => {
+                for (name, frame) in &mut whole.tables {
+                    frame.append(&one.tables[name]);
+                }
+            }
+        }
+    }
+    let figures = figures(&whole.unwrap());
+    let latency = find(&figures, "latency");
+    assert_eq!(latency.title, "Mean latency against input buffer");
+    assert_eq!(latency.x.title(), "switch.input-buffer (KiB)");
+    assert_eq!(names(lines(latency, 0)), study.arbiters);
+    let xs: Vec<f64> = lines(latency, 0)[0].points.iter().map(|p| p.x).collect();
+    assert_eq!(xs, [16.0, 32.0, 64.0, 128.0]);
+    let throughput = find(&figures, "throughput");
+    assert_eq!(throughput.title, "Delivered load against input buffer");
+    assert!(throughput.panels[0].references.is_empty());
+}
+
+#[test]
+fn a_figure_of_ones_own_choice() {
+    let study = Synthetic::large();
+    let collection = study.collection();
+    let choice = |x: &str, y: &str, by: &str, class: &str| {
+        let some = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let choice = Choice {
+            x: some(x),
+            y: y.to_owned(),
+            by: some(by),
+            class: some(class),
+        };
+        chosen(&collection, &choice)
+    };
+    // The usual axis, arbiters as series, one class.
+    let figure = choice("", "p99", "", "bulk 1").unwrap();
+    assert_eq!(figure.id, "latency-p99-ns-by-traffic-load");
+    assert_eq!(figure.title, "99 % latency against load");
+    assert_eq!(names(lines(&figure, 0)), study.arbiters);
+    assert_eq!((figure.panels.len(), figure.y.unit.as_str()), (1, "µs"));
+    // Classes as series, arbiters as panels.
+    let figure = choice("traffic.load", "latency_mean_ns", "class", "").unwrap();
+    assert_eq!(titles(&figure), study.arbiters);
+    assert_eq!(names(lines(&figure, 0)), study.classes);
+    // What was measured against what was measured.
+    let figure = choice("delivered_load", "mean", "qos.arbiter.kind", "").unwrap();
+    assert!(figure.x.title().starts_with("delivered_load"));
+    // Names side by side.
+    let figure = choice("qos.arbiter.kind", "delivered", "traffic.load", "").unwrap();
+    assert_eq!(figure.x.categories(), study.arbiters);
+    assert_eq!(lines(&figure, 0).len(), 13);
+    let error = choice("", "latncy", "", "").unwrap_err();
+    assert!(
+        error.known.contains(&"latency_p99_ns".to_owned()),
+        "{error:?}"
+    );
+    assert_eq!(choice("speed", "p99", "", "").unwrap_err().name, "speed");
+    assert_eq!(choice("", "p99", "speed", "").unwrap_err().what, "axis");
+    let error = choice("", "p99", "", "nobody").unwrap_err();
+    assert_eq!((error.what, error.known[1].as_str()), ("class", "control"));
+}
+
+/// The same folder with its points numbered on.
+fn renumbered(mut collection: Collection, by: u64) -> Collection {
+    for frame in collection.tables.values_mut() {
+        if let Values::Whole(values) = &mut frame.columns[0].values {
+            values.iter_mut().flatten().for_each(|n| *n += 100 * by);
+        }
+    }
+    collection
 }
 
 #[test]

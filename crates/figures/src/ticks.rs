@@ -143,14 +143,17 @@ fn log_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
         let all = decades.flat_map(|&decade| leads.iter().map(move |&n| times_ten_to(n, decade)));
         all.filter(within).collect()
     };
+    // One number says nothing about a scale: within a decade or so even steps serve, at any scale.
+    let says = |ticks: &Vec<f64>| ticks.len() >= 2 && ticks.len() <= at_most;
     let fine = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1)];
-    if let Some(ticks) = fine.into_iter().find(|ticks| ticks.len() <= at_most) {
-        return ticks;
-    }
-    (1..)
-        .map(|every| of(&[1.0], every))
-        .find(|ticks| ticks.len() <= at_most)
-        .unwrap_or_default()
+    let coarse = (1..=decades.len().max(1)).map(|every| of(&[1.0], every));
+    let even = (2..=at_most.max(4)).rev().map(|n| {
+        let ticks = linear_ticks(low, high, n);
+        ticks.into_iter().filter(|tick| *tick > 0.0).collect()
+    });
+    let mut all = fine.into_iter().chain(coarse).chain(even);
+    let found = all.find(|ticks: &Vec<f64>| says(ticks));
+    found.unwrap_or_else(|| vec![low, high])
 }
 
 fn decades(low: f64, high: f64) -> Vec<i32> {
@@ -203,6 +206,25 @@ mod tests {
             "10⁻⁶ 10⁻⁵ 10⁻⁴ 0.001 0.01 0.1 1"
         );
         assert_eq!(tick_text(2e6), "2·10⁶");
+    }
+
+    #[test]
+    fn a_short_logarithmic_axis_has_two_numbers_at_least() {
+        assert_eq!(texts(Scale::Log, 1.0, 5.0, 4), "1 2 5");
+        assert_eq!(texts(Scale::Log, 0.5, 5.0, 2), "1 3");
+        assert_eq!(texts(Scale::Log, 2.0, 20.0, 2), "3 10");
+        for (low, high) in [
+            (2.0, 5.0),
+            (3.5, 9.5),
+            (0.2, 20.0),
+            (5.0, 500.0),
+            (4.1, 4.9),
+        ] {
+            for at_most in 2..8 {
+                let texts = texts(Scale::Log, low, high, at_most);
+                assert!(texts.contains(' '), "{low} to {high}, {at_most}: {texts}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("random", &[]),
     ("results", &[]),
-    ("figures", &["results"]),
+    ("figures", &["units", "results"]),
     ("report", &["results", "figures"]),
     ("catalog", &["units"]),
     ("engine", &["units"]),

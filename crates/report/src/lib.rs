@@ -8,9 +8,9 @@
 
 mod assets;
 mod class_table;
-mod combine;
 mod dataset;
 mod differences;
+mod differing;
 mod escape;
 mod fabric_map;
 mod links;
@@ -30,7 +30,7 @@ use netloom_results::Collection;
 /// # Panics
 /// If there is no folder.
 pub fn html(collections: &[Collection], made_by: &str) -> String {
-    let figures = netloom_figures::figures(&combine::combine(collections));
+    let figures = netloom_figures::figures(&netloom_figures::combine(collections));
     html_with_figures(collections, &figures, made_by)
 }
 

@@ -1,13 +1,14 @@
 //! The page itself: its parts in the order of reading.
 
-use netloom_figures::Figure;
+use netloom_figures::{Figure, combine, labels, names};
 use netloom_results::Collection;
 use serde_json::{Map, Value};
 
-use crate::combine::{self, combine};
 use crate::links::Links;
 use crate::points::Study;
-use crate::{assets, class_table, differences, escape, fabric_map, provenance, vega, verdict};
+use crate::{
+    assets, class_table, differences, differing, escape, fabric_map, provenance, vega, verdict,
+};
 
 /// Nothing is fetched, from nowhere: scripts and styles are those of the page. Vega compiles its expressions.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
@@ -38,6 +39,11 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
 
     let mut sections: Vec<Section> = vec![];
     sections.push(Section::new(
+        "differing",
+        "What differs",
+        differing::html(collections),
+    ));
+    sections.push(Section::new(
         "verdict",
         "Verdict",
         verdict::html(&study, collections),
@@ -52,15 +58,15 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
         sections.push(Section::new("fabric", "The fabric in use", fabric.html));
         data.insert("fabric".into(), fabric.data);
     }
-    let labels = combine::labels(collections);
+    let labels = labels(collections);
     if collections.len() > 1
         && let Some(table) = differences::table(&labels, &studies)
     {
         let html = format!(
-            "<section id=\"changes\"><h2>Differences</h2>\n{}</section>\n",
+            "<section id=\"changes\"><h2>Changes</h2>\n{}</section>\n",
             table.html()
         );
-        sections.push(Section::new("changes", "Differences", html));
+        sections.push(Section::new("changes", "Changes", html));
     }
     sections.push(tables(&study, &links));
     sections.push(Section::new(
@@ -272,15 +278,19 @@ fn folders(collections: &[Collection]) -> String {
 
 fn title_html(title: &str, collections: &[Collection]) -> String {
     let mut html = format!("<section><h1>{}</h1>\n", escape::name(title));
-    let is_several = collections.len() > 1;
-    for collection in collections {
+    // Folders of one experiment are about the same.
+    let is_same = collections
+        .windows(2)
+        .all(|pair| pair[0].about == pair[1].about);
+    let told = if is_same { 1 } else { collections.len() };
+    for (collection, name) in collections.iter().zip(names(collections)).take(told) {
         if collection.about.trim().is_empty() {
             continue;
         }
-        let name = if is_several {
-            format!("<strong>{}</strong>: ", escape::name(&collection.name))
-        } else {
+        let name = if is_same {
             String::new()
+        } else {
+            format!("<strong>{}</strong>: ", escape::name(&name))
         };
         for paragraph in collection.about.trim().split("\n\n") {
             html.push_str(&format!("<p>{name}{}</p>\n", escape::text(paragraph)));

@@ -118,13 +118,10 @@ fn least_width(figure: &Figure) -> usize {
         14
     };
     let is_heat = height(figure).is_some();
-    let names = figure.y.categories().iter();
-    let names = names
-        .map(|name| name.chars().count() * 6)
-        .max()
-        .unwrap_or(0);
+    let names = figure.y.categories();
+    let names = names_width(names).min(label_limit(names));
     let least = if is_heat { 250 } else { 215 };
-    (60 + names.min(190) + figure.x.categories().len() * per_category).clamp(least, 620)
+    (60 + names + figure.x.categories().len() * per_category).clamp(least, 620)
 }
 
 // ---- Channels ---------------------------------------------------------------------------------------------
@@ -145,17 +142,41 @@ fn position(axis: &Axis, field: &str) -> Value {
         Scale::Category(names) => json!({
             "field": field, "type": "nominal", "title": axis.title(), "sort": null,
             "scale": { "domain": names },
-            "axis": { "labelAngle": 0, "labelLimit": 190, "grid": false },
+            "axis": { "labelAngle": 0, "labelLimit": label_limit(names), "grid": false },
         }),
     }
 }
 
+/// How wide a name beside an axis may be: more where names that are cut would be equal.
+fn label_limit(names: &[String]) -> usize {
+    const USUAL: usize = 190;
+    let letters = USUAL / LETTER;
+    let cut = names
+        .iter()
+        .map(|name| name.chars().take(letters).collect());
+    let cut: std::collections::BTreeSet<String> = cut.collect();
+    match cut.len() == names.len() {
+        true => USUAL,
+        false => names_width(names).clamp(USUAL, 380),
+    }
+}
+
+/// Width of a letter on an axis, about.
+const LETTER: usize = 6;
+
+fn names_width(names: &[String]) -> usize {
+    let longest = names.iter().map(|name| name.chars().count()).max();
+    longest.unwrap_or(0) * LETTER
+}
+
 /// The same for an axis that runs to the right, where long names need room of another kind.
-fn across(axis: &Axis, field: &str) -> Value {
+fn across(figure: &Figure, field: &str) -> Value {
+    let axis = &figure.x;
     let mut channel = position(axis, field);
-    let longest = axis.categories().iter().map(|name| name.chars().count());
-    let longest = longest.max().unwrap_or(0);
-    if longest > 6 && longest * axis.categories().len() > 30 {
+    let longest = names_width(axis.categories());
+    // A panel alone is as wide as the page; several share it.
+    let room = if figure.panels.len() > 1 { 180 } else { 540 };
+    if longest > 6 * LETTER && longest * axis.categories().len() > room {
         channel["axis"]["labelAngle"] = (-55).into();
         channel["axis"]["labelLimit"] = 130.into();
         channel["axis"]["labelOverlap"] = (axis.categories().len() > 14).into();
@@ -240,7 +261,7 @@ fn lines_spec(
     let has_band = lines
         .iter()
         .any(|line| line.points.iter().any(|point| point.low.is_some()));
-    let x = across(&figure.x, "x");
+    let x = across(figure, "x");
     let y = position(&figure.y, "y");
     let mut layers = references(&panel.references, &x, &y);
     let offset = (!is_joined && figure.legend().len() > 1).then(|| from_legend("offset"));
@@ -400,7 +421,7 @@ fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
             (one.count as f64).into(),
         ]);
     }
-    let x = across(&figure.x, "x");
+    let x = across(figure, "x");
     let y = position(&figure.y, "median");
     let is_many = has_neighbours(figure);
     let encoding = |more: Value| {
@@ -481,7 +502,7 @@ fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
         "transform": [{ "calculate": said("value"), "as": "value_said" }],
         "mark": { "type": "rect", "strokeWidth": 0.75, "stroke": { "expr": "paper" } },
         "encoding": {
-            "x": across(&figure.x, "column"),
+            "x": across(figure, "column"),
             "y": position(&figure.y, "row"),
             "color": {
                 "field": "value", "type": "quantitative", "title": title,

@@ -58,8 +58,19 @@ const NARROW: f64 = 88.0;
 const NARROWEST: f64 = 56.0;
 /// The widest cell of a heat map.
 const WIDEST_CELL: f64 = 60.0;
-/// The longest name beside or below an axis, in letters.
-const NAME: usize = 22;
+/// The longest names beside or below an axis, in letters: longer ones only where names would be cut until they are
+/// equal.
+const NAME: [usize; 4] = [22, 30, 40, 60];
+
+/// How many letters of the names of an axis are kept.
+fn kept_letters(axis: &Axis) -> usize {
+    let names = axis.categories();
+    let are_distinct = |letters: &&usize| {
+        let cut = names.iter().map(|name| cut_text(name, **letters));
+        cut.collect::<std::collections::BTreeSet<_>>().len() == names.len()
+    };
+    *NAME.iter().find(are_distinct).unwrap_or(&NAME[0])
+}
 
 /// A figure as SVG.
 pub fn svg(figure: &Figure, style: &SvgStyle) -> String {
@@ -245,7 +256,10 @@ impl<'f> Sheet<'f> {
             if self.figure.heat.is_none() {
                 canvas.stroke_line((x, below), (x, below + 2.5), "#444", 0.5);
             }
-            let text = if is_name { cut_text(&text, NAME) } else { text };
+            let text = match is_name {
+                true => cut_text(&text, kept_letters(&self.figure.x)),
+                false => text,
+            };
             if self.x_names.turned {
                 canvas.turned(
                     x + self.small * 0.35,
@@ -284,7 +298,7 @@ impl<'f> Sheet<'f> {
             let text = if names.is_empty() {
                 text
             } else {
-                cut_text(&text, NAME)
+                cut_text(&text, kept_letters(&self.figure.y))
             };
             canvas.text(
                 frame.left - 4.0,
@@ -331,7 +345,7 @@ fn left_margin(y: &Axis, font: f64, small: f64) -> f64 {
     let widest = match &y.scale {
         Scale::Category(names) => names
             .iter()
-            .map(|name| text_width(&cut_text(name, NAME), small))
+            .map(|name| text_width(&cut_text(name, kept_letters(y)), small))
             .fold(0.0, f64::max),
         _ => {
             // More ticks than will be drawn: the widest of those that may be.
@@ -369,7 +383,7 @@ fn x_names(x: &Axis, small: f64, panel_width: f64) -> Names {
     let slot = panel_width / names.len().max(1) as f64;
     let widest = names
         .iter()
-        .map(|name| text_width(&cut_text(name, NAME), small))
+        .map(|name| text_width(&cut_text(name, kept_letters(x)), small))
         .fold(0.0, f64::max);
     if widest <= slot - 2.0 {
         return plain;

@@ -1,0 +1,344 @@
+//! A figure of one's own choice: which column is drawn, along what, told apart by what.
+
+use netloom_results::{Collection, Frame, half_width_of};
+
+use crate::axis::{Quantity, fitted};
+use crate::columns::{Numbers, text};
+use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Scale};
+use crate::places::Places;
+use crate::study::{Study, category_axis, lines_of_scope, mark, word_of, x_axis};
+use crate::style::Style;
+
+/// What is to be drawn.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Choice {
+    /// An axis of the study, or a column of `points`; the axis that was varied most if there is none.
+    pub x: Option<String>,
+    /// A column of `points`; `p99` is short for `latency_p99_ns`.
+    pub y: String,
+    /// The axis, or `class`, that tells series apart; every axis that is left if there is none.
+    pub by: Option<String>,
+    /// Whose values; all traffic together if there is none.
+    pub class: Option<String>,
+}
+
+/// Why a choice cannot be drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NoSuch {
+    /// What was asked for: an axis, a column, a class.
+    pub what: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What there is.
+    pub known: Vec<String>,
+}
+
+/// The word for classes of traffic.
+const CLASS: &str = "class";
+/// More panels than this are no figure.
+const PANELS: usize = 24;
+
+/// Draws a choice.
+///
+/// # Errors
+/// If there is no such axis, column or class.
+pub fn chosen(collection: &Collection, choice: &Choice) -> Result<Figure, NoSuch> {
+    let nothing = || no_such("table", "points", vec![]);
+    let study = Study::new(collection).ok_or_else(nothing)?;
+    let table = study.table;
+    let axes: Vec<&str> = collection
+        .axes
+        .iter()
+        .map(String::as_str)
+        .filter(|axis| table.column(axis).is_some())
+        .collect();
+    let y = metric(table, &choice.y)?;
+    let x = match choice.x.as_deref() {
+        None => study.x_name.as_str(),
+        Some(name) if axes.contains(&name) => name,
+        Some(name) => metric(table, name).map_err(|mut error| {
+            error.what = "axis or column";
+            error
+                .known
+                .splice(0..0, axes.iter().map(|a| (*a).to_owned()));
+            error
+        })?,
+    };
+    let by: Vec<&str> = match choice.by.as_deref() {
+        None => axes.iter().copied().filter(|axis| *axis != x).collect(),
+        Some(CLASS) => vec![CLASS],
+        Some(name) if axes.contains(&name) => vec![name],
+        Some(name) => {
+            let known = axes.iter().copied().chain([CLASS]).map(str::to_owned);
+            return Err(no_such("axis", name, known.collect()));
+        }
+    };
+    let lines = wanted(&study, choice, &by)?;
+    let varied = |axis: &&&str| {
+        let values = lines.iter().map(|&line| value(table, axis, line));
+        values.collect::<std::collections::BTreeSet<_>>().len() > 1
+    };
+    let rest: Vec<&str> = axes
+        .iter()
+        .filter(|axis| **axis != x && !by.contains(axis))
+        .filter(varied)
+        .copied()
+        .collect();
+    let by: Vec<&str> = by.iter().filter(varied).copied().collect();
+    let drawing = Drawing {
+        study: &study,
+        x,
+        y,
+        by,
+        rest,
+    };
+    Ok(drawing.figure(&lines, choice))
+}
+
+fn no_such(what: &'static str, name: &str, known: Vec<String>) -> NoSuch {
+    NoSuch {
+        what,
+        name: name.to_owned(),
+        known,
+    }
+}
+
+/// The column that a name stands for.
+fn metric<'t>(table: &'t Frame, name: &str) -> Result<&'t str, NoSuch> {
+    let long = [
+        name.to_owned(),
+        format!("latency_{name}_ns"),
+        format!("{name}_ns"),
+        format!("{name}_load"),
+    ];
+    let columns = || {
+        let columns = table.columns.iter();
+        columns.filter(|column| Numbers::from(column).is_some())
+    };
+    let found = long
+        .iter()
+        .find_map(|name| columns().find(|column| column.name == *name));
+    found.map(|column| column.name.as_str()).ok_or_else(|| {
+        let known = columns().map(|column| column.name.clone());
+        no_such(
+            "column",
+            name,
+            known.filter(|name| !name.contains("half_width")).collect(),
+        )
+    })
+}
+
+/// The lines of `points` that are drawn.
+fn wanted(study: &Study<'_>, choice: &Choice, by: &[&str]) -> Result<Vec<usize>, NoSuch> {
+    let table = study.table;
+    let classes = lines_of_scope(table, CLASS);
+    match choice.class.as_deref() {
+        None if by == [CLASS] => Ok(classes),
+        None | Some("total") => Ok(lines_of_scope(table, "total")),
+        Some(name) => {
+            let lines = classes.iter().copied();
+            let lines: Vec<usize> = lines
+                .filter(|&line| value(table, CLASS, line) == name)
+                .collect();
+            if lines.is_empty() {
+                let mut known: Vec<String> = vec!["total".to_owned()];
+                for line in classes {
+                    let class = value(table, CLASS, line);
+                    if !known.contains(&class) {
+                        known.push(class);
+                    }
+                }
+                return Err(no_such("class", name, known));
+            }
+            Ok(lines)
+        }
+    }
+}
+
+fn value(table: &Frame, column: &str, line: usize) -> String {
+    let column = table.column(column);
+    column.map_or_else(String::new, |column| text(column, line))
+}
+
+struct Drawing<'s, 'c> {
+    study: &'s Study<'c>,
+    x: &'s str,
+    y: &'s str,
+    by: Vec<&'s str>,
+    /// Axes that tell panels apart.
+    rest: Vec<&'s str>,
+}
+
+impl Drawing<'_, '_> {
+    fn joined(&self, axes: &[&str], line: usize) -> String {
+        let table = self.study.table;
+        let values = axes.iter().map(|axis| value(table, axis, line));
+        values.collect::<Vec<_>>().join(", ")
+    }
+
+    fn figure(&self, lines: &[usize], choice: &Choice) -> Figure {
+        let table = self.study.table;
+        let unit = table.column(self.y).map_or("", |c| c.unit.as_str());
+        let quantity = match unit {
+            "ns" => Quantity::Time,
+            _ if self.y.ends_with("_load") => Quantity::Load,
+            _ => Quantity::Index,
+        };
+        let places = Places::of(table, self.x);
+        let mut categories: Vec<String> = vec![];
+        let mut panels: Vec<(String, Vec<Line>)> = vec![];
+        let mut names: Vec<String> = vec![];
+        let (measured, half) = (
+            Numbers::of(table, self.y),
+            Numbers::of(table, &half_width_of(self.y)),
+        );
+        let mut xs = vec![];
+        for &line in lines {
+            let Some(y) = measured.and_then(|column| column.get(line)) else {
+                continue;
+            };
+            let x = match &places {
+                Some(places) => places.values[line],
+                None => Some(numbered(&mut categories, value(table, self.x, line)) as f64),
+            };
+            let Some(x) = x else {
+                continue;
+            };
+            xs.push(x);
+            let half = half.and_then(|half| half.get(line));
+            let title = self.joined(&self.rest, line);
+            let name = self.joined(&self.by, line);
+            let nth = numbered(&mut names, name.clone());
+            let panel = match panels.iter().position(|(own, _)| *own == title) {
+                Some(at) => at,
+                None => {
+                    panels.push((title, vec![]));
+                    panels.len() - 1
+                }
+            };
+            let known = &mut panels[panel].1;
+            let at = match known.iter().position(|own| own.name == name) {
+                Some(at) => at,
+                None => {
+                    known.push(Line {
+                        name,
+                        style: Style::nth(nth),
+                        joined: places.is_some(),
+                        marked: true,
+                        points: vec![],
+                    });
+                    known.len() - 1
+                }
+            };
+            known[at].points.push(Point {
+                x,
+                y,
+                low: half.map(|half| (y - half).max(0.0)),
+                high: half.map(|half| y + half),
+                mark: mark(table, line),
+            });
+        }
+        panels.truncate(PANELS);
+        let is_load = self.x.ends_with("load") && places.is_some();
+        let ends = is_load && quantity == Quantity::Time;
+        for line in panels.iter_mut().flat_map(|(_, lines)| lines) {
+            line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            if ends {
+                let saturated = |point: &Point| point.mark == Mark::Saturated;
+                let first = line.points.iter().position(saturated);
+                line.points
+                    .truncate(first.map_or(line.points.len(), |first| first + 1));
+            }
+        }
+        let all = || panels.iter().flat_map(|(_, lines)| lines);
+        let points = || all().flat_map(|line| &line.points);
+        let reach = |p: &Point| [p.y, p.high.unwrap_or(p.y)];
+        let calm = points().filter(|p| !ends || p.mark != Mark::Saturated);
+        let mut shown: Vec<f64> = calm.flat_map(reach).collect();
+        if shown.is_empty() {
+            shown = points().flat_map(reach).collect();
+        }
+        let meaning = words(self.y);
+        let y = fitted(&meaning, quantity, shown.into_iter());
+        for point in panels
+            .iter_mut()
+            .flat_map(|(_, lines)| lines)
+            .flat_map(|line| &mut line.points)
+        {
+            point.y /= y.divisor;
+            point.low = point.low.map(|low| low / y.divisor);
+            point.high = point.high.map(|high| high / y.divisor);
+        }
+        let x = match &places {
+            Some(places) => {
+                let first = lines.first().copied().unwrap_or(0);
+                x_axis(table, self.x, first, &xs, &places.unit)
+            }
+            None => category_axis(self.x, categories),
+        };
+        let against = match places {
+            Some(_) => "against",
+            None => "by",
+        };
+        let mut caption = match choice.class.as_deref() {
+            Some(class) => format!("{meaning}, {class}."),
+            None => format!("{meaning}."),
+        };
+        let figure = Figure {
+            id: format!("{}-by-{}", self.y, self.x).replace(['_', '.', ' '], "-"),
+            title: format!("{meaning} {against} {}", word_of(self.x)),
+            caption: String::new(),
+            x,
+            y: y.axis,
+            series: self.by.join(", "),
+            heat: None,
+            panels: panels
+                .into_iter()
+                .map(|(title, lines)| Panel {
+                    title,
+                    chart: Chart::Lines(lines),
+                    references: vec![],
+                })
+                .collect(),
+            columns: None,
+        };
+        if figure.has_mark(Mark::Saturated) {
+            caption += match ends {
+                true => " Lines end at the first saturated load (hollow).",
+                false => " Hollow points are saturated.",
+            };
+        }
+        if figure.y.scale == Scale::Log {
+            caption += " The vertical axis is logarithmic.";
+        }
+        Figure { caption, ..figure }
+    }
+}
+
+fn numbered(list: &mut Vec<String>, text: String) -> usize {
+    list.iter()
+        .position(|known| *known == text)
+        .unwrap_or_else(|| {
+            list.push(text);
+            list.len() - 1
+        })
+}
+
+/// A column in words: `99 % latency`, `Delivered load`.
+fn words(column: &str) -> String {
+    let known = [
+        ("latency_mean_ns", "Mean latency"),
+        ("latency_p50_ns", "Median latency"),
+        ("latency_p99_ns", "99 % latency"),
+        ("latency_p999_ns", "99.9 % latency"),
+        ("latency_max_ns", "Longest latency"),
+        ("fairness_jain", "Jain's index"),
+    ];
+    if let Some((_, words)) = known.iter().find(|(name, _)| *name == column) {
+        return (*words).to_owned();
+    }
+    let words = column.trim_end_matches("_ns").replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}

@@ -1,0 +1,186 @@
+//! Several statistics of few things beside each other: the classes of one run, or a few runs that have but names.
+
+use netloom_results::half_width_of;
+
+use crate::axis::{Quantity, fitted};
+use crate::columns::{Numbers, PointOf};
+use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
+use crate::study::{Study, category_axis, lines_of_scope, mark};
+use crate::style::Style;
+
+/// Statistics that share an axis.
+pub(crate) struct Statistics {
+    /// Over points, and over the classes of one.
+    id: &'static str,
+    id_by_class: &'static str,
+    title: &'static str,
+    caption: &'static str,
+    label: &'static str,
+    quantity: Quantity,
+    /// Names and columns of `points`.
+    metrics: &'static [(&'static str, &'static str)],
+    /// Whether the length of a saturated run decides them.
+    is_latency: bool,
+}
+
+pub(crate) const LATENCIES: Statistics = Statistics {
+    id: "latency",
+    id_by_class: "latency-by-class",
+    title: "Latency",
+    caption: "Message latency, from creation to the last flit: mean and quantiles.",
+    label: "Latency",
+    quantity: Quantity::Time,
+    metrics: &[
+        ("mean", "latency_mean_ns"),
+        ("median", "latency_p50_ns"),
+        ("99 %", "latency_p99_ns"),
+        ("99.9 %", "latency_p999_ns"),
+    ],
+    is_latency: true,
+};
+
+pub(crate) const LOADS: Statistics = Statistics {
+    id: "throughput",
+    id_by_class: "load-by-class",
+    title: "Offered and delivered load",
+    caption: "What the workloads created and what NICs received.",
+    label: "Load",
+    quantity: Quantity::Load,
+    metrics: &[("offered", "offered_load"), ("delivered", "delivered_load")],
+    is_latency: false,
+};
+
+/// What a caption says of saturated latencies that are drawn.
+pub(crate) const SATURATED: &str =
+    " Hollow points are saturated: their latency grows with the length of the run.";
+
+/// Whether a metric is in one of the figures here.
+pub(crate) fn shows(metric: &str) -> bool {
+    let all = LATENCIES.metrics.iter().chain(LOADS.metrics);
+    all.into_iter().any(|(_, column)| *column == metric)
+}
+
+/// The classes of the only point, side by side.
+pub(crate) fn by_class(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
+    let groups = study.groups.reader(study.table);
+    let lines = lines_of_scope(study.table, study.groups.scope());
+    let places = lines
+        .into_iter()
+        .filter_map(|line| Some((line, groups.get(line)?)));
+    let panel = (String::new(), places.collect());
+    let mut figure = drawn(
+        study,
+        statistics,
+        category_axis("", study.groups.names.clone()),
+        vec![panel],
+    )?;
+    figure.id = statistics.id_by_class.to_owned();
+    figure.title = format!("{} of each class", statistics.title);
+    Some(figure)
+}
+
+/// A few points side by side, one panel per class.
+pub(crate) fn by_point(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
+    let groups = study.groups.reader(study.table);
+    let point_of = PointOf::new(study.table);
+    let names = &study.groups.names;
+    let mut panels: Vec<(String, Vec<(usize, usize)>)> = match names.len() {
+        0 | 1 => vec![(String::new(), vec![])],
+        _ => names.iter().map(|name| (name.clone(), vec![])).collect(),
+    };
+    for line in lines_of_scope(study.table, study.groups.scope()) {
+        let point = study.points.get(&point_of.get(line));
+        if let Some((group, point)) = groups.get(line).zip(point) {
+            panels[group].1.push((line, point.x as usize));
+        }
+    }
+    let mut figure = drawn(study, statistics, study.x.clone(), panels)?;
+    figure.title = study.titled(statistics.title);
+    Some(figure)
+}
+
+/// Lines of `points` at their places, in panels.
+fn drawn(
+    study: &Study<'_>,
+    statistics: &Statistics,
+    x: Axis,
+    panels: Vec<(String, Vec<(usize, usize)>)>,
+) -> Option<Figure> {
+    let table = study.table;
+    let line_of = |n: usize, name: &str, metric: &str, places: &[(usize, usize)]| {
+        let column = Numbers::of(table, metric)?;
+        let half = Numbers::of(table, &half_width_of(metric));
+        let point = |&(line, place): &(usize, usize)| {
+            let y = column.get(line)?;
+            let half = half.and_then(|half| half.get(line));
+            Some(Point {
+                x: place as f64,
+                y,
+                low: half.map(|half| (y - half).max(0.0)),
+                high: half.map(|half| y + half),
+                mark: mark(table, line),
+            })
+        };
+        let mut points: Vec<Point> = places.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        (!points.is_empty()).then(|| Line {
+            name: name.to_owned(),
+            style: Style::nth(n),
+            joined: false,
+            marked: true,
+            points,
+        })
+    };
+    let mut panels: Vec<(String, Vec<Line>)> = panels
+        .into_iter()
+        .map(|(title, places)| {
+            let metrics = statistics.metrics.iter().enumerate();
+            let lines = metrics.filter_map(|(n, (name, metric))| line_of(n, name, metric, &places));
+            (title, lines.collect())
+        })
+        .filter(|(_, lines): &(String, Vec<Line>)| !lines.is_empty())
+        .collect();
+    let points = panels.iter().flat_map(|(_, lines)| lines);
+    let points = points.flat_map(|line| &line.points);
+    let reach = points.flat_map(|p| [p.y, p.high.unwrap_or(p.y)]);
+    let reach: Vec<f64> = reach.collect();
+    if reach.is_empty() {
+        return None;
+    }
+    let y = fitted(statistics.label, statistics.quantity, reach.into_iter());
+    let points = panels.iter_mut().flat_map(|(_, lines)| lines);
+    for point in points.flat_map(|line| &mut line.points) {
+        point.y /= y.divisor;
+        point.low = point.low.map(|low| low / y.divisor);
+        point.high = point.high.map(|high| high / y.divisor);
+    }
+    let panels = panels.into_iter().map(|(title, lines)| Panel {
+        title,
+        chart: Chart::Lines(lines),
+        references: vec![],
+    });
+    let mut figure = Figure {
+        id: statistics.id.to_owned(),
+        title: statistics.title.to_owned(),
+        caption: statistics.caption.to_owned(),
+        x,
+        y: y.axis,
+        series: "statistic".to_owned(),
+        heat: None,
+        panels: panels.collect(),
+        columns: None,
+    };
+    if figure.has_mark(Mark::Saturated) {
+        figure.caption += match statistics.is_latency {
+            true => SATURATED,
+            false => " Hollow points are saturated.",
+        };
+    }
+    if figure.has_mark(Mark::NotConverged) {
+        figure.caption += " Pale points are less exact than asked.";
+    }
+    if figure.y.scale == Scale::Log {
+        figure.caption += " The vertical axis is logarithmic.";
+    }
+    Some(figure)
+}
