@@ -29,6 +29,9 @@ pub enum ReadError {
         "{0} holds no results: neither study.json nor results.json is there; `netloom run` writes such folders"
     )]
     Nothing(String),
+    /// It is a file, such as the experiment itself.
+    #[error("{0} is a file, not a folder of results; `netloom run {0}` writes one")]
+    IsFile(String),
     /// A study whose runs were not put together.
     #[error("{0} is a study that is not merged yet; run `netloom merge {0}` first")]
     NotMerged(String),
@@ -52,6 +55,9 @@ pub enum ReadError {
 /// # Errors
 /// If it holds none, or a file of it cannot be read.
 pub fn read(folder: &Path) -> Result<Collection, ReadError> {
+    if folder.is_file() {
+        return Err(ReadError::IsFile(folder.display().to_string()));
+    }
     loop {
         let before = version(folder);
         if folder.join(INCOMING).exists() {

@@ -1,6 +1,6 @@
 //! What every process did: for people who watch, and for estimates. Results do not depend on it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
@@ -123,6 +123,8 @@ impl Journal {
         let journals = folder.join("journal");
         make_folder(&journals)?;
         let file = create_new(&journals.join(name))?;
+        // Held as long as this process lives, so that who looks on knows it: [`at_work`].
+        let _ = file.try_lock();
         let journal = Journal {
             file: Mutex::new(file),
             host: host.to_owned(),
@@ -158,6 +160,30 @@ impl Journal {
 /// # Errors
 /// If the folder or a journal cannot be read; it is named.
 pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
+    in_order(folder, |_, _| true)
+}
+
+/// The lines of those journals whose processes are at work: that did not end by themselves and were not killed.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn at_work(folder: &Path) -> io::Result<Vec<Entry>> {
+    in_order(folder, |path, entries| {
+        let has_ended = |entry: &Entry| matches!(entry, Entry::End { .. });
+        if entries.iter().any(has_ended) {
+            return false;
+        }
+        // A file system without locks leaves it open who is alive: whoever did not say goodbye may be.
+        let lock = File::open(path).map(|file| file.try_lock());
+        matches!(
+            lock,
+            Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_)))
+        )
+    })
+}
+
+/// The lines of journals that are wanted, in order of time.
+fn in_order(folder: &Path, is_wanted: fn(&Path, &[Entry]) -> bool) -> io::Result<Vec<Entry>> {
     let mut all: Vec<Entry> = vec![];
     let files = match fs::read_dir(folder.join("journal")) {
         Ok(files) => files,
@@ -174,10 +200,13 @@ pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })?;
         let text = String::from_utf8_lossy(&bytes);
-        all.extend(
-            text.lines()
-                .filter_map(|line| serde_json::from_str(line).ok()),
-        );
+        let lines = text.lines();
+        let entries: Vec<Entry> = lines
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        if is_wanted(&path, &entries) {
+            all.extend(entries);
+        }
     }
     all.sort_by(|a, b| a.time().total_cmp(&b.time()));
     Ok(all)
@@ -194,5 +223,32 @@ impl Entry {
             | Entry::Unit { time, .. }
             | Entry::End { time, .. } => *time,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ended_or_was_killed_is_not_at_work() {
+        let folder = std::env::temp_dir().join(format!("netloom-journal-{}", std::process::id()));
+        fs::create_dir_all(folder.join("journal")).unwrap();
+        let at_work = || at_work(&folder).unwrap().len();
+        let journal = Journal::begin(&folder, "here", None, 1).unwrap();
+        assert_eq!(at_work(), 1);
+        // Killed: the system lets go of its journal.
+        drop(journal);
+        assert_eq!(at_work(), 0);
+        assert_eq!(entries(&folder).unwrap().len(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+        fs::create_dir_all(folder.join("journal")).unwrap();
+        let journal = Journal::begin(&folder, "there", None, 1).unwrap();
+        journal.add(&Entry::End {
+            time: now(),
+            interrupted: true,
+        });
+        assert_eq!((at_work(), entries(&folder).unwrap().len()), (0, 2));
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

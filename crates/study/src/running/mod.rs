@@ -23,7 +23,7 @@ mod walk;
 
 pub use execute::{Failure, Finished, Options, Progress, Worst, execute};
 pub use folder::{StudyFolder, StudyFolderError};
-pub use journal::{Entry, Journal, entries};
+pub use journal::{Entry, Journal, at_work, entries};
 pub use merge::{MergeError, MergeOptions, Merged, merge};
 pub use recorded::{Recorded, RunRecord};
 pub use walk::{Missing, Planned, PlannedRun, planned};

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use netloom_results::RunId;
 use netloom_study::Study;
-use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, entries, planned};
+use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, at_work, entries, planned};
 
 use super::super::progress::span;
 use super::super::table::{Columns, count, maybe_nanos};
@@ -17,8 +17,6 @@ use super::{Output, interrupt, opened};
 
 /// How many of the last runs are shown.
 const LAST: usize = 8;
-/// A run that began so long ago and of which nothing was heard is not called running.
-const SILENT_SECONDS: f64 = 24.0 * 3600.0;
 
 /// `netloom status`: how far a study has come.
 #[derive(Args)]
@@ -36,7 +34,7 @@ impl Status {
         let recorded = Recorded::read(&folder)?;
         let state = State::new(&study, &folder, &recorded)?;
         match self.format {
-            Format::Human => output.data(&state.for_people(&study))?,
+            Format::Human => output.text(&state.for_people(&study))?,
             Format::Json => output.data(&state.for_machines(&study)?)?,
         }
         Ok(Exit::Done)
@@ -98,6 +96,7 @@ struct Running {
 
 /// What is known of a study.
 struct State {
+    folder: PathBuf,
     planned: Planned,
     done: usize,
     at_most: usize,
@@ -106,7 +105,9 @@ struct State {
     last: Vec<[String; 6]>,
     failed: Vec<String>,
     invalid: Vec<(String, String)>,
-    /// Runs per second of all processes in the last minutes.
+    /// Whether some process is at work.
+    is_at_work: bool,
+    /// Runs per second of all processes at work in the last minutes.
     rate: f64,
 }
 
@@ -116,9 +117,10 @@ impl State {
         let missing: u64 = planned.missing.iter().map(|missing| missing.at_most).sum();
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64();
         let mut running: BTreeMap<RunId, Running> = BTreeMap::new();
-        let (mut last, mut failed, mut ends): (Vec<[String; 6]>, Vec<String>, Vec<f64>) =
-            (vec![], vec![], vec![]);
-        for entry in entries(folder.path())? {
+        let mut ends: Vec<f64> = vec![];
+        let living = at_work(folder.path())?;
+        let is_at_work = !living.is_empty();
+        for entry in living {
             match entry {
                 Entry::Started {
                     time: since,
@@ -136,9 +138,17 @@ impl State {
                     };
                     running.insert(run, own);
                 }
+                Entry::Finished { time, run, .. } => {
+                    running.remove(&run);
+                    ends.push(time);
+                }
+                _ => {}
+            }
+        }
+        let (mut last, mut failed): (Vec<[String; 6]>, Vec<String>) = (vec![], vec![]);
+        for entry in entries(folder.path())? {
+            match entry {
                 Entry::Finished {
-                    time,
-                    run,
                     point,
                     seed,
                     status,
@@ -147,8 +157,6 @@ impl State {
                     latency_p99_ns,
                     ..
                 } => {
-                    running.remove(&run);
-                    ends.push(time);
                     last.push([
                         point,
                         seed.to_string(),
@@ -159,23 +167,21 @@ impl State {
                     ]);
                 }
                 Entry::Failed { point, .. } if !failed.contains(&point) => failed.push(point),
-                // Who ended by itself has nothing running; who was killed is found out by time.
                 Entry::Process { .. }
+                | Entry::Started { .. }
                 | Entry::Failed { .. }
                 | Entry::Unit { .. }
                 | Entry::End { .. } => {}
             }
         }
-        let mut running: Vec<Running> = running
-            .into_values()
-            .filter(|run| now - run.since < SILENT_SECONDS)
-            .collect();
+        let mut running: Vec<Running> = running.into_values().collect();
         running.sort_by(|a, b| a.since.total_cmp(&b.since));
         let done = planned.runs.len();
         let recent = ends.iter().filter(|end| now - **end < 120.0).count();
         let first = ends.first().copied().unwrap_or(now);
         let span = (now - first).clamp(1.0, 120.0);
         Ok(State {
+            folder: folder.path().to_owned(),
             done,
             at_most: done + usize::try_from(missing)?,
             planned,
@@ -183,6 +189,7 @@ impl State {
             last: last.into_iter().rev().take(LAST).collect(),
             failed,
             invalid: recorded.invalid.clone(),
+            is_at_work,
             rate: recent as f64 / span,
         })
     }
@@ -197,6 +204,10 @@ impl State {
         let mut text = format!("{done} of {of} runs");
         if self.is_complete() {
             text.push_str(", complete");
+            return text;
+        }
+        if !self.is_at_work {
+            text.push_str(", and nobody is at work on it");
             return text;
         }
         text.push_str(&format!(
@@ -229,6 +240,10 @@ impl State {
             text.push_str(&format!(
                 "  not valid, will be run again: runs/{file} ({reason})\n"
             ));
+        }
+        if !self.is_complete() && !self.is_at_work {
+            let here = self.folder.display();
+            text.push_str(&format!("  go on with: netloom resume {here}\n"));
         }
         if !self.is_complete() && !self.running.is_empty() {
             let mut table = Columns::words();
@@ -267,6 +282,7 @@ impl State {
             "missing": next.collect::<Vec<_>>(),
             "failed": self.failed,
             "invalid": self.invalid,
+            "at_work": self.is_at_work,
             "runs_per_second": self.rate,
         });
         Ok(serde_json::to_string_pretty(&document)?)
