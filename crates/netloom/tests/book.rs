@@ -269,14 +269,23 @@ fn run(page: &Path, number: usize) -> String {
             let _ = writeln!(wrong, "no command draws {link}");
             continue;
         };
-        if std::env::var_os("NETLOOM_WRITE_PICTURES").is_some() {
-            std::fs::write(&committed, &drawn).unwrap();
-        }
-        if std::fs::read_to_string(&committed).unwrap_or_default() != drawn {
-            let _ = writeln!(wrong, "{link} is stale; refresh it with `{REDRAW}`");
-        }
+        wrong.push_str(&stale(&committed, &drawn));
     }
     wrong
+}
+
+/// What is wrong with a committed picture; it is written again if that is wanted.
+fn stale(committed: &Path, drawn: &str) -> String {
+    if std::env::var_os("NETLOOM_WRITE_PICTURES").is_some() {
+        std::fs::write(committed, drawn).unwrap();
+    }
+    match std::fs::read_to_string(committed).unwrap_or_default() == drawn {
+        true => String::new(),
+        false => format!(
+            "{} is stale; refresh it with `{REDRAW}`\n",
+            committed.display()
+        ),
+    }
 }
 
 /// Runs a line in a shell, both outputs together.
@@ -285,14 +294,18 @@ fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
     let path = std::env::join_paths(std::iter::once(binary.parent().unwrap().to_owned()).chain(
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
     ));
-    let ended = Command::new("sh")
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(folder)
         .env("PATH", path.unwrap())
-        .env("COLUMNS", "96")
-        .env_remove("CLICOLOR_FORCE")
-        .output()
-        .unwrap();
+        .env_remove("COLUMNS")
+        .env_remove("CLICOLOR_FORCE");
+    // Help is set to the width of a page; tables are shown whole.
+    if command.contains("--help") {
+        shell.env("COLUMNS", "96");
+    }
+    let ended = shell.output().unwrap();
     (
         ended.status.code(),
         String::from_utf8_lossy(&ended.stdout).into_owned(),

@@ -1217,3 +1217,78 @@ fn a_paper_is_reproduced_in_short_form() {
         taken.stderr
     );
 }
+
+#[test]
+fn lines_are_no_wider_than_the_terminal() {
+    let place = Place::new("width");
+    place.run(&["init", "--template", "study", "."]).with(0);
+    place.run(&["init", "--template", "plan", "."]).with(0);
+    for words in [
+        &["list"][..],
+        &["explain", "ib-two-table"],
+        &["explain", "E0501"],
+        &["explain", "measure.warmup"],
+        &["check", "study.toml"],
+        &["plan", "plan.toml"],
+    ] {
+        let lines = |columns: Option<&str>| {
+            let mut command = place.command(words);
+            columns.map(|columns| command.env("COLUMNS", columns));
+            let ended = place::Ended::new(command.output().unwrap()).with(0);
+            ended.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        for line in lines(Some("80")) {
+            assert!(line.chars().count() <= 80, "{words:?}: {line}");
+        }
+        // Nothing is lost, and a pipe gets lines whole.
+        let said = |lines: Vec<String>| {
+            let mut words: Vec<String> = lines
+                .iter()
+                .flat_map(|line| line.split_whitespace())
+                .map(str::to_owned)
+                .collect();
+            words.sort();
+            words
+        };
+        assert_eq!(said(lines(Some("80"))), said(lines(None)), "{words:?}");
+    }
+}
+
+#[test]
+fn quiet_says_only_what_is_wrong() {
+    let place = Place::new("quiet");
+    place.run(&["init", "--template", "fat-tree", "."]).with(0);
+    let short = ["--until", "60us", "--set", "measure.warmup=4us"];
+    for (words, says_at_all) in [
+        (&["run", "fat-tree.toml", "-q", "-o", "a.out"][..], false),
+        (&["run", "fat-tree.toml", "-o", "b.out"], true),
+        (&["check", "fat-tree.toml", "-q"], false),
+        (&["check", "fat-tree.toml"], true),
+    ] {
+        let short: &[&str] = if words[0] == "run" { &short } else { &[] };
+        let ended = place.run(&[words, short].concat());
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(!said.is_empty(), says_at_all, "{words:?}: {said}");
+    }
+    let wrong = place.run(&["run", "fat-tree.toml", "-q", "--set", "traffic.laod=1"]);
+    assert!(wrong.with(3).stderr.contains("laod"));
+    let json = place.run(
+        &[
+            &[
+                "run",
+                "fat-tree.toml",
+                "-q",
+                "--format",
+                "json",
+                "-o",
+                "c.out",
+            ][..],
+            &short,
+        ]
+        .concat(),
+    );
+    assert!(
+        json.stdout.starts_with('{'),
+        "what was asked for is printed"
+    );
+}

@@ -30,6 +30,18 @@ fn a_picture_goes_to_a_file_or_to_the_output() {
         ("", "wrote torus.svg\n")
     );
     assert_eq!(place.read("torus.svg"), printed.stdout);
+    // A file is what its name says.
+    for (name, start) in [("torus.png", b"\x89PNG"), ("torus.pdf", b"%PDF")] {
+        place
+            .run(&["topo", "draw", "torus.toml", "-o", name])
+            .with(0);
+        assert_eq!(&std::fs::read(place.0.join(name)).unwrap()[..4], start);
+    }
+    let other = place
+        .run(&["topo", "draw", "torus.toml", "-o", "torus.jpg"])
+        .with(2);
+    assert!(other.stderr.contains("not as .jpg"), "{}", other.stderr);
+    assert!(!place.0.join("torus.jpg").exists());
 
     let bare = place
         .run(&["topo", "draw", "torus.toml", "--no-hosts"])

@@ -83,7 +83,51 @@ fn a_run_is_drawn() {
             .read("paper/latency-cdf.csv")
             .starts_with("panel,series,x,y,")
     );
-    assert_eq!(std::fs::read_dir(place.0.join("paper")).unwrap().count(), 5);
+    // The notes, SVG, PDF, PNG, TeX with its data, CSV.
+    assert_eq!(std::fs::read_dir(place.0.join("paper")).unwrap().count(), 7);
+}
+
+#[test]
+fn two_runs_are_drawn_over_each_other_and_into_one_file() {
+    let place = Place::new("plot-two");
+    place
+        .file("small.toml", SMALL)
+        .run(&["run", "small.toml"])
+        .with(0);
+    let load = ["--set", "traffic.0.load=0.6", "-o", "more.out"];
+    place.run(&[&["run", "small.toml"], &load[..]].concat());
+    let two = ["plot", "small.out", "more.out"];
+    place
+        .run(&[&two[..], &["latency", "-o", "both.svg"]].concat())
+        .with(0);
+    let picture = place.read("both.svg");
+    assert!(picture.contains("Latency of each run"), "{picture}");
+    for name in ["small (load 0.3)", "more (load 0.6)"] {
+        assert!(picture.contains(&format!(">{name}</text>")), "{name}");
+    }
+    let starts = |name: &str| std::fs::read(place.0.join(name)).unwrap()[..4].to_vec();
+    for (name, start) in [("both.png", b"\x89PNG"), ("both.pdf", b"%PDF")] {
+        place
+            .run(&[&two[..], &["latency", "-o", name]].concat())
+            .with(0);
+        assert_eq!(starts(name), start);
+    }
+    let own = ["--y", "p99", "--by", "class", "--label", "run=Run"];
+    place
+        .run(&[&two[..], &own[..], &["-o", "own.svg"]].concat())
+        .with(0);
+    assert!(place.read("own.svg").contains("99 % latency by run"));
+
+    for (words, said) in [
+        (&["-o", "all.svg"][..], "is one file, and there are"),
+        (&["latency", "-o", "x.jpg"], "not as .jpg"),
+        (&["--y", "p98"], "no column is called \"p98\""),
+        (&["--y", "p99", "--class", "blk"], "did you mean \"bulk\"?"),
+        (&["--class", "bulk"], "--y"),
+    ] {
+        let ended = place.run(&[&two[..], words].concat()).with(2);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
 }
 
 #[test]

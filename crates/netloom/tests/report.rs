@@ -84,7 +84,15 @@ fn single_runs_are_laid_over_each_other() {
         .with(0);
     let page = place.read("both.html");
     assert!(page.contains("id=\"differences\""));
-    assert!(page.contains("2 series that differ in <code>folder</code>"));
+    assert!(page.contains("2 series that differ in <code>run</code>"));
+    // What differs comes first, as --set would take it; no figure is against what nobody varied.
+    let (differing, verdict) = (page.find("What differs</h2>"), page.find("Verdict</h2>"));
+    assert!(differing.is_some() && differing < verdict);
+    assert!(page.contains("<code>traffic.0.load</code>"));
+    for words in ["Latency of each run", "low (load 0.2)", "high (load 0.5)"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("against load"));
 }
 
 #[test]
@@ -94,5 +102,14 @@ fn what_is_no_folder_of_results_is_told() {
     let ended = place.run(&["report", "empty"]).with(1);
     assert!(ended.stderr.contains("empty"), "{}", ended.stderr);
     assert!(!place.0.join("empty/report.html").exists());
+    place.file("s.toml", STUDY);
+    let ended = place.run(&["report", "s.toml"]).with(1);
+    assert!(
+        ended
+            .stderr
+            .contains("s.toml is a file, not a folder of results"),
+        "{}",
+        ended.stderr
+    );
     place.run(&["report"]).with(2);
 }

@@ -77,9 +77,6 @@ impl Check {
         facts: &[(String, String)],
         output: &Output,
     ) -> anyhow::Result<()> {
-        if output.quiet {
-            return Ok(());
-        }
         let verdict = match exit {
             Exit::Done => "ok",
             Exit::Fault => "can deadlock",
@@ -89,7 +86,7 @@ impl Check {
         facts
             .iter()
             .for_each(|(word, fact)| table.line([word, fact]));
-        output.data(&format!("{}: {verdict}\n{}", file.display(), table.print()))
+        output.outcome(&format!("{}: {verdict}\n{}", file.display(), table.print()))
     }
 }
 

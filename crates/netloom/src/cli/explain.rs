@@ -8,7 +8,7 @@ use netloom_results::TABLES;
 
 use super::Exit;
 use super::output::Output;
-use super::table::{Columns, wrapped};
+use super::table::{Columns, width, wrapped};
 
 const EXIT_CODES: &str = "\
 How every netloom command ends:
@@ -50,7 +50,7 @@ impl Explain {
                 .iter()
                 .find(|(code, _, _)| code.eq_ignore_ascii_case(name));
             let title = title.map_or("", |(_, title, _)| title);
-            let text = wrapped(text, 90);
+            let text = wrapped(text, width().unwrap_or(90).min(90));
             found.push(format!("{}: {title}\n\n{text}", name.to_uppercase()));
         }
         for concept in &concepts {
@@ -69,7 +69,7 @@ impl Explain {
             output.error(&message);
             return Ok(Exit::Usage);
         }
-        output.data(&found.join("\n"))?;
+        output.text(&found.join("\n"))?;
         Ok(Exit::Done)
     }
 }

@@ -80,7 +80,7 @@ impl List {
                 text.push('\n');
             }
         }
-        output.data(text.trim_end_matches('\n'))?;
+        output.text(text.trim_end_matches('\n'))?;
         Ok(Exit::Done)
     }
 }

@@ -14,6 +14,7 @@ mod load;
 mod machine;
 mod output;
 mod patience;
+mod picture;
 mod plan;
 mod plot;
 mod progress;
@@ -48,7 +49,7 @@ Exit codes: netloom explain exit-codes")]
 struct Netloom {
     #[command(subcommand)]
     command: Command,
-    /// Say only what is wrong.
+    /// Say only what is wrong: no progress, no table after a run or a check.
     #[arg(short, long, global = true)]
     quiet: bool,
     /// Say more.
@@ -104,7 +105,7 @@ enum Command {
     Report(report::Report),
     /// Compare two folders of results over their common seeds; fail if a limit is broken.
     Compare(compare::Compare),
-    /// Draw the figures of a folder of results, for papers: SVG, PGFPlots, CSV.
+    /// Draw the figures of folders of results, for papers: SVG, PDF, PNG, PGFPlots, CSV.
     Plot(plot::Plot),
     /// List what can be named in an experiment.
     List(list::List),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
-use super::Color;
+use super::{Color, table};
 
 /// What may be said, and how.
 pub(crate) struct Output {
@@ -42,13 +42,31 @@ impl Output {
     /// Prints one piece of data among many: a closed output is an error, which ends a command that would print on.
     pub(crate) fn piece(&self, text: &str) -> anyhow::Result<()> {
         let text = &*printable(text);
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            stdout.write_all(b"\n")?;
+        match text.is_empty() || text.ends_with('\n') {
+            true => self.bytes(text.as_bytes()),
+            false => self.bytes(format!("{text}\n").as_bytes()),
         }
+    }
+
+    /// Prints data that is no text, as it is.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> anyhow::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes)?;
         stdout.flush()?;
         Ok(())
+    }
+
+    /// Prints words and tables for people, no wider than what they are read on.
+    pub(crate) fn text(&self, text: &str) -> anyhow::Result<()> {
+        self.data(&table::within(text, table::width()))
+    }
+
+    /// The same at the end of a command whose work is done without it: not if quiet was asked for.
+    pub(crate) fn outcome(&self, text: &str) -> anyhow::Result<()> {
+        match self.quiet {
+            true => Ok(()),
+            false => self.text(text),
+        }
     }
 
     /// Says something to a person, unless they asked for quiet.

@@ -1,14 +1,17 @@
-//! `netloom plot`: the figures of a folder of results, for papers.
+//! `netloom plot`: the figures of folders of results, for papers.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use netloom_catalog::nearest;
-use netloom_figures::{Figure, SvgStyle, csv, figures, pgfplots, svg};
+use netloom_figures::{
+    Choice, Figure, NoSuch, SvgStyle, chosen, combine, csv, figures, pgfplots, svg,
+};
 
 use super::Exit;
 use super::output::Output;
+use super::picture::PictureFormat;
 use super::results_lock::lock_results;
 use super::table::Columns;
 
@@ -17,34 +20,58 @@ use super::table::Columns;
   netloom plot study.out                            every figure as SVG into study.out/figures
   netloom plot study.out --list                     which figures there are
   netloom plot study.out latency --width 7.16in     one figure, two columns wide
+  netloom plot study.out latency -o latency.pdf     one figure as one file: .svg, .pdf, .png
+  netloom plot a.out b.out                          two runs or studies over each other
+  netloom plot study.out --y p99 --class bulk --by variant
+  netloom plot study.out --y p99 --x delivered_load --label variant=Arbiter
   netloom plot study.out --format pgfplots -o paper/figures
 
-Files of the same name in the folder are replaced, others stay. SVG becomes PDF with
-rsvg-convert -f pdf or inkscape; a PGFPlots figure is read with \\input and says what it needs.")]
+Files of the same name in the folder are replaced, others stay. PNG has about 300 points per inch;
+a PGFPlots figure is read with \\input and says what it needs.")]
 pub(crate) struct Plot {
     /// The folder of results, of a study or a single run.
     dir: PathBuf,
-    /// The figures to draw; without any, all of them.
-    #[arg(value_name = "FIGURE")]
-    figures: Vec<String>,
-    /// How figures are written.
-    #[arg(long, value_enum, default_value_t = PlotFormat::Svg)]
-    format: PlotFormat,
+    /// Further folders, laid over the first; and the figures to draw: without any, all of them.
+    #[arg(value_name = "DIR|FIGURE")]
+    more: Vec<String>,
+    /// How figures are written; without it, as the name of the file says, else SVG.
+    #[arg(long, value_enum)]
+    format: Option<PlotFormat>,
     /// Width of a figure in in, cm, mm or pt; `column` is 3.5in, `page` is 7.16in.
     #[arg(long, default_value = "3.5in", value_parser = inches)]
     width: f64,
-    /// Where figures are written; without it, into `figures` in the folder of results.
-    #[arg(short, long, value_name = "DIR")]
+    /// Where figures are written: a folder, or for one figure a file; without it, into `figures` in the folder of
+    /// results.
+    #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
     /// Only name the figures.
     #[arg(long, conflicts_with = "output")]
     list: bool,
+    /// Draw this column of points.csv instead; `p99` is short for latency_p99_ns.
+    #[arg(long, value_name = "COLUMN")]
+    y: Option<String>,
+    /// Along this axis or column; without it, the axis that was varied most, load first.
+    #[arg(long, value_name = "KEY", requires = "y")]
+    x: Option<String>,
+    /// One line for each value of this axis, or for each `class`; panels for the others.
+    #[arg(long, value_name = "KEY", requires = "y")]
+    by: Option<String>,
+    /// Only this class; without it, all traffic together.
+    #[arg(long, value_name = "NAME", requires = "y")]
+    class: Option<String>,
+    /// Another name for an axis, a series or a panel, such as `traffic.load=Load`; may be repeated.
+    #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
+    label: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlotFormat {
     /// Pictures for print.
     Svg,
+    /// Pictures for papers.
+    Pdf,
+    /// Pictures of points, for slides.
+    Png,
     /// A .tex file for LaTeX with its .dat files.
     Pgfplots,
     /// The numbers behind a figure.
@@ -59,33 +86,108 @@ impl Plot {
             true => lock_results(&self.dir)?,
             false => None,
         };
-        let collection = netloom_store::read(&self.dir)?;
-        for warning in &collection.warnings {
-            output.say(&format!("warning: {warning}"));
+        let (further, names): (Vec<&String>, Vec<&String>) =
+            self.more.iter().partition(|name| Path::new(name).is_dir());
+        let further = further.into_iter().map(Path::new);
+        let mut collections = vec![];
+        for folder in std::iter::once(self.dir.as_path()).chain(further) {
+            let collection = netloom_store::read(folder)?;
+            for warning in &collection.warnings {
+                output.say(&format!("warning: {warning}"));
+            }
+            collections.push(collection);
         }
-        let all = figures(&collection);
-        let unknown = self.unknown(&all);
+        let whole = combine(&collections);
+        let mut all = match self.choice() {
+            None => figures(&whole),
+            Some(choice) => match chosen(&whole, &choice) {
+                Ok(figure) => vec![figure],
+                Err(error) => {
+                    output.error(&format!("{}: {}", self.dir.display(), words(&error)));
+                    return Ok(Exit::Usage);
+                }
+            },
+        };
+        let unknown = self.unknown(&names, &all);
         if !unknown.is_empty() {
             unknown.iter().for_each(|error| output.error(error));
             return Ok(Exit::Usage);
         }
-        let is_asked =
-            |figure: &&Figure| self.figures.is_empty() || self.figures.contains(&figure.id);
-        let asked: Vec<&Figure> = all.iter().filter(is_asked).collect();
-        if asked.is_empty() {
+        all.retain(|figure| names.is_empty() || names.contains(&&figure.id));
+        if all.is_empty() {
             anyhow::bail!(
                 "{}: nothing was measured that could be drawn",
                 self.dir.display()
             );
         }
+        for figure in &mut all {
+            self.label
+                .iter()
+                .for_each(|(old, new)| figure.rename(old, new));
+        }
         if self.list {
             let mut table = Columns::words();
-            for figure in asked {
+            for figure in &all {
                 table.line([figure.id.as_str(), figure.title.as_str()]);
             }
             output.data(&table.print())?;
             return Ok(Exit::Done);
         }
+        match self.file() {
+            Some(file) => self.one(file, &all, output),
+            None => self.many(&all, output),
+        }
+    }
+
+    /// What is drawn instead of the usual figures.
+    fn choice(&self) -> Option<Choice> {
+        Some(Choice {
+            y: self.y.clone()?,
+            x: self.x.clone(),
+            by: self.by.clone(),
+            class: self.class.clone(),
+        })
+    }
+
+    /// The file that was asked for, if it is one.
+    fn file(&self) -> Option<&Path> {
+        let path = self.output.as_deref()?;
+        (path.extension().is_some() && !path.is_dir()).then_some(path)
+    }
+
+    fn one(&self, file: &Path, all: &[Figure], output: &Output) -> anyhow::Result<Exit> {
+        let [figure] = all else {
+            output.error(&format!(
+                "{} is one file, and there are {} figures; name one of them, or give -o a folder",
+                file.display(),
+                all.len()
+            ));
+            return Ok(Exit::Usage);
+        };
+        let format = match (self.format, PictureFormat::of(file)) {
+            (Some(PlotFormat::Csv), _) => None,
+            (None, _) if file.extension().is_some_and(|e| e == "csv") => None,
+            (None | Some(PlotFormat::Svg | PlotFormat::Pdf | PlotFormat::Png), Ok(format)) => {
+                Some(format)
+            }
+            (Some(_), Ok(_)) => {
+                output.error("--format pgfplots and all are several files; give -o a folder");
+                return Ok(Exit::Usage);
+            }
+            (_, Err(error)) => {
+                output.error(&error);
+                return Ok(Exit::Usage);
+            }
+        };
+        match format {
+            Some(format) => write(file, &format.bytes(&self.svg(figure))?)?,
+            None => write(file, csv(figure).as_bytes())?,
+        }
+        output.say(&format!("{} in {}", figure.id, file.display()));
+        Ok(Exit::Done)
+    }
+
+    fn many(&self, all: &[Figure], output: &Output) -> anyhow::Result<Exit> {
         let folder = self
             .output
             .clone()
@@ -93,21 +195,14 @@ impl Plot {
         make(&folder, self.output.is_some())
             .with_context(|| format!("cannot write {}", folder.display()))?;
         let mut n_files = 0;
-        for figure in &asked {
-            for (name, text) in self.files(figure) {
-                write(&folder.join(&name), &text)?;
+        for figure in all {
+            for (name, bytes) in self.files(figure)? {
+                write(&folder.join(&name), &bytes)?;
                 output.detail(&format!("{name}: {}", figure.title));
                 n_files += 1;
             }
         }
-        let (n, are) = (
-            asked.len(),
-            if asked.len() == 1 {
-                "figure"
-            } else {
-                "figures"
-            },
-        );
+        let (n, are) = (all.len(), if all.len() == 1 { "figure" } else { "figures" });
         let files = if n_files == 1 {
             "1 file".to_owned()
         } else {
@@ -118,10 +213,9 @@ impl Plot {
     }
 
     /// What is wrong with the names given.
-    fn unknown(&self, all: &[Figure]) -> Vec<String> {
+    fn unknown(&self, names: &[&String], all: &[Figure]) -> Vec<String> {
         let ids = || all.iter().map(|figure| figure.id.as_str());
-        let unknown = self
-            .figures
+        let unknown = names
             .iter()
             .filter(|name| !ids().any(|id| id == name.as_str()));
         unknown
@@ -138,31 +232,44 @@ impl Plot {
             .collect()
     }
 
+    fn svg(&self, figure: &Figure) -> String {
+        let style = SvgStyle {
+            width_in: self.width,
+            ..SvgStyle::default()
+        };
+        svg(figure, &style)
+    }
+
     /// The files of a figure.
-    fn files(&self, figure: &Figure) -> Vec<(String, String)> {
-        let is = |format: PlotFormat| self.format == format || self.format == PlotFormat::All;
+    fn files(&self, figure: &Figure) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let asked = self.format.unwrap_or(PlotFormat::Svg);
+        let is = |format: PlotFormat| asked == format || asked == PlotFormat::All;
         let mut files = vec![];
-        if is(PlotFormat::Svg) {
-            let style = SvgStyle {
-                width_in: self.width,
-                ..SvgStyle::default()
-            };
-            files.push((format!("{}.svg", figure.id), svg(figure, &style)));
+        for (wanted, format) in [
+            (PlotFormat::Svg, PictureFormat::Svg),
+            (PlotFormat::Pdf, PictureFormat::Pdf),
+            (PlotFormat::Png, PictureFormat::Png),
+        ] {
+            if is(wanted) {
+                let name = format!("{}.{}", figure.id, format.ending());
+                files.push((name, format.bytes(&self.svg(figure))?));
+            }
         }
         if is(PlotFormat::Pgfplots) {
             let latex = pgfplots(figure, self.width);
-            files.push((format!("{}.tex", figure.id), latex.tex));
-            files.extend(latex.data);
+            files.push((format!("{}.tex", figure.id), latex.tex.into_bytes()));
+            let data = latex.data.into_iter();
+            files.extend(data.map(|(name, text)| (name, text.into_bytes())));
         }
         if is(PlotFormat::Csv) {
-            files.push((format!("{}.csv", figure.id), csv(figure)));
+            files.push((format!("{}.csv", figure.id), csv(figure).into_bytes()));
         }
-        files
+        Ok(files)
     }
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    netloom_store::write_file(path, text.as_bytes())
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    netloom_store::write_file(path, bytes)
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -172,6 +279,29 @@ fn make(folder: &Path, is_named: bool) -> std::io::Result<()> {
         true => Ok(()),
         false => netloom_store::make_folder(folder),
     }
+}
+
+/// What is wrong with a choice.
+fn words(error: &NoSuch) -> String {
+    let (what, name) = (error.what, &error.name);
+    let known = || error.known.iter().map(String::as_str);
+    match nearest(name, known()) {
+        Some(near) => format!("no {what} is called \"{name}\"; did you mean \"{near}\"?"),
+        None => {
+            let known: Vec<&str> = known().collect();
+            format!(
+                "no {what} is called \"{name}\"; there are {}",
+                known.join(", ")
+            )
+        }
+    }
+}
+
+fn renaming(text: &str) -> Result<(String, String), String> {
+    let (old, new) = text
+        .split_once('=')
+        .ok_or("write the old name, an equals sign and the new one: wfq=Fair")?;
+    Ok((old.to_owned(), new.to_owned()))
 }
 
 /// A width with its unit, in inches.

@@ -46,7 +46,8 @@ impl Shown {
             _ if quiet => Shown::Nothing,
             Style::Auto if is_terminal => {
                 let bar = ProgressBar::new(1000);
-                let template = "  [{bar:24}] {percent:>3}%  {msg}";
+                // What is too long for the line is cut: a bar that wraps scrolls the terminal away.
+                let template = "  [{bar:24}] {percent:>3}%  {wide_msg}";
                 let style = ProgressStyle::with_template(template).expect("a sound template");
                 bar.set_style(style.progress_chars("#>-"));
                 Shown::Bar(bar)

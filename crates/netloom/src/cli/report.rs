@@ -1,6 +1,7 @@
 //! `netloom report`: one HTML file about folders of results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use clap::Args;
@@ -17,6 +18,9 @@ pub(crate) struct Report {
     /// Where to write the report [default: report.html in the first folder].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Open it in the browser.
+    #[arg(long)]
+    open: bool,
 }
 
 impl Report {
@@ -47,6 +51,30 @@ impl Report {
             file.display(),
             html.len() as f64 / 1e6
         ));
+        if self.open && !is_opened(&file) {
+            output.error(&format!(
+                "found no program that opens {}; open it in a browser",
+                file.display()
+            ));
+            return Ok(Exit::Failed);
+        }
         Ok(Exit::Done)
     }
+}
+
+/// Hands a file to the program that people look at pages with.
+fn is_opened(file: &Path) -> bool {
+    let commands: &[&[&str]] = if cfg!(target_os = "macos") {
+        &[&["open"]]
+    } else if cfg!(windows) {
+        &[&["cmd", "/C", "start", ""]]
+    } else {
+        &[&["xdg-open"], &["wslview"], &["gio", "open"]]
+    };
+    commands.iter().any(|command| {
+        let mut opener = Command::new(command[0]);
+        opener.args(&command[1..]).arg(file);
+        opener.stdout(Stdio::null()).stderr(Stdio::null());
+        opener.status().is_ok_and(|status| status.success())
+    })
 }

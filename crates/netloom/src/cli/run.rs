@@ -131,7 +131,7 @@ impl RunCommand {
         result.document.timing = Some(timing);
         match self.format {
             Format::Human => {
-                output.data(&for_people(&result.document, experiment.plan.as_deref()))?;
+                output.outcome(&for_people(&result.document, experiment.plan.as_deref()))?;
             }
             Format::Json => output.data(&serde_json::to_string_pretty(&result.document)?)?,
         }
@@ -149,7 +149,8 @@ impl RunCommand {
                 run.seed
             ));
         }
-        output.say(&format!("results in {}", path.display()));
+        let here = path.display();
+        output.say(&format!("results in {here}; next: netloom report {here}"));
         if let Some(why) = &result.not_built {
             output.error(&format!(
                 "{why}; the results are those of the seeds before it"
@@ -297,6 +298,7 @@ fn for_people(document: &Document, plan: Option<&Plan>) -> String {
     }
     if let Some(over) = &document.over_seeds {
         let mut table = Columns::numbers();
+        table.line(["", "", "latency"]);
         table.line([
             format!("over {} seeds", over.seeds.len()).as_str(),
             "delivered",
@@ -339,6 +341,7 @@ fn for_people(document: &Document, plan: Option<&Plan>) -> String {
 
 fn classes(run: &Run) -> String {
     let mut table = Columns::numbers();
+    table.line(["", "", "", "latency"]);
     table.line([
         "class",
         "offered",

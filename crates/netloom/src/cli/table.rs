@@ -1,9 +1,58 @@
-//! Tables and numbers for people.
+//! Tables and numbers for people, no wider than what they are read on.
+
+use std::collections::BTreeSet;
 
 /// Lines of cells, set in columns: the first column to the left, the others to the right.
 pub(super) struct Columns {
     lines: Vec<Vec<String>>,
     is_text: bool,
+    /// Columns to the left among numbers.
+    left: BTreeSet<usize>,
+}
+
+/// Between columns, and before the first.
+const GAP: usize = 2;
+/// No column of a table that is too wide becomes narrower than this.
+const NARROWEST: usize = 6;
+
+/// How wide lines may be: as `COLUMNS` says, else as the terminal is. Nothing where neither says it: what reads a
+/// pipe wants lines whole.
+pub(super) fn width() -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok();
+    let asked = asked.and_then(|text| text.parse().ok());
+    let seen = || terminal_size::terminal_size_of(std::io::stdout()).map(|(w, _)| w.0.into());
+    asked.or_else(seen).filter(|width: &usize| *width >= 20)
+}
+
+/// How wide running text is set: no wider than is read with ease.
+pub(super) fn page() -> usize {
+    width().unwrap_or(PAGE).min(PAGE)
+}
+
+const PAGE: usize = 100;
+
+/// A text whose long lines go on below, under their beginning.
+pub(super) fn within(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let mut out = String::new();
+    for line in text.lines() {
+        let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+        if line.chars().count() <= width || indent.len() + 20 > width {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        }
+        let words = wrapped(line, width - indent.len());
+        for part in words.lines() {
+            out.push_str(&format!("{indent}{part}\n"));
+        }
+    }
+    if !text.ends_with('\n') {
+        out.pop();
+    }
+    out
 }
 
 impl Columns {
@@ -12,6 +61,7 @@ impl Columns {
         Columns {
             lines: vec![],
             is_text: false,
+            left: BTreeSet::from([0]),
         }
     }
 
@@ -20,7 +70,14 @@ impl Columns {
         Columns {
             lines: vec![],
             is_text: true,
+            left: BTreeSet::new(),
         }
+    }
+
+    /// The same with these columns to the left.
+    pub(super) fn left(mut self, columns: impl IntoIterator<Item = usize>) -> Columns {
+        self.left.extend(columns);
+        self
     }
 
     /// Adds a line.
@@ -30,30 +87,62 @@ impl Columns {
 
     /// The table, each line indented by two blanks.
     pub(super) fn print(&self) -> String {
-        let n = self.lines.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.lines.iter().filter_map(|line| line.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..n).map(width).collect();
+        self.print_within(width())
+    }
+
+    fn print_within(&self, most: Option<usize>) -> String {
+        let widths = self.widths(most);
         let mut text = String::new();
         for line in &self.lines {
-            let cells = line
+            // A cell that is too wide goes on in further lines.
+            let cells: Vec<Vec<String>> = line
                 .iter()
                 .zip(&widths)
-                .enumerate()
-                .map(|(column, (cell, &width))| {
-                    if column == 0 || self.is_text {
-                        format!("{cell:<width$}")
-                    } else {
-                        format!("{cell:>width$}")
+                .map(|(cell, &width)| match cell.chars().count() <= width {
+                    true => vec![cell.clone()],
+                    false => wrapped(cell, width).lines().map(str::to_owned).collect(),
+                })
+                .collect();
+            for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                let parts = cells.iter().zip(&widths).enumerate();
+                let parts = parts.map(|(column, (cell, &width))| {
+                    let part = cell.get(nth).map_or("", String::as_str);
+                    match self.is_text || self.left.contains(&column) {
+                        true => format!("{part:<width$}"),
+                        false => format!("{part:>width$}"),
                     }
                 });
-            let line = format!("  {}", cells.collect::<Vec<_>>().join("  "));
-            text.push_str(line.trim_end());
-            text.push('\n');
+                let line = format!("  {}", parts.collect::<Vec<_>>().join("  "));
+                text.push_str(line.trim_end());
+                text.push('\n');
+            }
         }
         text
+    }
+
+    /// The widths of columns: those of their longest cells; where that is too wide, the widest give way as far as
+    /// their longest words allow.
+    fn widths(&self, most: Option<usize>) -> Vec<usize> {
+        let n = self.lines.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = |column: usize, length: fn(&str) -> usize| {
+            let cells = self.lines.iter().filter_map(|line| line.get(column));
+            cells.map(|cell| length(cell)).max().unwrap_or(0)
+        };
+        let letters = |text: &str| text.chars().count();
+        let word = |text: &str| {
+            let words = text.split_whitespace().map(|word| word.chars().count());
+            words.max().unwrap_or(0).max(NARROWEST)
+        };
+        let mut widths: Vec<usize> = (0..n).map(|column| longest(column, letters)).collect();
+        let least: Vec<usize> = (0..n).map(|column| longest(column, word)).collect();
+        while widths.iter().map(|width| width + GAP).sum::<usize>() > most.unwrap_or(usize::MAX) {
+            let can = (0..n).filter(|&column| widths[column] > least[column]);
+            let Some(widest) = can.max_by_key(|&column| widths[column]) else {
+                break;
+            };
+            widths[widest] -= 1;
+        }
+        widths
     }
 }
 
@@ -136,6 +225,35 @@ mod tests {
     fn long_lines_are_broken_between_words() {
         let text = "one two three\n\nfour";
         assert_eq!(wrapped(text, 7), "one two\nthree\n\nfour\n");
+    }
+
+    #[test]
+    fn a_table_is_no_wider_than_its_terminal() {
+        let mut table = Columns::words();
+        table.line([
+            "d-mod-k",
+            "One path per destination, spread over the roots.",
+        ]);
+        table.line(["det", "The same for every pair."]);
+        assert_eq!(
+            table.print_within(Some(36)),
+            "  d-mod-k  One path per destination,\n           spread over the roots.\n  det      The same for every pair.\n"
+        );
+        assert!(table.print_within(None).lines().count() == 2);
+        // What cannot be broken between words is not broken.
+        let mut numbers = Columns::numbers();
+        numbers.line(["class", "latency_p99_ns"]);
+        assert_eq!(numbers.print_within(Some(20)), "  class  latency_p99_ns\n");
+    }
+
+    #[test]
+    fn long_lines_go_on_below_their_beginning() {
+        let text = "  a sentence that is too long for its line\nshort\n";
+        assert_eq!(
+            within(text, Some(24)),
+            "  a sentence that is too\n  long for its line\nshort\n"
+        );
+        assert_eq!(within(text, None), text);
     }
 
     #[test]

@@ -33,7 +33,8 @@ impl Place {
         command
             .current_dir(&self.0)
             .args(arguments)
-            .env_remove("CLICOLOR_FORCE");
+            .env_remove("CLICOLOR_FORCE")
+            .env_remove("COLUMNS");
         command
     }
 

@@ -149,11 +149,11 @@ impl Compare {
             axes: pairing.axes.clone(),
             seeds: seeds.into_iter().collect(),
         };
-        output.data(&match self.format {
-            CompareFormat::Human => comparison.human(),
-            CompareFormat::Markdown => comparison.markdown(),
-            CompareFormat::Json => serde_json::to_string_pretty(&comparison)?,
-        })?;
+        match self.format {
+            CompareFormat::Human => output.text(&comparison.human())?,
+            CompareFormat::Markdown => output.data(&comparison.markdown())?,
+            CompareFormat::Json => output.data(&serde_json::to_string_pretty(&comparison)?)?,
+        }
         for warning in &comparison.warnings {
             output.insist(&format!("warning: {warning}"));
         }

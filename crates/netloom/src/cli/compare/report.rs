@@ -229,18 +229,9 @@ impl Comparison {
         let rows = self.lines.iter().map(|line| self.row(line));
         let rows: Vec<Vec<&str>> = std::iter::once(head).chain(rows).collect();
         // Words to the left among numbers to the right.
-        let n_words = self.axes.len() + 2;
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-        let mut table = Columns::numbers();
-        for row in &rows {
-            table.line(row.iter().enumerate().map(|(column, cell)| {
-                let width = width(column).unwrap_or(0);
-                match column < n_words || column == last {
-                    true => format!("{cell:<width$}"),
-                    false => (*cell).to_owned(),
-                }
-            }));
-        }
+        let words = (0..self.axes.len() + 2).chain([last]);
+        let mut table = Columns::numbers().left(words);
+        rows.iter().for_each(|row| table.line(row.iter().copied()));
         let mut text = format!("{}\n\n", self.title(""));
         for sentence in self.sentences() {
             text.push_str(&format!("  {sentence}\n"));

@@ -10,10 +10,9 @@ use serde::Serialize;
 use super::super::Exit;
 use super::super::load::read;
 use super::super::output::Output;
-use super::super::table::{Columns, nanos, wrapped};
+use super::super::table::{Columns, nanos, page, wrapped};
 use super::PlanFormat;
 
-const WIDTH: usize = 100;
 /// Columns of the words before facts.
 const WORD: usize = 11;
 
@@ -145,7 +144,7 @@ fn human(plan: &Plan) -> String {
         let entry = |(at, weight): &(u8, u16)| format!("{key}{at}:{weight}");
         let list: Vec<String> = entries.iter().map(entry).collect();
         if !list.is_empty() {
-            let lines = wrapped(&list.join(" "), WIDTH - WORD - 3);
+            let lines = wrapped(&list.join(" "), page() - WORD - 3);
             text.push_str(&indented(name, &lines));
         }
     }
@@ -158,20 +157,20 @@ fn human(plan: &Plan) -> String {
         text.push_str(&indented("limit", &limit));
     }
     for (word, fact) in &plan.facts {
-        text.push_str(&indented(word, &wrapped(fact, WIDTH - WORD - 3)));
+        text.push_str(&indented(word, &wrapped(fact, page() - WORD - 3)));
     }
     for class in &plan.classes {
         if let Wait::Unbounded(why) = &class.wait {
             let note = format!("{}: no bound, because {why}", class.name);
-            text.push_str(&indented("note", &wrapped(&note, WIDTH - WORD - 3)));
+            text.push_str(&indented("note", &wrapped(&note, page() - WORD - 3)));
         }
     }
     for note in &plan.notes {
-        text.push_str(&indented("note", &wrapped(note, WIDTH - WORD - 3)));
+        text.push_str(&indented("note", &wrapped(note, page() - WORD - 3)));
     }
-    text.push_str(&indented("waits", &wrapped(ASSUMPTION, WIDTH - WORD - 3)));
+    text.push_str(&indented("waits", &wrapped(ASSUMPTION, page() - WORD - 3)));
     if is_long {
-        text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, WIDTH - WORD - 3)));
+        text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, page() - WORD - 3)));
     }
     text
 }

@@ -8,12 +8,11 @@ use netloom_design::qos::wait::ASSUMPTION;
 use netloom_units::{Sl, Time, Vl};
 use serde::Serialize;
 
-use super::super::table::{Columns, nanos, wrapped};
+use super::super::table::{Columns, nanos, page, wrapped};
 use super::admit::Outcome;
 
 /// Ports that a person is shown.
 const MOST_PORTS: usize = 10;
-const WIDTH: usize = 100;
 
 pub(super) fn text(outcome: &Outcome, ports: &[Egress]) -> String {
     let mut text = summary(outcome);
@@ -197,7 +196,7 @@ fn warnings(network: &Network) -> String {
             packets.limit, packets.largest, surely_high
         ));
     }
-    wrapped(&text, WIDTH)
+    wrapped(&text, page())
 }
 
 /// How many ports have a number worth a warning, and the first of them with it.
@@ -235,7 +234,7 @@ fn deadlines(network: &Network) -> String {
              switches come on top.",
             packets.largest
         ),
-        WIDTH,
+        page(),
     )
 }
 
@@ -252,7 +251,7 @@ fn tables(network: &Network, port: Egress) -> String {
         } else {
             runs
         };
-        let lines = wrapped(&runs, WIDTH - 8);
+        let lines = wrapped(&runs, page() - 8);
         for (at, line) in lines.lines().enumerate() {
             let label = if at == 0 { half } else { "" };
             text.push_str(&format!("  {label:<4}  {line}\n"));

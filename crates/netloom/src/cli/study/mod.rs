@@ -178,7 +178,7 @@ fn merge(
 
 fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyhow::Result<()> {
     match format {
-        Format::Human => output.data(&printed::for_people(study, merged)),
+        Format::Human => output.outcome(&printed::for_people(study, merged)),
         Format::Json => output.data(&printed::for_machines(study, merged)?),
     }
 }

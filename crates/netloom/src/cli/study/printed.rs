@@ -86,6 +86,8 @@ impl<'a> Points<'a> {
     fn all(&self) -> String {
         let mut table = Columns::numbers();
         let mut head: Vec<&str> = self.columns.clone();
+        let above = vec![""; head.len() + 2];
+        table.line(above.into_iter().chain(["latency"]));
         head.extend(["offered", "delivered", "mean", "±95%", "p99", ""]);
         table.line(head);
         for &line in &self.lines {

@@ -1,0 +1,147 @@
+//! Pictures as files: SVG as it is drawn, PNG and PDF from it.
+//!
+//! The letters of PNG and PDF are Arimo, which is in the program: a picture looks the same wherever it is made, also on
+//! machines without fonts. It has the widths of Helvetica and Arial, for which figures are laid out.
+
+use std::path::Path;
+
+/// A format that a picture is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum PictureFormat {
+    /// Vectors, for browsers and for everything below.
+    Svg,
+    /// Points, four for each of the picture's own: about 300 per inch.
+    Png,
+    /// Vectors for papers, letters as outlines.
+    Pdf,
+}
+
+impl PictureFormat {
+    /// The format that the name of a file promises; SVG where it promises none.
+    ///
+    /// # Errors
+    /// If the name promises what nobody writes here.
+    pub(super) fn of(file: &Path) -> Result<PictureFormat, String> {
+        let ending = file.extension().map(|e| e.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            None | Some("svg") => Ok(PictureFormat::Svg),
+            Some("png") => Ok(PictureFormat::Png),
+            Some("pdf") => Ok(PictureFormat::Pdf),
+            Some(other) => Err(format!(
+                "{}: a picture is written as .svg, .png or .pdf, not as .{other}",
+                file.display()
+            )),
+        }
+    }
+
+    /// How its files end.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            PictureFormat::Svg => "svg",
+            PictureFormat::Png => "png",
+            PictureFormat::Pdf => "pdf",
+        }
+    }
+
+    /// The bytes of a picture in this format.
+    ///
+    /// # Errors
+    /// If this program was built without it.
+    pub(super) fn bytes(self, svg: &str) -> anyhow::Result<Vec<u8>> {
+        match self {
+            PictureFormat::Svg => Ok(svg.as_bytes().to_vec()),
+            PictureFormat::Png => png(svg),
+            PictureFormat::Pdf => pdf(svg),
+        }
+    }
+}
+
+#[cfg(feature = "pictures")]
+mod drawn {
+    use std::sync::Arc;
+
+    use resvg::usvg::{Options, Tree, WriteOptions, fontdb};
+
+    const LETTERS: &[u8] = include_bytes!("../../fonts/Arimo-Regular.ttf");
+    /// Dots of a PNG for one unit of the picture: figures are in points, 72 to the inch.
+    const DENSITY: f32 = 4.0;
+
+    fn tree(svg: &str) -> anyhow::Result<Tree> {
+        let mut fonts = fontdb::Database::new();
+        fonts.load_font_data(LETTERS.to_vec());
+        fonts.set_sans_serif_family("Arimo");
+        let options = Options {
+            font_family: "Arimo".to_owned(),
+            fontdb: Arc::new(fonts),
+            ..Options::default()
+        };
+        Ok(Tree::from_str(svg, &options)?)
+    }
+
+    pub(super) fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
+        let tree = tree(svg)?;
+        let size = tree.size().to_int_size();
+        let size = size.scale_by(DENSITY).unwrap_or(size);
+        let mut dots = resvg::tiny_skia::Pixmap::new(size.width(), size.height())
+            .ok_or_else(|| anyhow::anyhow!("a picture of no size"))?;
+        // The last row of dots may be a part of one only, and paper is white there too.
+        dots.fill(resvg::tiny_skia::Color::WHITE);
+        let scale = resvg::tiny_skia::Transform::from_scale(DENSITY, DENSITY);
+        resvg::render(&tree, scale, &mut dots.as_mut());
+        Ok(dots.encode_png()?)
+    }
+
+    pub(super) fn pdf(svg: &str) -> anyhow::Result<Vec<u8>> {
+        // Letters become outlines: to embed the font itself takes a font compiler, as much code as all else here.
+        let outlined = tree(svg)?.to_string(&WriteOptions::default());
+        let page = svg2pdf::PageOptions { dpi: 96.0 };
+        svg2pdf::to_pdf(
+            &tree(&outlined)?,
+            svg2pdf::ConversionOptions::default(),
+            page,
+        )
+        .map_err(|error| anyhow::anyhow!("cannot write a PDF: {error}"))
+    }
+}
+
+#[cfg(feature = "pictures")]
+use drawn::{pdf, png};
+
+#[cfg(not(feature = "pictures"))]
+fn png(_: &str) -> anyhow::Result<Vec<u8>> {
+    anyhow::bail!("this netloom was built without the feature `pictures`: it writes SVG only")
+}
+
+#[cfg(not(feature = "pictures"))]
+fn pdf(svg: &str) -> anyhow::Result<Vec<u8>> {
+    png(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_its_name_says() {
+        let of = |name: &str| PictureFormat::of(Path::new(name));
+        assert_eq!(of("a.svg"), Ok(PictureFormat::Svg));
+        assert_eq!(of("a.PNG"), Ok(PictureFormat::Png));
+        assert_eq!(of("a.b/c.pdf"), Ok(PictureFormat::Pdf));
+        assert!(of("a.jpg").unwrap_err().contains("not as .jpg"));
+    }
+
+    #[cfg(feature = "pictures")]
+    #[test]
+    fn pictures_have_letters_and_colours_without_any_font_of_the_system() {
+        let svg = |text: &str| {
+            format!(
+                r##"<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt" viewBox="0 0 72 36" font-family="Helvetica, sans-serif"><rect width="72" height="36" fill="#ffffff"/><text x="5" y="20" font-size="8" fill="#111">{text}</text></svg>"##
+            )
+        };
+        let bytes = |text: &str| PictureFormat::Png.bytes(&svg(text)).unwrap();
+        assert_eq!(&bytes("µs 10⁻⁶ →")[1..4], b"PNG");
+        assert_ne!(bytes("load"), bytes(""), "letters are drawn");
+        let pdf = PictureFormat::Pdf.bytes(&svg("load")).unwrap();
+        assert!(pdf.starts_with(b"%PDF-"));
+    }
+}
