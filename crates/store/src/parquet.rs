@@ -17,7 +17,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, Zst
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
@@ -205,6 +205,7 @@ pub fn from_parquet(bytes: Vec<u8>) -> Result<Frame, String> {
 }
 
 fn try_from_parquet(bytes: Vec<u8>) -> Result<Frame, ParquetError> {
+    let n_bytes = bytes.len() as u64;
     let reader = SerializedFileReader::new(parquet_bytes(bytes))?;
     let metadata = reader.metadata().file_metadata();
     let described: Vec<Described> = metadata
@@ -238,6 +239,14 @@ fn try_from_parquet(bytes: Vec<u8>) -> Result<Frame, ParquetError> {
     }
     let mut n_lines = 0u64;
     for group in reader.metadata().row_groups() {
+        if !group
+            .columns()
+            .iter()
+            .all(|column| is_inside(column, n_bytes))
+        {
+            let message = "a column lies outside of the file".to_owned();
+            return Err(ParquetError::General(message));
+        }
         let n = u64::try_from(group.num_rows());
         let n = n.map_err(|_| ParquetError::General("a part of less than no lines".to_owned()))?;
         n_lines = n_lines.saturating_add(n);
@@ -258,6 +267,25 @@ fn try_from_parquet(bytes: Vec<u8>) -> Result<Frame, ParquetError> {
         }
     }
     Ok(Frame::from_columns(columns))
+}
+
+/// Whether the pages of a column lie in a file of so many bytes; the reader takes that for granted.
+fn is_inside(column: &ColumnChunkMetaData, n_bytes: u64) -> bool {
+    let first = column.data_page_offset();
+    let first = column
+        .dictionary_page_offset()
+        .map_or(first, |at| at.min(first));
+    let end = first.checked_add(column.compressed_size());
+    let is_known = matches!(
+        column.compression(),
+        Compression::ZSTD(_) | Compression::UNCOMPRESSED
+    );
+    let end = end.and_then(|end| u64::try_from(end).ok());
+    is_known
+        && first >= 0
+        && column.compressed_size() >= 0
+        && column.uncompressed_size() >= 0
+        && end.is_some_and(|end| end <= n_bytes)
 }
 
 fn parquet_bytes(bytes: Vec<u8>) -> impl parquet::file::reader::ChunkReader {
