@@ -31,7 +31,7 @@ pub fn csv(figure: &Figure) -> String {
                         let mark = match point.mark {
                             Mark::Ok => "ok",
                             Mark::Saturated => "saturated",
-                            Mark::NotConverged => "not-converged",
+                            Mark::Unsure => "unsure",
                         };
                         let cells = [title(), name.clone(), x, number(point.y)];
                         let interval = [maybe(point.low), maybe(point.high), mark.to_owned()];

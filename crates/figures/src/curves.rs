@@ -350,8 +350,8 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
             (false, _) => " Hollow points are saturated.",
         };
     }
-    if figure.has_mark(Mark::NotConverged) {
-        caption += " Pale points are less exact than asked.";
+    if figure.has_mark(Mark::Unsure) {
+        caption += " Pale points are too short to tell, not stationary or less exact than asked.";
     }
     if figure.y.scale == Scale::Log {
         caption += " The vertical axis is logarithmic.";

@@ -143,10 +143,10 @@ pub struct Point {
 pub enum Mark {
     /// Nothing: a filled marker.
     Ok,
-    /// Some run of it was saturated, so latencies grow with the length of the run: a hollow marker.
+    /// It is saturated, so latencies grow with the length of the run: a hollow marker.
     Saturated,
-    /// Some run of it did not become as exact as asked: a paler marker.
-    NotConverged,
+    /// Too short to tell, not stationary or not converged: a paler marker.
+    Unsure,
 }
 
 /// Five numbers of many.

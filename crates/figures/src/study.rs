@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_results::{Collection, Frame};
+use netloom_results::{Collection, Frame, Verdict};
 
 use crate::columns::{Numbers, PointOf, text, words};
 use crate::combine::{FOLDER, RUN};
@@ -150,16 +150,13 @@ pub(crate) fn lines_of_scope(table: &Frame, scope: &str) -> Vec<usize> {
         .collect()
 }
 
-/// What must be known about a line of `points`.
+/// What must be known about a line of `points`: its verdict.
 pub(crate) fn mark(table: &Frame, line: usize) -> Mark {
-    let number = |name: &str| Numbers::of(table, name).and_then(|column| column.get(line));
-    let seeds = number("seeds").unwrap_or(1.0);
-    if number("saturated_seeds").is_some_and(|saturated| saturated > 0.0) {
-        Mark::Saturated
-    } else if number("converged_seeds").is_some_and(|converged| converged < seeds) {
-        Mark::NotConverged
-    } else {
-        Mark::Ok
+    let word = words(table, "verdict").and_then(|column| column.get(line));
+    match word.and_then(Verdict::of_word).unwrap_or_default() {
+        Verdict::Ok => Mark::Ok,
+        Verdict::Saturated => Mark::Saturated,
+        Verdict::TooShort | Verdict::NotStationary | Verdict::NotConverged => Mark::Unsure,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netloom_results::{
     Collection, Column, Datum, Frame, FrameColumn, HistogramLine, HostLine, Key, Kind, LinkLine,
-    SeriesLine, Summary, Table,
+    SeriesLine, Summary, Table, Verdict,
 };
 
 /// What a made-up study varies.
@@ -141,9 +141,8 @@ impl Synthetic {
     }
 
     fn points(&self, load: f64, arbiter: usize) -> Frame {
-        let text = ["scope", "class"].map(|name| column(name, Kind::Text));
-        let whole = ["sl", "seeds", "saturated_seeds", "converged_seeds"]
-            .map(|name| column(name, Kind::Whole));
+        let text = ["scope", "class", "verdict"].map(|name| column(name, Kind::Text));
+        let whole = ["sl", "seeds"].map(|name| column(name, Kind::Whole));
         let metrics = [
             "offered_load",
             "offered_load_half_width",
@@ -164,6 +163,11 @@ impl Synthetic {
             .collect();
         let mut frame = Frame::from_columns(columns);
         let is_saturated = load >= Synthetic::capacity(arbiter);
+        let verdict = match () {
+            () if is_saturated => Verdict::Saturated,
+            () if load == 0.3 => Verdict::NotConverged,
+            () => Verdict::Ok,
+        };
         let n = self.classes.len() as f64;
         let mut line = |scope: &str, class: Option<usize>| {
             let share = if class.is_some() { 1.0 / n } else { 1.0 };
@@ -182,14 +186,9 @@ impl Synthetic {
             frame.push([
                 Datum::Text(scope.to_owned()),
                 Datum::Text(name),
+                Datum::Text(verdict.word().to_owned()),
                 class.map_or(Datum::Nothing, |class| Datum::Whole(class as u64)),
                 Datum::Whole(self.seeds),
-                Datum::Whole(if is_saturated { self.seeds } else { 0 }),
-                Datum::Whole(if load == 0.3 {
-                    self.seeds - 1
-                } else {
-                    self.seeds
-                }),
                 Datum::Number(load * share),
                 half(0.001),
                 Datum::Number(delivered * share),

@@ -52,6 +52,16 @@ impl Interval {
     pub fn is_correlated(&self) -> bool {
         self.lag1 > 1.645 / (self.batches as f64).sqrt()
     }
+
+    /// The half width, widened where neighbouring batches are correlated as for an autoregressive process: the
+    /// variance of its mean is about `(1 + r) / (1 - r)` times that of independent batches.
+    pub fn widened(&self) -> f64 {
+        if !self.is_correlated() {
+            return self.half_width;
+        }
+        let r = self.lag1.min(0.99);
+        self.half_width * ((1.0 + r) / (1.0 - r)).sqrt()
+    }
 }
 
 /// The mean of a run as a ratio, with an interval from batch means.
@@ -66,6 +76,11 @@ impl Interval {
 /// Epochs of weight zero observed nothing and are left out. `None` if fewer than 5 remain, or if a
 /// weight is negative, something is not finite, or a total comes without weight.
 pub fn batch_means(epochs: &[(f64, f64)]) -> Option<Interval> {
+    batch_means_of(epochs, MOST_BATCHES)
+}
+
+/// The same with at most so many batches.
+pub(crate) fn batch_means_of(epochs: &[(f64, f64)], most: usize) -> Option<Interval> {
     let is_sound = |&(total, weight): &(f64, f64)| {
         total.is_finite() && weight.is_finite() && (weight > 0.0 || (weight == 0.0 && total == 0.0))
     };
@@ -77,7 +92,7 @@ pub fn batch_means(epochs: &[(f64, f64)]) -> Option<Interval> {
         .copied()
         .filter(|&(_, weight)| weight > 0.0)
         .collect();
-    let n = observed.len().min(MOST_BATCHES);
+    let n = observed.len().min(most);
     if n < LEAST_BATCHES {
         return None;
     }
@@ -227,6 +242,20 @@ mod tests {
             epochs[7] = bad;
             assert_eq!(batch_means(&epochs), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_correlated_interval_is_widened() {
+        let plain = Interval {
+            mean: 10.0,
+            half_width: 1.0,
+            batches: 20,
+            lag1: 0.2,
+        };
+        assert_eq!(plain.widened(), 1.0);
+        // (1 + 0.6) / (1 - 0.6) = 4, whose root is 2.
+        let correlated = Interval { lag1: 0.6, ..plain };
+        assert!((correlated.widened() - 2.0).abs() < 1e-12);
     }
 
     #[test]

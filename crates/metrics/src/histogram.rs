@@ -16,6 +16,9 @@
 const SUB_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
 
+/// A bucket is at most this part of its values wide: two percentiles that differ by less are the same.
+pub const RESOLUTION: f64 = 1.0 / SUB_BUCKETS as f64;
+
 /// A log-linear histogram of `u64` values, usually ticks.
 ///
 /// Count, sum, minimum and maximum are exact. A [`quantile`](Self::quantile) is within 1/128 of the

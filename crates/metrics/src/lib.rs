@@ -3,7 +3,7 @@
 //! Two families live here. What is recorded while a fabric runs ([`Histogram`], [`Tally`], [`Series`],
 //! [`Digest`]) holds integers only, and merging is exact in any order, so that a run says the same on
 //! one partition and on seven. What is computed afterwards ([`mser5`], [`batch_means`],
-//! [`over_seeds`], [`jain`], [`Saturation`]) uses floats, but only the operations IEEE 754 rounds
+//! [`over_seeds`], [`jain`], [`Verdict`]) uses floats, but only the operations IEEE 754 rounds
 //! exactly (`+ - * /` and the square root), in a fixed order: no logarithm of some C library, hence
 //! the same bits on every machine.
 
@@ -13,20 +13,20 @@ mod fairness;
 mod histogram;
 mod holm;
 mod punctuality;
-mod saturation;
 mod series;
 mod steady_state;
 mod student_t;
 mod tally;
+mod verdict;
 
 pub use confidence::{Interval, batch_means, over_seeds};
 pub use digest::{Delivery, Digest};
 pub use fairness::jain;
-pub use histogram::Histogram;
+pub use histogram::{Histogram, RESOLUTION};
 pub use holm::holm;
 pub use punctuality::{DEADLINES, InterArrival, JITTER_BINS, Punctuality, PunctualityMeter};
-pub use saturation::Saturation;
 pub use series::Series;
 pub use steady_state::{Warmup, mser5};
 pub use student_t::{student_t_975, student_t_beyond};
 pub use tally::Tally;
+pub use verdict::{Epoch, Measured, Verdict};

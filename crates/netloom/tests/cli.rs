@@ -252,7 +252,7 @@ fn exit_codes_are_those_that_are_explained() {
     let rough = place
         .run(&["run", "small.toml", "--until", "5us", "--format", "json"])
         .with(5);
-    assert_eq!(rough.json()["status"], "not-converged");
+    assert_eq!(rough.json()["status"], "too-short");
     // Saturated is a result.
     let hot = "traffic.pattern={ kind = \"hot-spot\", destination = 0 }";
     let full = place.run(&[

@@ -185,7 +185,9 @@ fn what_cannot_be_compared_is_said_at_once() {
 
     run(&place, "apart", &["measure.seed=7"]);
     let text = place.read("apart/results.json");
-    let older = text.replace("\"results_version\": 1", "\"results_version\": 0");
+    let version = netloom::RESULTS_VERSION;
+    let own = format!("\"results_version\": {version}");
+    let older = text.replace(&own, "\"results_version\": 0");
     assert_ne!(text, older);
     place.file("apart/results.json", &older);
     let error = compare(&place, &["a", "apart"]).with(1).stderr;
@@ -194,7 +196,7 @@ fn what_cannot_be_compared_is_said_at_once() {
         "{error}"
     );
     assert!(
-        error.contains("of version 1, apart of version 0"),
+        error.contains(&format!("of version {version}, apart of version 0")),
         "{error}"
     );
     let error = compare(&place, &["nowhere", "small.toml"]).with(1).stderr;
@@ -211,7 +213,7 @@ fn saturated_and_rough_runs_are_marked() {
     let error = compare(&place, &["full", "rough"]).with(0).stderr;
     for part in [
         "warning: A (full) is saturated with seeds 1, 2, 3: ",
-        "warning: B (rough) is not-converged with seeds 1, 2, 3: ",
+        "warning: B (rough) is too short to tell with seeds 1, 2, 3: ",
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }
@@ -347,7 +349,7 @@ fn studies_are_compared_point_by_point() {
     ] {
         assert!(people.contains(part), "{part}:\n{people}");
     }
-    let table = compare(&place, &["a", "b", "--format", "markdown"]).with(0);
+    let table = compare(&place, &["a", "b", "--all", "--format", "markdown"]).with(0);
     let rows: Vec<&str> = table
         .stdout
         .lines()
@@ -375,6 +377,11 @@ fn studies_are_compared_point_by_point() {
     .with(0);
     // A study does not differ from itself.
     let same = compare(&place, &["a", "a"]).with(0).stdout;
+    assert!(
+        same.contains("36 of 36 lines show no difference; --all shows them"),
+        "{same}"
+    );
+    let same = compare(&place, &["a", "a", "--all"]).with(0).stdout;
     assert_eq!(
         same.matches("the same with all 6 seeds").count(),
         36,
@@ -422,7 +429,7 @@ fn studies_with_other_axes_are_paired_where_that_is_unique() {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
     }
     // The arbiter of `loads` is the same, hence the numbers.
-    let table = compare(&place, &["one", "loads"]).with(0).stdout;
+    let table = compare(&place, &["one", "loads", "--all"]).with(0).stdout;
     assert_eq!(
         table.matches("the same with all 6 seeds").count(),
         9,
@@ -472,5 +479,51 @@ fn saturation_is_seen_to_move_along_the_load() {
     assert!(
         back.contains("A not up to 0.4, B between 0.1 and 0.2: earlier in B"),
         "{back}"
+    );
+}
+
+#[test]
+fn the_variants_of_one_study_are_compared() {
+    let place = Place::new("compare-by");
+    study(&place, "a", &[]);
+    let by = |key: &str| compare(&place, &["a", "--by", key, "--format", "json"]);
+    let list = by("qos.arbiter").with(0).json();
+    let comparisons = list.as_array().unwrap();
+    assert_eq!(comparisons.len(), 1, "two arbiters, one against the other");
+    let only = &comparisons[0];
+    assert_eq!(only["a"]["folder"], "qos.arbiter: round-robin");
+    assert_eq!(only["b"]["folder"], "qos.arbiter: oldest-first");
+    assert_eq!(only["axes"], serde_json::json!(["traffic.0.load"]));
+    assert_eq!(only["overall"]["points"], 2);
+    // The same as two studies with one arbiter each.
+    let loads = by("load").with(0).json();
+    assert_eq!(
+        loads[0]["a"]["folder"], "traffic.0.load: 0.2",
+        "by the end of its name"
+    );
+    place.file(
+        "loads.toml",
+        &STUDY.replace(
+            "\"qos.arbiter\" = [\"round-robin\", \"oldest-first\"]\n",
+            "",
+        ),
+    );
+    for (folder, arbiter) in [("left", "round-robin"), ("right", "oldest-first")] {
+        let set = format!("qos.arbiter=\"{arbiter}\"");
+        let ended = place.run(&["run", "loads.toml", "-o", folder, "--set", &set]);
+        assert!(matches!(ended.code, Some(0 | 5)), "{}", ended.stderr);
+    }
+    let apart = compare(&place, &["left", "right", "--format", "json"]).with(0);
+    assert_eq!(only["lines"], apart.json()["lines"]);
+    let error = by("arbitr").with(2).stderr;
+    assert!(error.contains("a has no axis \"arbitr\""), "{error}");
+    compare(&place, &["a"]).with(2);
+    compare(&place, &["a", "left", "--by", "qos.arbiter"]).with(2);
+    let people = compare(&place, &["a", "--by", "qos.arbiter"])
+        .with(0)
+        .stdout;
+    assert!(
+        people.contains("lines show no difference; --all shows them"),
+        "{people}"
     );
 }

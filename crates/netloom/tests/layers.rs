@@ -7,7 +7,7 @@ use std::path::Path;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("random", &[]),
-    ("results", &[]),
+    ("results", &["metrics"]),
     ("figures", &["units", "results"]),
     ("report", &["results", "figures"]),
     ("catalog", &["units"]),

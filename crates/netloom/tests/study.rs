@@ -86,7 +86,7 @@ fn a_study_runs_and_says_what_came_out() {
     place.file("small.toml", SMALL);
     let ended = place.run(&["run", "small.toml"]).with(0);
     assert!(
-        ended.stdout.contains("4 points, 8 runs"),
+        ended.stdout.contains("4 points (4 ok), 8 runs"),
         "{}",
         ended.stdout
     );
@@ -320,7 +320,12 @@ fn a_search_for_saturation_finds_the_edge_and_is_the_same_in_shards() {
         let own: Vec<(f64, bool)> = totals
             .iter()
             .filter(|line| column(line, 1) == arbiter)
-            .map(|line| (column(line, 2).parse().unwrap(), column(line, 7) != "0"))
+            .map(|line| {
+                (
+                    column(line, 2).parse().unwrap(),
+                    column(line, 7) == "saturated",
+                )
+            })
             .collect();
         let first = own.iter().position(|(_, saturated)| *saturated).unwrap();
         let (low, high) = (own[first - 1].0, own[first].0);

@@ -1,7 +1,7 @@
 //! Every point and class with its intervals.
 
 use crate::number::{TimeUnit, time_unit};
-use crate::points::{Line, Study};
+use crate::points::{Line, Study, sign};
 use crate::table::{Cell, Head, Table};
 
 /// Columns of latencies: their names in files, and their titles.
@@ -46,7 +46,7 @@ pub(crate) fn table(study: &Study) -> Table {
         lines: vec![],
     };
     for point in &study.points {
-        let (sign, style, words) = point.state().row();
+        let (sign, style, words) = sign(point.verdict);
         let state = format!(
             "<span class=\"{style}\" title=\"{words}\"><span class=\"sign\">{sign}</span><span class=\"unseen\"> {words}</span></span>"
         );

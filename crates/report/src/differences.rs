@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use netloom_results::{Verdict, differ};
+
 use crate::number::{self, time_unit};
-use crate::points::{Estimate, Line, Point, State, Study};
+use crate::points::{Estimate, Line, Point, Study};
 use crate::table::{Cell, Head, Table};
 
 /// The first folder against every other.
@@ -16,7 +18,7 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
         id: "differences",
         caption: format!(
             "Common points of {} (before) and the others (after), and what changed. Bold: the 95 % intervals of the two do not touch. \
-             Latencies of saturated points are not compared.",
+             Latencies of saturated points are not compared; percentiles nearer than a bucket of their histogram (1.6 %) do not differ.",
             labels[0]
         ),
         heads: vec![
@@ -39,7 +41,7 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
         for (name, before, after) in common(first, other) {
             let is_saturated = [before, after]
                 .iter()
-                .any(|point| point.state() == State::Saturated);
+                .any(|point| point.verdict == Verdict::Saturated);
             for (class, a, b) in same_classes(before, after) {
                 let mut cells = vec![
                     Cell::Name(label.clone()),
@@ -55,11 +57,11 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
                     cells.push(if is_saturated {
                         Cell::Number(None, "saturated".into())
                     } else {
-                        change(a, b)
+                        change(metric, a, b)
                     });
                 }
                 let (a, b) = (a.get("delivered_load"), b.get("delivered_load"));
-                cells.extend([Cell::Load(a), Cell::Load(b), change(a, b)]);
+                cells.extend([Cell::Load(a), Cell::Load(b), change("delivered_load", a, b)]);
                 table.lines.push(cells);
             }
         }
@@ -115,12 +117,15 @@ fn same_classes<'a>(before: &'a Point, after: &'a Point) -> Vec<Pair<'a>> {
     pairs
 }
 
-fn change(before: Option<Estimate>, after: Option<Estimate>) -> Cell {
+fn change(metric: &str, before: Option<Estimate>, after: Option<Estimate>) -> Cell {
     let (Some(a), Some(b)) = (before, after) else {
         return Cell::Number(None, "–".into());
     };
     if a.mean == 0.0 {
         return Cell::Number(None, "–".into());
+    }
+    if !differ(metric, a.mean, b.mean) {
+        return Cell::Number(Some(0.0), "none".into());
     }
     let change = b.mean / a.mean - 1.0;
     let sign = if change > 0.0 { "+" } else { "" };

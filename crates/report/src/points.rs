@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_results::{Collection, Datum, Frame, OVER_SEEDS, half_width_of};
+use netloom_results::{Collection, Datum, Frame, OVER_SEEDS, Verdict, half_width_of};
 
 use crate::number;
 
@@ -33,35 +33,25 @@ impl Line {
     }
 }
 
-/// How a point may be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum State {
-    /// Every run in a steady state.
-    Ok,
-    /// Some run is less exact than asked.
-    NotConverged,
-    /// Some run delivers less than it is offered.
-    Saturated,
-}
+/// Every verdict of a point with its sign, its class of style and its words.
+pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 5] = [
+    (Verdict::Ok, "●", "ok", "steady and as exact as asked"),
+    (
+        Verdict::NotConverged,
+        "◐",
+        "unconverged",
+        "less exact than asked",
+    ),
+    (Verdict::NotStationary, "◑", "unconverged", "not stationary"),
+    (Verdict::TooShort, "◔", "unconverged", "too short to tell"),
+    (Verdict::Saturated, "▲", "saturated", "saturated"),
+];
 
-impl State {
-    /// Every state with its sign, its class of style and its words.
-    pub(crate) const ALL: [(State, &str, &str, &str); 3] = [
-        (State::Ok, "●", "ok", "steady and as exact as asked"),
-        (
-            State::NotConverged,
-            "◐",
-            "unconverged",
-            "less exact than asked",
-        ),
-        (State::Saturated, "▲", "saturated", "saturated"),
-    ];
-
-    pub(crate) fn row(self) -> (&'static str, &'static str, &'static str) {
-        let found = State::ALL.iter().find(|(state, ..)| *state == self);
-        let (_, sign, style, words) = found.expect("every state has a row");
-        (sign, style, words)
-    }
+/// The sign, class of style and words of a verdict.
+pub(crate) fn sign(verdict: Verdict) -> (&'static str, &'static str, &'static str) {
+    let found = SIGNS.iter().find(|(own, ..)| *own == verdict);
+    let (_, sign, style, words) = found.expect("every verdict has a sign");
+    (sign, style, words)
 }
 
 /// One value for every axis.
@@ -76,22 +66,14 @@ pub(crate) struct Point {
     /// The number of its series.
     pub(crate) series: usize,
     pub(crate) seeds: u64,
+    /// Of everything together, over the seeds.
+    pub(crate) verdict: Verdict,
+    /// How many seeds are saturated.
     pub(crate) saturated_seeds: u64,
-    pub(crate) converged_seeds: u64,
+    /// How many are too short to tell, not stationary or not converged.
+    pub(crate) unsure_seeds: u64,
     pub(crate) total: Line,
     pub(crate) classes: Vec<Line>,
-}
-
-impl Point {
-    pub(crate) fn state(&self) -> State {
-        if self.saturated_seeds > 0 {
-            State::Saturated
-        } else if self.converged_seeds < self.seeds {
-            State::NotConverged
-        } else {
-            State::Ok
-        }
-    }
 }
 
 /// All points of a collection.
@@ -163,8 +145,9 @@ impl Study {
                 values,
                 series,
                 seeds: 0,
+                verdict: Verdict::Ok,
                 saturated_seeds: 0,
-                converged_seeds: 0,
+                unsure_seeds: 0,
                 total: Line::default(),
                 classes: vec![],
             });
@@ -175,7 +158,10 @@ impl Study {
             Some("total") => {
                 point.seeds = whole("seeds");
                 point.saturated_seeds = whole("saturated_seeds");
-                point.converged_seeds = whole("converged_seeds");
+                point.unsure_seeds = whole("unsure_seeds");
+                point.verdict = text("verdict")
+                    .and_then(Verdict::of_word)
+                    .unwrap_or_default();
                 point.total = measured;
             }
             Some("class") => point.classes.push(measured),
@@ -242,7 +228,7 @@ impl Study {
             .into_iter()
             .filter(|load| at(*load).count() == self.series.len())
             .collect();
-        let is_steady = |load: &&f64| at(**load).all(|p| p.state() != State::Saturated);
+        let is_steady = |load: &&f64| at(**load).all(|p| p.verdict != Verdict::Saturated);
         let highest = common.iter().rev().find(is_steady);
         highest.or(common.first()).copied()
     }

@@ -244,7 +244,7 @@ fn lines_spec(
             let state = match point.mark {
                 Mark::Ok => Item::Nothing,
                 Mark::Saturated => "saturated".into(),
-                Mark::NotConverged => "not converged".into(),
+                Mark::Unsure => "unsure".into(),
             };
             data.push([
                 line.name.as_str().into(),
@@ -300,7 +300,7 @@ fn lines_spec(
             "encoding": encoding(json!({
                 "shape": from_legend("shape"),
                 "fill": fill,
-                "opacity": { "condition": { "test": "datum.state === 'not converged'", "value": 0.45 }, "value": 1 },
+                "opacity": { "condition": { "test": "datum.state === 'unsure'", "value": 0.45 }, "value": 1 },
             })),
         }));
     }

@@ -1,11 +1,11 @@
 //! The box at the top: what was run, where it saturates, who is fastest, and what not to believe.
 
-use netloom_results::Collection;
+use netloom_results::{Collection, Verdict};
 use serde_json::Value;
 
 use crate::escape;
 use crate::number::{self, latency};
-use crate::points::{Point, State, Study};
+use crate::points::{Point, SIGNS, Study, sign};
 
 /// A reader of a study with more series than this looks at tables instead.
 const MOST_SERIES: usize = 40;
@@ -29,7 +29,7 @@ pub(crate) fn html(study: &Study, collections: &[Collection]) -> String {
 }
 
 fn tiles(study: &Study, collections: &[Collection]) -> String {
-    let n = |state: State| study.points.iter().filter(|p| p.state() == state).count();
+    let n = |verdict: Verdict| study.points.iter().filter(|p| p.verdict == verdict).count();
     let runs: u64 = study.points.iter().map(|point| point.seeds).sum();
     let seeds = study.points.iter().map(|point| point.seeds);
     let (fewest, most) = (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0));
@@ -41,25 +41,28 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     let mut tiles = vec![
         tile("", "Points", study.points.len(), &seeds),
         tile("", "Runs", runs as usize, ""),
-        tile(
-            "ok",
-            "● Steady",
-            n(State::Ok),
-            "every seed as exact as asked",
-        ),
+        tile("ok", "● Steady", n(Verdict::Ok), "and as exact as asked"),
         tile(
             "saturated",
             "▲ Saturated",
-            n(State::Saturated),
-            "in some seed",
+            n(Verdict::Saturated),
+            "in half of the seeds or more",
         ),
         tile(
             "unconverged",
             "◐ Not converged",
-            n(State::NotConverged),
+            n(Verdict::NotConverged),
             "wider than asked",
         ),
     ];
+    for (verdict, name, words) in [
+        (Verdict::NotStationary, "◑ Not stationary", "still drifting"),
+        (Verdict::TooShort, "◔ Too short to tell", "queues may grow"),
+    ] {
+        if n(verdict) > 0 {
+            tiles.push(tile("unconverged", name, n(verdict), words));
+        }
+    }
     let deadlocks: usize = collections.iter().map(|c| deadlocks(&c.manifest)).sum();
     if deadlocks > 0 {
         let words = "results are those up to then";
@@ -160,7 +163,7 @@ fn saturation(study: &Study) -> Option<String> {
             let cell = point.map_or("<td></td>".into(), |point| state_cell(study, point));
             html.push_str(&cell);
         }
-        let is_saturated = |point: &&Point| point.state() == State::Saturated;
+        let is_saturated = |point: &&Point| point.verdict == Verdict::Saturated;
         let first = study.series_points(at).find(is_saturated);
         let last = study
             .series_points(at)
@@ -184,8 +187,8 @@ fn saturation(study: &Study) -> Option<String> {
         html.push_str("</tr>");
     }
     html.push_str("</tbody></table></div><ul class=\"key\">");
-    for (state, sign, style, words) in State::ALL {
-        if !loads.is_empty() && study.points.iter().any(|point| point.state() == state) {
+    for (verdict, sign, style, words) in SIGNS {
+        if !loads.is_empty() && study.points.iter().any(|point| point.verdict == verdict) {
             html.push_str(&format!(
                 "<li class=\"{style}\"><span class=\"sign\">{sign}</span> {words}</li>"
             ));
@@ -205,13 +208,13 @@ fn tight(load: f64) -> String {
 }
 
 fn state_cell(study: &Study, point: &Point) -> String {
-    let (sign, style, words) = point.state().row();
+    let (sign, style, words) = sign(point.verdict);
     let title = escape::text(&format!(
-        "{}: {words} ({} of {} seeds saturated, {} converged)",
+        "{}: {words} ({} of {} seeds saturated, {} unsure)",
         study.name(point),
         point.saturated_seeds,
         point.seeds,
-        point.converged_seeds
+        point.unsure_seeds
     ));
     format!(
         "<td class=\"{style}\" title=\"{title}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span><span class=\"unseen\">{words}</span></td>"
@@ -231,7 +234,7 @@ fn quickest(study: &Study) -> Option<String> {
     });
     let mut html = format!("<div class=\"whole\"><h3>p99 latency{at}</h3>");
     if study.chosen_load().is_some() {
-        let is_steady = chosen.iter().all(|p| p.state() != State::Saturated);
+        let is_steady = chosen.iter().all(|p| p.verdict != Verdict::Saturated);
         html.push_str(if is_steady {
             "<p class=\"quiet small\">The highest load at which no series is saturated.</p>"
         } else {
@@ -303,14 +306,14 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
         let words = collection.warnings.iter();
         items.extend(words.map(|words| escape::text(&format!("{prefix}{words}"))));
     }
-    for state in [State::Saturated, State::NotConverged] {
+    for verdict in Verdict::ALL.into_iter().skip(1).rev() {
         for (at, series) in study.series.iter().enumerate() {
             let points: Vec<&Point> = study
                 .series_points(at)
-                .filter(|point| point.state() == state)
+                .filter(|point| point.verdict == verdict)
                 .collect();
             if !points.is_empty() {
-                items.push(named(study, series, state, &points));
+                items.push(named(study, series, verdict, &points));
             }
         }
     }
@@ -324,15 +327,16 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
     format!(
         "<section id=\"warnings\" class=\"warnings\"><h2>Warnings</h2>\n<ul class=\"small\">{list}</ul>\n\
          <p class=\"small quiet\">Beyond saturation queues grow as long as a run lasts: latencies there tell how long it ran, \
-         delivered loads hold. A point that did not converge has wider intervals than asked; run it longer.</p></section>\n"
+         delivered loads hold. A point that is too short to tell, not stationary or not converged is to be run longer. The verdict of a point is the median of its seeds&rsquo;.</p></section>\n"
     )
 }
 
-fn named(study: &Study, series: &str, state: State, points: &[&Point]) -> String {
-    let (sign, style, _) = state.row();
-    let (what, seeds): (&str, fn(&Point) -> u64) = match state {
-        State::Saturated => ("saturated", |point| point.saturated_seeds),
-        _ => ("not converged", |point| point.seeds - point.converged_seeds),
+fn named(study: &Study, series: &str, verdict: Verdict, points: &[&Point]) -> String {
+    let (sign, style, _) = sign(verdict);
+    let what = verdict.words();
+    let seeds = |point: &Point| match verdict {
+        Verdict::Saturated => point.saturated_seeds,
+        _ => point.unsure_seeds,
     };
     let one = |point: &&Point| {
         let load = point.load.map(number::plain).unwrap_or_default();

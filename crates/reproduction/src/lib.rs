@@ -15,6 +15,7 @@
 mod claim;
 mod execute;
 mod kept;
+mod order;
 mod paper;
 mod paper_000;
 mod paper_001;

@@ -1,5 +1,6 @@
 //! The document of a run: what `results.json` holds and `run --format json` prints.
 
+use netloom_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::connections::ConnectionsSummary;
@@ -10,31 +11,62 @@ use crate::table::Table;
 use crate::waits::Waits;
 use crate::{RESULTS_VERSION, RunId};
 
-/// How a run ended. Later ones are worse.
+/// How a run ended: what may be said of its numbers, or why there are no more of them. In the order of
+/// [`Verdict`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// In a steady state, with intervals as narrow as asked.
+    /// [`Verdict::Ok`].
     Ok,
-    /// The fabric delivers less than it is offered: a result, but latencies have no mean.
-    Saturated,
-    /// No steady state was found, or an interval is wider than asked: run longer.
+    /// [`Verdict::NotConverged`].
     NotConverged,
+    /// [`Verdict::NotStationary`].
+    NotStationary,
+    /// [`Verdict::TooShort`].
+    TooShort,
+    /// [`Verdict::Saturated`].
+    Saturated,
     /// Stopped by the user; the results are those up to then.
     Interrupted,
     /// Packets wait for each other in a circle; the results are those up to then.
     Deadlock,
 }
 
+impl From<Verdict> for Status {
+    fn from(verdict: Verdict) -> Status {
+        match verdict {
+            Verdict::Ok => Status::Ok,
+            Verdict::NotConverged => Status::NotConverged,
+            Verdict::NotStationary => Status::NotStationary,
+            Verdict::TooShort => Status::TooShort,
+            Verdict::Saturated => Status::Saturated,
+        }
+    }
+}
+
 impl Status {
+    /// The verdict of a run that came to its end.
+    pub fn verdict(self) -> Option<Verdict> {
+        let is_it = |verdict: &Verdict| Status::from(*verdict) == self;
+        Verdict::ALL.into_iter().find(is_it)
+    }
+
     /// The word for it in files.
     pub fn word(self) -> &'static str {
-        match self {
-            Status::Ok => "ok",
-            Status::Saturated => "saturated",
-            Status::NotConverged => "not-converged",
-            Status::Interrupted => "interrupted",
-            Status::Deadlock => "deadlock",
+        match (self, self.verdict()) {
+            (_, Some(verdict)) => verdict.word(),
+            (Status::Interrupted, _) => "interrupted",
+            _ => "deadlock",
+        }
+    }
+
+    /// How all seeds of a point ended: a run that did not come to its end stands for all, otherwise the verdict of
+    /// the point.
+    pub fn of_seeds(seeds: impl Iterator<Item = Status> + Clone) -> Status {
+        let verdicts: Option<Vec<Verdict>> = seeds.clone().map(Status::verdict).collect();
+        match (verdicts, seeds.max()) {
+            (Some(verdicts), _) => Verdict::of_seeds(verdicts).into(),
+            (None, worst) => worst.unwrap_or(Status::Ok),
         }
     }
 }
@@ -261,7 +293,7 @@ pub struct Estimate {
 pub struct OverSeeds {
     /// The seeds of the runs that finished.
     pub seeds: Vec<u64>,
-    /// The worst status of all runs.
+    /// How all of them together ended: [`Status::of_seeds`].
     pub status: Status,
     /// Everything together.
     pub total: SeedsEstimate,
@@ -295,16 +327,13 @@ pub struct Timing {
 
 impl Document {
     /// All runs, the first seed first.
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+    pub fn runs(&self) -> impl Iterator<Item = &Run> + Clone {
         std::iter::once(&self.run).chain(&self.repeats)
     }
 
-    /// The worst status of all runs.
+    /// How all runs together ended: [`Status::of_seeds`].
     pub fn status(&self) -> Status {
-        self.runs()
-            .map(|run| run.status)
-            .max()
-            .unwrap_or(Status::Ok)
+        Status::of_seeds(self.runs().map(|run| run.status))
     }
 
     /// The document as JSON, as `results.json` stores it: without what differs between machines.

@@ -43,9 +43,10 @@ pub use frame::{Frame, FrameColumn, Values, Words};
 pub use identity::{RunId, sha256};
 pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
-    empty_table,
+    differ, empty_table,
 };
 pub use manifest::Manifest;
+pub use netloom_metrics::Verdict;
 pub use protocol::{ProtocolSummary, StashLine};
 pub use study::{AxisColumn, Level, OVER_SEEDS, Setting, StudyDocument, half_width_of};
 pub use table::{Cell, Column, Datum, Kind, Table};

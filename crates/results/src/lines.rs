@@ -3,6 +3,8 @@
 //! Loads are fractions of what all NIC links of the fabric can carry: the mean over NICs of the fraction
 //! of a NIC's link. Latencies end with the last flit of the message or packet, wholly received.
 
+use netloom_metrics::{RESOLUTION, Verdict};
+
 use crate::connections::{ConnectionLine, PunctualityLine};
 use crate::frame::Frame;
 use crate::protocol::StashLine;
@@ -93,10 +95,8 @@ table! {
         switches_mean: Option<f64> => "",
         /// Jain's index of flits injected per NIC, over the NICs that injected any: 1 is fair.
         fairness_jain: Option<f64> => "",
-        /// Less than 98 % of what was offered was delivered: the queues grow.
-        saturated: bool => "",
-        /// The warm-up was found and the interval is as narrow as asked.
-        converged: bool => "",
+        /// `ok`, `not-converged`, `not-stationary`, `too-short` or `saturated`; that of the total is the last of its own and its classes'.
+        verdict: Verdict => "",
     }
 }
 
@@ -256,6 +256,16 @@ pub fn empty_table(name: &str) -> Option<Frame> {
     })
 }
 
+/// Whether two values of a column differ by more than the column can tell: percentiles come from histograms, of which
+/// neighbouring buckets may hold the same.
+pub fn differ(column: &str, a: f64, b: f64) -> bool {
+    let last_word = column.trim_end_matches("_ns").rsplit('_').next();
+    let digits = last_word.and_then(|word| word.strip_prefix('p'));
+    let is_percentile = digits.is_some_and(|digits| digits.parse::<u32>().is_ok());
+    let resolution = if is_percentile { RESOLUTION } else { 0.0 };
+    (a - b).abs() > resolution * a.abs().max(b.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,6 +296,21 @@ mod tests {
             assert!(own.eq(columns), "{name}");
         }
         assert_eq!(empty_table("../../evil"), None);
+    }
+
+    #[test]
+    fn a_bucket_of_a_histogram_is_no_difference() {
+        // 1.3 %: three seeds whose percentile moved by the same bucket.
+        for percentile in ["latency_p99_ns", "network_latency_p999_ns"] {
+            assert!(!differ(percentile, 1000.0, 1013.0), "{percentile}");
+            assert!(differ(percentile, 1000.0, 1017.0), "{percentile}");
+        }
+        for exact in ["latency_mean_ns", "latency_max_ns", "delivered_load"] {
+            assert!(differ(exact, 1000.0, 1001.0), "{exact}");
+            assert!(!differ(exact, 7.0, 7.0), "{exact}");
+        }
+        let is_known = |name: &str| Summary::COLUMNS.iter().any(|column| column.name == name);
+        assert!(is_known("latency_p99_ns") && is_known("latency_max_ns"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use netloom_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// One column of a table.
@@ -114,6 +115,7 @@ cells! {
     f64 => Number |x| *x,
     bool => Flag |is_so| *is_so,
     String => Text |text| text.clone(),
+    Verdict => Text |verdict| verdict.word().to_owned(),
 }
 
 impl<T: Cell> Cell for Option<T> {

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, half_width_of};
+use netloom_results::{
+    Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, Verdict, half_width_of,
+};
 
 /// The columns of `results` that say what a line is about, and stay.
 const SCOPE: &[&str] = &["scope", "class", "sl"];
@@ -38,16 +40,18 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
             .iter()
             .map(|column| column.values.datum(first))
             .collect();
-        let count = |name: &str| {
-            let column = column(name);
-            let yes = lines
-                .iter()
-                .filter(|&&line| column.flag(line) == Some(true));
-            Datum::Whole(yes.count() as u64)
+        let verdict = column("verdict");
+        let seeds = lines.iter().filter_map(|&line| verdict.text(line));
+        let seeds: Vec<Verdict> = seeds.filter_map(Verdict::of_word).collect();
+        let count = |is_it: &dyn Fn(Verdict) -> bool| {
+            Datum::Whole(seeds.iter().filter(|seed| is_it(**seed)).count() as u64)
         };
         data.push(Datum::Whole(lines.len() as u64));
-        data.push(count("saturated"));
-        data.push(count("converged"));
+        data.push(Datum::Text(
+            Verdict::of_seeds(seeds.iter().copied()).word().to_owned(),
+        ));
+        data.push(count(&|seed| seed == Verdict::Saturated));
+        data.push(count(&|seed| !seed.is_result()));
         for metric in OVER_SEEDS {
             let column = column(metric);
             let values: Vec<f64> = lines
@@ -78,12 +82,22 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
     };
     let mut columns = keys.to_vec();
     columns.extend(SCOPE.iter().map(|name| like(name)));
-    for (name, meaning) in [
-        ("seeds", "Runs that the line is about."),
-        ("saturated_seeds", "Of those, how many were saturated."),
+    for (name, kind, meaning) in [
+        ("seeds", Kind::Whole, "Runs that the line is about."),
         (
-            "converged_seeds",
-            "Of those, how many were as exact as asked.",
+            "verdict",
+            Kind::Text,
+            "The median of the seeds' verdicts, of two in the middle the later one in the order of `results`.",
+        ),
+        (
+            "saturated_seeds",
+            Kind::Whole,
+            "Seeds that are `saturated`.",
+        ),
+        (
+            "unsure_seeds",
+            Kind::Whole,
+            "Seeds that are `too-short`, `not-stationary` or `not-converged`.",
         ),
     ] {
         let unit = "";
@@ -93,7 +107,7 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
                 unit,
                 meaning,
             },
-            Kind::Whole,
+            kind,
         ));
     }
     for metric in OVER_SEEDS {
@@ -126,7 +140,7 @@ mod tests {
             };
             let summary = Summary {
                 latency_mean_ns: Some(mean),
-                saturated: seed == 2,
+                verdict: [Verdict::Ok, Verdict::Saturated][usize::from(seed == 2)],
                 ..Summary::default()
             };
             results.push(key.data().into_iter().chain(summary.data()));
@@ -139,6 +153,9 @@ mod tests {
             (Some(2.0), Some(1.0))
         );
         assert_eq!(number("saturated_seeds", 0), Some(1.0));
+        // Half of two.
+        let verdict = |line| points.column("verdict").unwrap().text(line);
+        assert_eq!((verdict(0), verdict(1)), (Some("saturated"), Some("ok")));
         // Standard error 1, t for one degree of freedom 12.706.
         assert_eq!(number("latency_mean_ns", 0), Some(11.0));
         assert!((number("latency_mean_half_width_ns", 0).unwrap() - 12.706).abs() < 0.001);

@@ -25,5 +25,5 @@ pub use axis::{Axis, AxisValue};
 pub use check::{Checked, StudyCost};
 pub use point::{Point, Series, Unit};
 pub use rising::Rising;
-pub use seeds::{SeedOutcome, Seeds, is_saturated};
+pub use seeds::{SeedOutcome, Seeds};
 pub use study::{OpenedStudy, Study};

@@ -1,6 +1,6 @@
 //! The seeds of a point, and when it needs another one.
 
-use netloom_metrics::over_seeds;
+use netloom_metrics::{Verdict, over_seeds};
 use serde::{Deserialize, Serialize};
 
 /// The seeds of every point.
@@ -21,14 +21,13 @@ pub struct Seeds {
 pub struct SeedOutcome {
     /// Mean message latency over all classes, if anything was delivered.
     pub latency_mean_ns: Option<f64>,
-    /// Whether the fabric was saturated.
-    pub is_saturated: bool,
+    /// What may be said of it.
+    pub verdict: Verdict,
 }
 
-/// Whether a point is saturated: at least half of its seeds are.
-pub fn is_saturated(seeds: &[SeedOutcome]) -> bool {
-    let saturated = seeds.iter().filter(|seed| seed.is_saturated).count();
-    saturated > 0 && saturated * 2 >= seeds.len()
+/// Whether a point is saturated, by its verdict.
+pub(crate) fn is_saturated(seeds: &[SeedOutcome]) -> bool {
+    Verdict::of_seeds(seeds.iter().map(|seed| seed.verdict)) == Verdict::Saturated
 }
 
 impl Seeds {
@@ -70,7 +69,7 @@ mod tests {
     fn outcomes(means: &[f64]) -> Vec<SeedOutcome> {
         let outcome = |mean: &f64| SeedOutcome {
             latency_mean_ns: Some(*mean),
-            is_saturated: false,
+            verdict: Verdict::Ok,
         };
         means.iter().map(outcome).collect()
     }
@@ -103,7 +102,7 @@ mod tests {
     #[test]
     fn what_cannot_be_known_better_gets_no_seeds() {
         let mut two = outcomes(&[1.0, 100.0]);
-        two[0].is_saturated = true;
+        two[0].verdict = Verdict::Saturated;
         assert!(is_saturated(&two));
         assert!(!SEEDS.needs_another(&two));
         let mut two = outcomes(&[1.0, 100.0]);

@@ -361,15 +361,12 @@ impl OneRun<'_> {
             let end_of = |epoch| self.nanos(recording.start_of(epoch));
             stashes.write(experiment, self.seed, end_of, &mut tables.stashes);
         }
-        let (total, classes) = (summaries.total(&fairness), summaries.classes(&fairness));
-        let is_saturated = total.saturated || classes.iter().any(|c| c.summary.saturated);
-        let is_converged = total.converged && classes.iter().all(|c| c.summary.converged);
+        let classes = summaries.classes(&fairness);
+        let total = summaries.total(&fairness, &classes);
         let (status, deadlock) = match end {
             End::Deadlock(evidence) => (Status::Deadlock, Some(evidence)),
             End::Stopped => (Status::Interrupted, None),
-            End::Finished if is_saturated => (Status::Saturated, None),
-            End::Finished if !is_converged => (Status::NotConverged, None),
-            End::Finished => (Status::Ok, None),
+            End::Finished => (total.verdict.into(), None),
         };
         Run {
             seed: self.seed,

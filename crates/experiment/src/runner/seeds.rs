@@ -18,11 +18,7 @@ pub(super) fn over_seeds(runs: &[Run]) -> Option<OverSeeds> {
     });
     Some(OverSeeds {
         seeds: finished.iter().map(|run| run.seed).collect(),
-        status: runs
-            .iter()
-            .map(|run| run.status)
-            .max()
-            .unwrap_or(Status::Ok),
+        status: Status::of_seeds(runs.iter().map(|run| run.status)),
         total: estimate("", finished.iter().map(|run| &run.total)),
         classes: classes.collect(),
     })

@@ -1,19 +1,16 @@
 //! From recorded rows to numbers with units.
 
 use netloom_fabric::Row;
-use netloom_metrics::{Histogram, Interval, Saturation, batch_means, jain};
+use netloom_metrics::{Epoch, Histogram, Measured, Verdict, jain};
 use netloom_results::{
     ClassSummary, Frame, HistogramLine, HostLine, RowSummary, SeriesLine, SlSummary, Summary, Table,
 };
 use netloom_units::Sl;
 
 use super::Snapshot;
-use super::recording::Recording;
+use super::recording::{Recording, Sums};
 use super::warmup::Cut;
 use crate::Experiment;
-
-/// A deficit of fewer messages than this is what was under way at both ends, not saturation.
-const UNDER_WAY: u64 = 200;
 
 /// The measured part of a run.
 pub(super) struct Summaries<'a> {
@@ -49,8 +46,14 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    pub(super) fn total(&self, fairness: &Fairness<'_>) -> Summary {
-        self.of(|_, _| true, fairness)
+    /// Everything together, with the verdict of the run.
+    pub(super) fn total(&self, fairness: &Fairness<'_>, classes: &[ClassSummary]) -> Summary {
+        let own = self.of(|_, _| true, fairness);
+        let parts = classes.iter().map(|class| class.summary.verdict);
+        Summary {
+            verdict: Verdict::of_parts(parts.chain([own.verdict])),
+            ..own
+        }
     }
 
     pub(super) fn classes(&self, fairness: &Fairness<'_>) -> Vec<ClassSummary> {
@@ -161,7 +164,14 @@ impl<'a> Summaries<'a> {
         let mut row = Row::default();
         chosen.iter().for_each(|&at| row.merge(&self.rows[at]));
         let load = |flits: u64| over(flits as f64, self.capacity * self.ticks);
-        let interval = self.interval(&chosen);
+        let epochs = self.epochs(&chosen);
+        let measured = Measured {
+            epochs: &epochs,
+            sending: self.sending(&row),
+            is_warm: self.cut.is_found,
+            asked: self.experiment.measure.interval,
+        };
+        let interval = measured.latency();
         let quantile = |histogram: &Histogram, q: f64| {
             histogram.quantile(q).map(|ticks| self.nanos(ticks as f64))
         };
@@ -184,7 +194,7 @@ impl<'a> Summaries<'a> {
             delivered_packets: packets,
             reordered_packets: row.reordered,
             latency_mean_ns: mean(message),
-            latency_half_width_ns: interval.map(|i| self.nanos(widened(&i))),
+            latency_half_width_ns: interval.map(|i| self.nanos(i.widened())),
             latency_lag1: interval.map(|i| i.lag1),
             latency_p50_ns: quantile(message, 0.5),
             latency_p75_ns: quantile(message, 0.75),
@@ -209,36 +219,35 @@ impl<'a> Summaries<'a> {
             jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),
             switches_mean: (packets > 0).then(|| row.hops as f64 / packets as f64),
             fairness_jain: fairness.of(&chosen),
-            saturated: is_saturated(&row),
-            converged: self.is_converged(&row, interval.as_ref()),
+            verdict: measured.verdict(),
         }
     }
 
-    /// The 95 % interval of mean message latency, in ticks.
-    fn interval(&self, chosen: &[usize]) -> Option<Interval> {
+    /// What some rows did in every epoch after the cut.
+    fn epochs(&self, chosen: &[usize]) -> Vec<Epoch> {
         let epoch = |epoch: usize| {
             let sums = self.recording.sums(epoch);
-            chosen.iter().fold((0.0, 0.0), |(ticks, messages), &row| {
-                (
-                    ticks + sums[row].latency as f64,
-                    messages + sums[row].messages as f64,
-                )
-            })
+            let mut all = Sums::default();
+            chosen.iter().for_each(|&row| all.add(&sums[row]));
+            let [start, end] = [epoch, epoch + 1].map(|epoch| self.recording.start_of(epoch));
+            Epoch {
+                ticks: (end.0 - start.0) as f64,
+                offered: all.offered_flits as f64,
+                injected: all.injected_flits as f64,
+                delivered: all.delivered_flits as f64,
+                messages: all.messages as f64,
+                latency: all.latency as f64,
+            }
         };
-        let epochs: Vec<(f64, f64)> = (self.cut.epochs..self.recording.n_epochs())
-            .map(epoch)
-            .collect();
-        batch_means(&epochs)
+        let epochs = self.cut.epochs..self.recording.n_epochs();
+        epochs.map(epoch).collect()
     }
 
-    fn is_converged(&self, row: &Row, interval: Option<&Interval>) -> bool {
-        if row.offered_messages == 0 && row.delivered_messages == 0 {
-            return true;
-        }
-        let is_narrow = |interval: &Interval| {
-            widened(interval) <= self.experiment.measure.interval * interval.mean.abs()
-        };
-        self.cut.is_found && interval.is_some_and(is_narrow)
+    /// How long a NIC needs to send a mean message, in ticks.
+    fn sending(&self, row: &Row) -> f64 {
+        let n_nics = self.experiment.fabric.topology.n_nics() as f64;
+        let flits = over(row.offered_flits as f64, row.offered_messages as f64);
+        over(flits * n_nics, self.capacity)
     }
 }
 
@@ -250,26 +259,6 @@ pub(super) fn latency_order(classes: &[ClassSummary]) -> Vec<String> {
         .collect();
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
     known.into_iter().map(|(_, name)| name.to_owned()).collect()
-}
-
-/// The half width of an interval. Where neighbouring batches are correlated, it is widened as for an
-/// autoregressive process: the variance of the mean is about `(1 + r) / (1 - r)` times that of
-/// independent batches.
-fn widened(interval: &Interval) -> f64 {
-    if !interval.is_correlated() {
-        return interval.half_width;
-    }
-    let r = interval.lag1.min(0.99);
-    interval.half_width * ((1.0 + r) / (1.0 - r)).sqrt()
-}
-
-fn is_saturated(row: &Row) -> bool {
-    let load = Saturation {
-        offered: row.offered_flits as f64,
-        accepted: row.delivered_flits as f64,
-    };
-    let missing = row.offered_messages.saturating_sub(row.delivered_messages);
-    load.is_saturated() && missing >= UNDER_WAY
 }
 
 /// Nothing over nothing is nothing.
@@ -329,33 +318,6 @@ mod tests {
             class("also-bulk", Some(9e3)),
         ];
         assert_eq!(latency_order(&classes), ["control", "bulk", "also-bulk"]);
-    }
-
-    #[test]
-    fn a_correlated_interval_is_widened() {
-        let plain = Interval {
-            mean: 10.0,
-            half_width: 1.0,
-            batches: 20,
-            lag1: 0.2,
-        };
-        assert_eq!(widened(&plain), 1.0);
-        // (1 + 0.6) / (1 - 0.6) = 4, whose root is 2.
-        let correlated = Interval { lag1: 0.6, ..plain };
-        assert!((widened(&correlated) - 2.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn messages_under_way_do_not_saturate() {
-        let row = |missing: u64| Row {
-            offered_messages: 1000,
-            offered_flits: 32_000,
-            delivered_messages: 1000 - missing,
-            delivered_flits: (1000 - missing) * 32,
-            ..Row::default()
-        };
-        assert!(!is_saturated(&row(199)));
-        assert!(is_saturated(&row(200)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The runner on fabrics small enough to know the answer.
 
-use netloom_results::{Document, RunId, Status, Window};
+use netloom_results::{Document, RunId, Status, Verdict, Window};
 
 use super::{Control, Progress, RunOptions, RunResult, run};
 use crate::spec::{Request, load};
@@ -110,7 +110,11 @@ fn more_than_a_link_carries_saturates_and_is_no_failure() {
     let document = document(hot, "length = \"500 us\"");
     let run = &document.run;
     assert_eq!(run.status, Status::Saturated);
-    assert!(run.total.saturated && run.classes[0].summary.saturated);
+    let class = run.classes[0].summary.verdict;
+    assert_eq!(
+        (run.total.verdict, class),
+        (Verdict::Saturated, Verdict::Saturated)
+    );
     assert!(run.links.delivery.utilisation_max > 0.9);
 }
 

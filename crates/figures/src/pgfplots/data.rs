@@ -45,7 +45,7 @@ pub(super) fn of_lines(lines: &[Line], highest: f64) -> String {
                     bound(point.high),
                     marked(Mark::Ok),
                     saturated,
-                    marked(Mark::NotConverged),
+                    marked(Mark::Unsure),
                 ]
                 .map(number)
             }

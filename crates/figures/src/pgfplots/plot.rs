@@ -62,7 +62,7 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
         };
         let kinds = [
             (Mark::Ok, "ok", ink.to_owned()),
-            (Mark::NotConverged, "unsure", format!("{ink}!35!white")),
+            (Mark::Unsure, "unsure", format!("{ink}!35!white")),
             (Mark::Saturated, "saturated", "white".to_owned()),
         ];
         for (mark, column, fill) in kinds {
@@ -156,7 +156,7 @@ fn entries(figure: &Figure) -> Vec<(String, String)> {
     };
     for (mark, fill, name) in [
         (Mark::Saturated, "white", "saturated"),
-        (Mark::NotConverged, "black!35!white", "not converged"),
+        (Mark::Unsure, "black!35!white", "unsure"),
     ] {
         if is_marked && figure.has_mark(mark) {
             entries.push((

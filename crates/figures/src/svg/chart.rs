@@ -132,7 +132,7 @@ fn markers(canvas: &mut Canvas, lines: &[Line], frame: &Frame<'_>) {
             let fill = match point.mark {
                 Mark::Ok => Fill::Full,
                 Mark::Saturated => Fill::Hollow,
-                Mark::NotConverged => Fill::Pale,
+                Mark::Unsure => Fill::Pale,
             };
             canvas.marker((x, y), line.style, fill, RADIUS);
         }

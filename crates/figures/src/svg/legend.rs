@@ -192,7 +192,7 @@ fn entries(figure: &Figure) -> Vec<Entry> {
     );
     let marks = [
         (Mark::Saturated, Fill::Hollow, "saturated"),
-        (Mark::NotConverged, Fill::Pale, "not converged"),
+        (Mark::Unsure, Fill::Pale, "unsure"),
     ];
     for (mark, fill, text) in marks {
         if has(figure, mark) {

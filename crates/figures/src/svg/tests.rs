@@ -60,10 +60,7 @@ fn curves() -> Figure {
         line(
             0,
             "control",
-            vec![
-                point(0.2, 1.0, Mark::Ok),
-                point(0.6, 1.5, Mark::NotConverged),
-            ],
+            vec![point(0.2, 1.0, Mark::Ok), point(0.6, 1.5, Mark::Unsure)],
         ),
         line(
             1,
@@ -159,7 +156,7 @@ fn numbers_behind_figures() {
     insta::assert_snapshot!(csv(&curves()), @r"
     panel,series,x,y,low,high,mark,q1,median,q3
     ,control,0.2,1,0.9,1.1,ok,,,
-    ,control,0.6,1.5,1.35,1.6500000000000001,not-converged,,,
+    ,control,0.6,1.5,1.35,1.6500000000000001,unsure,,,
     ,bulk_1,0.2,2,1.8,2.2,ok,,,
     ,bulk_1,0.6,3,2.7,3.3000000000000003,ok,,,
     ,bulk_1,1,90,81,99.00000000000001,saturated,,,

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use netloom_results::Status;
 use output::Output;
 
 /// Simulates, plans and proves quality of service on lossless HPC and AI fabrics.
@@ -144,12 +145,24 @@ pub(crate) enum Exit {
     Invalid = 3,
     /// The fabric is at fault: a deadlock proved or met, a law broken, a guarantee it cannot give.
     Fault = 4,
-    /// Finished and stored, but less exact than asked.
+    /// Finished and stored, but too short to tell, not stationary, or less exact than asked.
     NotConverged = 5,
     /// What is compared is beyond a limit that was given.
     BeyondLimit = 6,
     /// Stopped by the user.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// How a command ends that ran something.
+    pub(crate) fn of(status: Status) -> Exit {
+        match (status, status.verdict()) {
+            (_, Some(verdict)) if verdict.is_result() => Exit::Done,
+            (_, Some(_)) => Exit::NotConverged,
+            (Status::Interrupted, _) => Exit::Interrupted,
+            _ => Exit::Fault,
+        }
+    }
 }
 
 /// Runs the command of this process.

@@ -11,22 +11,25 @@ pub(crate) struct Output {
     pub(crate) verbose: bool,
     /// Whether messages on stderr are coloured.
     pub(crate) color: bool,
+    /// Whether tables for people on stdout are.
+    pub(crate) is_data_coloured: bool,
 }
 
 impl Output {
     pub(super) fn new(quiet: bool, verbose: bool, color: Color) -> Output {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let color = match color {
+        let is_coloured = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto if is_set("NO_COLOR") => false,
             Color::Auto if is_set("CLICOLOR_FORCE") => true,
-            Color::Auto => io::stderr().is_terminal(),
+            Color::Auto => is_terminal,
         };
         Output {
             quiet,
             verbose,
-            color,
+            color: is_coloured(io::stderr().is_terminal()),
+            is_data_coloured: is_coloured(io::stdout().is_terminal()),
         }
     }
 
@@ -41,7 +44,7 @@ impl Output {
 
     /// Prints one piece of data among many: a closed output is an error, which ends a command that would print on.
     pub(crate) fn piece(&self, text: &str) -> anyhow::Result<()> {
-        let text = &*printable(text);
+        let text = &*printable(text, self.is_data_coloured);
         match text.is_empty() || text.ends_with('\n') {
             true => self.bytes(text.as_bytes()),
             false => self.bytes(format!("{text}\n").as_bytes()),
@@ -95,17 +98,35 @@ impl Output {
         } else {
             "error"
         };
-        self.insist(&format!("{word}: {}", printable(text)));
+        self.insist(&format!("{word}: {}", printable(text, false)));
     }
 }
 
-/// A text without what a terminal would obey: names in folders of results may be anybody's.
-fn printable(text: &str) -> Cow<'_, str> {
+/// A text without what a terminal would obey, our own colours apart: names in folders of results may be anybody's.
+fn printable(text: &str, is_coloured: bool) -> Cow<'_, str> {
     let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    match text.contains(is_obeyed) {
-        true => text.replace(is_obeyed, "\u{fffd}").into(),
-        false => text.into(),
+    if !text.contains(is_obeyed) {
+        return text.into();
     }
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(is_obeyed) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let colour = table::COLOURS.iter().find(|own| rest.starts_with(**own));
+        let length = match colour.filter(|_| is_coloured) {
+            Some(own) => {
+                out.push_str(own);
+                own.len()
+            }
+            None => {
+                out.push('\u{fffd}');
+                rest.chars().next().map_or(0, char::len_utf8)
+            }
+        };
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out.into()
 }
 
 /// Whether an error is only that nobody reads our output any more.

@@ -21,7 +21,7 @@ use super::output::Output;
 use super::progress::{Shown, Style};
 use super::shard::Shard;
 use super::study;
-use super::table::{Columns, count, maybe_nanos, nanos};
+use super::table::{Columns, count, marked, maybe_nanos, nanos, painted};
 use super::{Exit, Format, interrupt, machine};
 
 #[derive(Args)]
@@ -131,7 +131,9 @@ impl RunCommand {
         result.document.timing = Some(timing);
         match self.format {
             Format::Human => {
-                output.outcome(&for_people(&result.document, experiment.plan.as_deref()))?;
+                let is_coloured = output.is_data_coloured;
+                let plan = experiment.plan.as_deref();
+                output.outcome(&for_people(&result.document, plan, is_coloured))?;
             }
             Format::Json => output.data(&serde_json::to_string_pretty(&result.document)?)?,
         }
@@ -157,12 +159,7 @@ impl RunCommand {
             ));
             return Ok(Exit::Invalid);
         }
-        Ok(match status {
-            Status::Ok | Status::Saturated => Exit::Done,
-            Status::NotConverged => Exit::NotConverged,
-            Status::Interrupted => Exit::Interrupted,
-            Status::Deadlock => Exit::Fault,
-        })
+        Ok(Exit::of(status))
     }
 
     /// What the command line says about the file.
@@ -238,12 +235,13 @@ impl RunCommand {
 }
 
 /// The table that ends a run.
-fn for_people(document: &Document, plan: Option<&Plan>) -> String {
+fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> String {
     let run = &document.run;
+    let status = document.status();
     let mut text = format!(
         "{}: {}  (seed {}, run {})\n",
         document.name,
-        document.status().word(),
+        painted(status.word(), status.verdict(), is_coloured),
         run.seed,
         document.run_id
     );
@@ -261,7 +259,7 @@ fn for_people(document: &Document, plan: Option<&Plan>) -> String {
         "  simulated {}, {warmup}\n\n",
         nanos(run.length_ns)
     ));
-    text.push_str(&classes(run));
+    text.push_str(&classes(run, is_coloured));
     if run.latency_order.len() > 1 {
         let order = run.latency_order.join(" < ");
         text.push_str(&format!("  by mean latency: {order}\n"));
@@ -339,8 +337,8 @@ fn for_people(document: &Document, plan: Option<&Plan>) -> String {
     text
 }
 
-fn classes(run: &Run) -> String {
-    let mut table = Columns::numbers();
+fn classes(run: &Run, is_coloured: bool) -> String {
+    let mut table = Columns::numbers().left([7]);
     table.line(["", "", "", "latency"]);
     table.line([
         "class",
@@ -353,11 +351,6 @@ fn classes(run: &Run) -> String {
         "",
     ]);
     let mut line = |name: &str, summary: &Summary| {
-        let mark = match (summary.saturated, summary.converged) {
-            (true, _) => "saturated",
-            (false, false) => "not converged",
-            (false, true) => "",
-        };
         table.line([
             name.to_owned(),
             format!("{:.3}", summary.offered_load),
@@ -366,7 +359,7 @@ fn classes(run: &Run) -> String {
             maybe_nanos(summary.latency_half_width_ns),
             maybe_nanos(summary.latency_p99_ns),
             maybe_nanos(summary.latency_max_ns),
-            mark.to_owned(),
+            marked(summary.verdict, is_coloured),
         ]);
     };
     run.classes

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use netloom_results::Verdict;
+
 /// Lines of cells, set in columns: the first column to the left, the others to the right.
 pub(super) struct Columns {
     lines: Vec<Vec<String>>,
@@ -39,7 +41,7 @@ pub(super) fn within(text: &str, width: Option<usize>) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let indent: String = line.chars().take_while(|c| *c == ' ').collect();
-        if line.chars().count() <= width || indent.len() + 20 > width {
+        if width_of(line) <= width || indent.len() + 20 > width {
             out.push_str(line);
             out.push('\n');
             continue;
@@ -98,7 +100,7 @@ impl Columns {
             let cells: Vec<Vec<String>> = line
                 .iter()
                 .zip(&widths)
-                .map(|(cell, &width)| match cell.chars().count() <= width {
+                .map(|(cell, &width)| match width_of(cell) <= width {
                     true => vec![cell.clone()],
                     false => wrapped(cell, width).lines().map(str::to_owned).collect(),
                 })
@@ -107,9 +109,10 @@ impl Columns {
                 let parts = cells.iter().zip(&widths).enumerate();
                 let parts = parts.map(|(column, (cell, &width))| {
                     let part = cell.get(nth).map_or("", String::as_str);
+                    let blanks = " ".repeat(width.saturating_sub(width_of(part)));
                     match self.is_text || self.left.contains(&column) {
-                        true => format!("{part:<width$}"),
-                        false => format!("{part:>width$}"),
+                        true => format!("{part}{blanks}"),
+                        false => format!("{blanks}{part}"),
                     }
                 });
                 let line = format!("  {}", parts.collect::<Vec<_>>().join("  "));
@@ -128,12 +131,11 @@ impl Columns {
             let cells = self.lines.iter().filter_map(|line| line.get(column));
             cells.map(|cell| length(cell)).max().unwrap_or(0)
         };
-        let letters = |text: &str| text.chars().count();
         let word = |text: &str| {
-            let words = text.split_whitespace().map(|word| word.chars().count());
+            let words = text.split_whitespace().map(width_of);
             words.max().unwrap_or(0).max(NARROWEST)
         };
-        let mut widths: Vec<usize> = (0..n).map(|column| longest(column, letters)).collect();
+        let mut widths: Vec<usize> = (0..n).map(|column| longest(column, width_of)).collect();
         let least: Vec<usize> = (0..n).map(|column| longest(column, word)).collect();
         while widths.iter().map(|width| width + GAP).sum::<usize>() > most.unwrap_or(usize::MAX) {
             let can = (0..n).filter(|&column| widths[column] > least[column]);
@@ -143,6 +145,42 @@ impl Columns {
             widths[widest] -= 1;
         }
         widths
+    }
+}
+
+/// How many places of a line a cell takes: colours take none.
+fn width_of(cell: &str) -> usize {
+    let mut parts = cell.split('\u{1b}');
+    let plain = parts.next().map_or(0, |first| first.chars().count());
+    let after_color = |part: &str| {
+        let rest = part.split_once('m').map_or("", |(_, rest)| rest);
+        rest.chars().count()
+    };
+    plain + parts.map(after_color).sum::<usize>()
+}
+
+/// Colours of tables: red, yellow, and the end of either.
+pub(super) const COLOURS: [&str; 3] = ["\u{1b}[31m", "\u{1b}[33m", "\u{1b}[0m"];
+
+/// A word of a table with the colour of a verdict.
+pub(super) fn painted(word: &str, verdict: Option<Verdict>, is_coloured: bool) -> String {
+    let [red, yellow, end] = COLOURS;
+    let colour = match verdict {
+        Some(Verdict::Ok) => return word.to_owned(),
+        Some(Verdict::Saturated) | None => red,
+        Some(_) => yellow,
+    };
+    match is_coloured {
+        true => format!("{colour}{word}{end}"),
+        false => word.to_owned(),
+    }
+}
+
+/// What a table says of a verdict: nothing if all is well.
+pub(super) fn marked(verdict: Verdict, is_coloured: bool) -> String {
+    match verdict {
+        Verdict::Ok => String::new(),
+        verdict => painted(verdict.words(), Some(verdict), is_coloured),
     }
 }
 
@@ -254,6 +292,21 @@ mod tests {
             "  a sentence that is too\n  long for its line\nshort\n"
         );
         assert_eq!(within(text, None), text);
+    }
+
+    #[test]
+    fn colours_take_no_place() {
+        let mut table = Columns::numbers();
+        table.line(["a", &marked(Verdict::Saturated, true), "1"]);
+        table.line(["b", &marked(Verdict::TooShort, false), "2"]);
+        let text = table.print();
+        let plain = text.replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        assert!(text.contains("\u{1b}[31msaturated\u{1b}[0m"), "{text:?}");
+        assert_eq!(
+            plain,
+            "  a          saturated  1\n  b  too short to tell  2\n"
+        );
+        assert_eq!(marked(Verdict::Ok, true), "");
     }
 
     #[test]

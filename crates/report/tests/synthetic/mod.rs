@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netloom_results::{
     Collection, Column, Datum, Frame, FrameColumn, HistogramLine, HostLine, Key, Kind, LinkLine,
-    SeriesLine, Summary, Table,
+    SeriesLine, Summary, Table, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -125,8 +125,11 @@ fn summary(size: &Size, class: Option<usize>, arbiter: usize, load: f64, seed: u
         jitter_max_ns: Some(mean * 4.0),
         switches_mean: Some(4.2),
         fairness_jain: Some(0.99 - 0.1 * (load - 0.4).max(0.0) * (1.0 + noise(&key)) / 2.0),
-        saturated,
-        converged: !(saturated || is_unlucky),
+        verdict: match () {
+            () if saturated => Verdict::Saturated,
+            () if is_unlucky => Verdict::NotConverged,
+            () => Verdict::Ok,
+        },
         ..Summary::default()
     }
 }
@@ -243,7 +246,8 @@ fn over_seeds(size: &Size, arbiter: usize, load: f64) -> Frame {
         column("class", Kind::Text),
         column("sl", Kind::Whole),
     ];
-    for name in ["seeds", "saturated_seeds", "converged_seeds"] {
+    columns.push(column("verdict", Kind::Text));
+    for name in ["seeds", "saturated_seeds", "unsure_seeds"] {
         columns.push(column(name, Kind::Whole));
     }
     for metric in metrics {
@@ -263,13 +267,15 @@ fn over_seeds(size: &Size, arbiter: usize, load: f64) -> Frame {
         let count = |test: fn(&Summary) -> bool| {
             Datum::Whole(seeds.iter().filter(|s| test(s)).count() as u64)
         };
+        let verdict = Verdict::of_seeds(seeds.iter().map(|seed| seed.verdict));
         let mut line = vec![
             Datum::Text(if class.is_some() { "class" } else { "total" }.into()),
             Datum::Text(class.map_or(String::new(), |class| size.classes[class].clone())),
             Datum::Nothing,
+            Datum::Text(verdict.word().to_owned()),
             Datum::Whole(size.seeds),
-            count(|s| s.saturated),
-            count(|s| s.converged),
+            count(|s| s.verdict == Verdict::Saturated),
+            count(|s| !s.verdict.is_result()),
         ];
         for metric in metrics {
             let value = |summary: &Summary| {

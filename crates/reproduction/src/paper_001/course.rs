@@ -5,6 +5,7 @@ use super::scenarios::{
     Scenario,
 };
 use super::schemes::Scheme::{self, Dbbm, Obqa, OneQueue, VoqNet, VoqSw};
+use crate::order::{TOO_FEW, is_at_least};
 use crate::{Finding, Measured, Outcome, Results};
 
 /// The end of a bin in microseconds, and what was delivered in it as a part of all links to nodes.
@@ -97,8 +98,6 @@ fn apart(one: &[f64], other: &[f64]) -> Result<Measured, String> {
     let differences: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
     over(&differences)
 }
-
-const TOO_FEW: &str = "an order takes at least two seeds";
 
 fn told(finding: Result<Finding, String>) -> Finding {
     finding.unwrap_or_else(Finding::not_run)
@@ -196,7 +195,7 @@ fn order(results: &Results, scenario: &Scenario, obqa: Scheme, dbbm: Scheme) -> 
         if gap.half_width.is_none() {
             return Err(TOO_FEW.to_owned());
         }
-        let holds = apart(&net, &switch)?.ends().1 >= 0.0
+        let holds = is_at_least(&net, &switch)
             && apart(&switch, &obqa)?.mean.abs() <= EQUAL
             && gap.ends().0 > 0.0
             && apart(&dbbm, &one)?.ends().0 > 0.0;

@@ -1,9 +1,10 @@
 //! C002-5 to C002-7: how long applications take (Figure 6).
 
 use super::machines::Machine;
-use super::order::{difference, mean, ordered_large, told, whole};
 use super::scenarios::{Case, PROGRAMS, S002_3, Scenario, four};
+use super::series::{ordered_large, told, whole};
 use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
+use crate::order::{difference, mean};
 use crate::{Finding, Outcome, Results};
 
 /// A skeleton of an application (G002-16).

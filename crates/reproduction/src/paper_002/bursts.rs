@@ -1,9 +1,10 @@
 //! C002-12 and C002-13: victims beside an aggressor that sends in bursts (Figure 9).
 
 use super::onset::VICTIM;
-use super::order::{is_above, mean, ordered_large, told};
 use super::scenarios::{BURSTS, S002_7, Scenario};
+use super::series::{ordered_large, told};
 use super::switches::Switch::{self, Baseline, Full, Half};
+use crate::order::{is_above, mean};
 use crate::{Finding, Results};
 
 /// One length of messages, every value by seed.

@@ -1,10 +1,11 @@
 //! C002-8 to C002-11 and C002-14: what aggressors do to victims when they begin (Figures 7 and 8).
 
-use super::order::{is_above, mean, ordered, told, whole};
 use super::scenarios::{
     ALONE, Course, Moments, ONSET, S002_4, SERIES, STASHES, Scenario, WITHOUT_ECN,
 };
+use super::series::{told, whole};
 use super::switches::Switch::{self, Baseline, Full, Half};
+use crate::order::{is_above, mean, ordered};
 use crate::{Finding, Outcome, Results};
 
 pub(super) const VICTIM: &str = "victim";

@@ -5,10 +5,11 @@ use netloom_results::{Cell, Column, Csv};
 use netloom_units::{Bytes, Rate, Ratio};
 
 use super::applications::{APPLICATIONS, execution_ns};
-use super::order::{mean, whole};
 use super::scenarios::{BURSTS, HISTOGRAMS, ONSET, PROGRAMS, UNIFORM};
+use super::series::whole;
 use super::switches::Switch::{Baseline, Full, Half, Quarter};
 use super::{bursts, onset, uniform};
+use crate::order::mean;
 use crate::{Outcome, Results, points_csv};
 
 /// All tables by their names.

@@ -1,8 +1,9 @@
 //! C002-1 to C002-4: uniform traffic with copies in stashes (Figure 5).
 
-use super::order::{mean, ordered, told};
 use super::scenarios::{S002_1, Scenario, UNIFORM};
+use super::series::told;
 use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
+use crate::order::{mean, ordered};
 use crate::{Finding, Results};
 
 /// The class of all traffic.

@@ -1,7 +1,7 @@
 //! Execution time and flow completion times of the application (Figures 20 and 21, Tables 9 and 10).
 
-use super::order::{TOO_FEW, descends, is_above, mean, ordered};
 use super::search::{APPLICATION, TABLES, VARIANTS, Variant};
+use crate::order::{TOO_FEW, descends, is_at_least, mean, ordered};
 use crate::{Finding, Outcome, Results};
 
 /// The table of all latencies.
@@ -109,7 +109,7 @@ fn with_numbers(mut finding: Finding, all: &[Vec<f64>], unit: &str) -> Finding {
     finding
 }
 
-/// Round robin above fair above step above 2powers, without and with deficits, and deficits not above basic.
+/// Round robin above fair above step above 2powers, without and with deficits, and deficits at most basic.
 fn is_in_order(all: &[Vec<f64>]) -> bool {
     let chain = |of: fn(&(&str, usize, usize)) -> usize| {
         let mut chain = vec![all[0].as_slice()];
@@ -117,8 +117,7 @@ fn is_in_order(all: &[Vec<f64>]) -> bool {
         descends(&chain)
     };
     let mut tables = TABLES.iter();
-    let never_worse =
-        tables.all(|&(_, basic, deficits)| !is_above(&all[deficits], 1.0, &all[basic]));
+    let never_worse = tables.all(|&(_, basic, deficits)| is_at_least(&all[basic], &all[deficits]));
     chain(|table| table.1) && chain(|table| table.2) && never_worse
 }
 

@@ -4,8 +4,8 @@
 //! The depth of the dips of a run: from the load that the application generates to the least that is delivered over
 //! a tenth of a burst period, while it generates and after the first period, in which the fabric fills.
 
-use super::order::{descends, mean, ordered};
 use super::search::{APPLICATION, TABLES, VARIANTS, Variant};
+use crate::order::{descends, mean, ordered};
 use crate::{Finding, Outcome, Results};
 
 /// The table of epochs.

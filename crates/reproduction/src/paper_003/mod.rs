@@ -17,7 +17,6 @@ mod claims;
 mod completion;
 mod efficiency;
 mod latency;
-mod order;
 mod readings;
 mod scenarios;
 mod search;

@@ -3,8 +3,8 @@
 use netloom_results::Frame;
 
 use super::arbiters::Arbiter;
-use super::order::{is_above, mean, ordered};
 use super::scenarios::{CLASSES, FAIR, STEP, Scenario, TWO_POWERS, not_there};
+use crate::order::{is_above, mean, ordered};
 use crate::{Finding, Outcome, Results};
 
 /// The table with a line for each host and class.

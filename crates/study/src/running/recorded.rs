@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 
-use netloom_results::{RunId, Setting, Status};
+use netloom_results::{RunId, Setting, Status, Verdict};
 use netloom_store::{RunFile, RunSummary};
 
 use crate::SeedOutcome;
@@ -27,14 +27,17 @@ pub struct RunRecord {
 impl RunRecord {
     pub(super) fn of(summary: &RunSummary) -> RunRecord {
         let run = &summary.run;
-        // Beyond a deadlock there is nothing to be learned along an axis, as beyond saturation.
-        let is_saturated = matches!(run.status, Status::Saturated | Status::Deadlock);
+        let verdict = match run.status {
+            // Beyond a deadlock there is nothing to be learned along an axis, as beyond saturation.
+            Status::Deadlock => Verdict::Saturated,
+            _ => run.total.verdict,
+        };
         RunRecord {
             run_id: summary.run_id.clone(),
             status: run.status,
             outcome: SeedOutcome {
                 latency_mean_ns: run.total.latency_mean_ns,
-                is_saturated,
+                verdict,
             },
             latency_p99_ns: run.total.latency_p99_ns,
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Point, SeedOutcome, Study, Unit, is_saturated};
+use crate::seeds::is_saturated;
+use crate::{Point, SeedOutcome, Study, Unit};
 
 use super::recorded::Recorded;
 

@@ -133,8 +133,9 @@ mod tests {
     use super::*;
 
     fn is_broken(limit: &str, pairs: &[(f64, f64)]) -> bool {
-        let difference = Difference::over(pairs).unwrap();
-        Limit::parse(limit).unwrap().is_broken_by(&difference)
+        let limit = Limit::parse(limit).unwrap();
+        let difference = Difference::over(limit.metric, pairs).unwrap();
+        limit.is_broken_by(&difference)
     }
 
     /// Mean of A 100, differences 12 ± 4.968.
@@ -164,6 +165,13 @@ mod tests {
     fn a_single_seed_is_judged_by_its_difference() {
         assert!(is_broken("latency_p99_ns > +5%", &[(100.0, 106.0)]));
         assert!(!is_broken("latency_p99_ns > +5%", &[(100.0, 105.0)]));
+    }
+
+    #[test]
+    fn a_bucket_of_a_histogram_breaks_no_limit() {
+        let bucket = [(1000.0, 1013.0), (2000.0, 2026.0)];
+        assert!(!is_broken("latency_p99_ns > +1%", &bucket));
+        assert!(is_broken("latency_mean_ns > +1%", &bucket));
     }
 
     #[test]

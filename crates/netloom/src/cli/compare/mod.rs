@@ -5,6 +5,7 @@
 //!                                     report.rs ◄─ overall.rs: all of them together ◄─┘
 //! ```
 
+mod by;
 mod limit;
 mod overall;
 mod pairs;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use netloom_catalog::file::{MOST_LIST, read_text};
-use netloom_results::{Collection, Status};
+use netloom_results::{Collection, Verdict};
 
 use super::Exit;
 use super::output::Output;
@@ -40,6 +41,7 @@ const USUAL: [&str; 3] = ["delivered_load", "latency_mean_ns", "latency_p99_ns"]
   netloom compare before after --fail-if \"latency_p99_ns > +5%\"
   netloom compare before after --fail-if \"bulk:delivered_load < -0.01\"
   netloom compare before after --format markdown
+  netloom compare study.out --by qos.arbiter.kind      # or the end of its name: --by kind
 
 Folders of studies are compared point by point: points are the same if all axes that both have are.
 Above the table stands what all points say together: of many differences some are beyond their
@@ -51,13 +53,22 @@ A limit is on B minus A: with % as part of A, without in the unit of the metric.
 is named (CLASS:METRIC, total:METRIC), at any point. With a single common seed the difference
 itself is judged.
 
+With --by, JSON is a list: one comparison for each value but the first.
+
 Of twenty lines where nothing differs, one shows a difference by chance: such is a 95 % interval."
 )]
 pub(crate) struct Compare {
     /// The folder of results to compare with, written by `netloom run -o A`.
     a: PathBuf,
     /// The folder that is compared.
-    b: PathBuf,
+    #[arg(required_unless_present = "by")]
+    b: Option<PathBuf>,
+    /// Compare the points of one study instead: every other value of this axis, or variant, with the first.
+    #[arg(long, value_name = "KEY", conflicts_with = "b")]
+    by: Option<String>,
+    /// Show what does not differ too; otherwise it is counted.
+    #[arg(long)]
+    all: bool,
     /// A column of results.csv; may be repeated. Without it delivered_load, latency_mean_ns and
     /// latency_p99_ns.
     #[arg(long = "metric", value_name = "NAME")]
@@ -82,106 +93,81 @@ enum CompareFormat {
 
 impl Compare {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let tell = |errors: &[String], exit: Exit| {
-            errors.iter().for_each(|error| output.error(error));
-            Ok(exit)
-        };
-        let (metrics, limits) = match self.asked() {
-            Ok(asked) => asked,
-            Err(errors) => return tell(&errors, Exit::Usage),
-        };
-        let (a, b) = match (read(&self.a), read(&self.b)) {
-            (Ok(a), Ok(b)) => (a, b),
-            (a, b) => {
-                let errors: Vec<String> = [a.err(), b.err()].into_iter().flatten().collect();
-                return tell(&errors, Exit::Failed);
+        match self.comparisons() {
+            Ok(comparisons) => self.show(&comparisons, output),
+            Err((errors, exit)) => {
+                errors.iter().for_each(|error| output.error(error));
+                Ok(exit)
             }
-        };
-        let (Some(runs_a), Some(runs_b)) = (Runs::of(&a.collection), Runs::of(&b.collection))
-        else {
-            let what = "has no results to compare; run `netloom merge` on it again";
-            let is_empty = |own: &&Folder| Runs::of(&own.collection).is_none();
-            let empty = [&a, &b].into_iter().filter(is_empty);
-            let errors: Vec<String> = empty
-                .map(|own| format!("{} {what}", own.collection.folder))
-                .collect();
-            return tell(&errors, Exit::Failed);
-        };
-        let unknown = unknown_classes(&limits, &runs_a, &runs_b);
-        if !unknown.is_empty() {
-            return tell(&unknown, Exit::Usage);
         }
-        let pairing = points::pair(&runs_a, &runs_b);
-        let mut errors = vec![];
-        errors.extend(self.other_version(a.version, b.version));
-        let pairing = match pairing {
-            Ok(pairing) if errors.is_empty() => pairing,
-            Ok(_) => return tell(&errors, Exit::Failed),
-            Err(error) => {
-                errors.push(error);
-                return tell(&errors, Exit::Failed);
-            }
-        };
+    }
 
-        let lines = pairs::lines(&runs_a, &runs_b, &pairing, &metrics);
-        let differences: Vec<Option<Difference>> = lines
-            .iter()
-            .map(|line| Difference::over(&line.pairs))
-            .collect();
-        let settings = |line: &Line| pairing.pairs[line.point].settings.as_slice();
-        let compared = lines.iter().zip(&differences);
-        let seeds = pairing.pairs.iter().flat_map(|pair| pair.seeds.iter());
-        let seeds: BTreeSet<u64> = seeds.copied().collect();
-        let is_study = !(a.collection.axes.is_empty() && b.collection.axes.is_empty());
-        let comparison = Comparison {
-            warnings: warnings(&runs_a, &runs_b, &pairing),
-            a: side(&runs_a, &runs_b),
-            b: side(&runs_b, &runs_a),
-            overall: is_study
-                .then(|| overall::overall(&runs_a, &runs_b, &pairing, &lines, &differences)),
-            lines: compared
-                .map(|(line, difference)| Compared::new(settings(line), line, difference.as_ref()))
-                .collect(),
-            limits: limits
-                .iter()
-                .map(|limit| judge(limit, &pairing, &lines, &differences))
-                .collect(),
-            axes: pairing.axes.clone(),
-            seeds: seeds.into_iter().collect(),
-        };
-        match self.format {
-            CompareFormat::Human => output.text(&comparison.human())?,
-            CompareFormat::Markdown => output.data(&comparison.markdown())?,
-            CompareFormat::Json => output.data(&serde_json::to_string_pretty(&comparison)?)?,
-        }
-        for warning in &comparison.warnings {
-            output.insist(&format!("warning: {warning}"));
-        }
-
-        let mut exit = Exit::Done;
-        for (limit, judged) in limits.iter().zip(&comparison.limits) {
-            if judged.judged == 0 {
-                let text = &limit.text;
-                output.error(&format!(
-                    "--fail-if \"{text}\" cannot be judged: no seed has a value in both"
-                ));
-                exit = exit.max(Exit::Failed);
-            }
-            let all = lines.iter().zip(&differences).zip(&comparison.lines);
-            for ((line, difference), compared) in all {
-                let Some(difference) =
-                    difference.filter(|d| limit.covers(line) && limit.is_broken_by(d))
-                else {
-                    continue;
+    /// Everything against the first: another folder, or the other values of an axis.
+    fn comparisons(&self) -> Result<Vec<Comparison>, (Vec<String>, Exit)> {
+        let (metrics, limits) = self.asked().map_err(|errors| (errors, Exit::Usage))?;
+        let folders = match (&self.by, &self.b) {
+            (Some(key), _) => {
+                let folder = read(&self.a).map_err(|error| (vec![error], Exit::Failed))?;
+                let parts = by::parts(&folder.collection, key);
+                let parts = parts.map_err(|error| (vec![error], Exit::Usage))?;
+                let version = folder.version;
+                let part = |collection| Folder {
+                    collection,
+                    version,
                 };
-                output.error(&format!(
-                    "{} of {} is beyond \"{}\": B - A is {}",
-                    line.metric.column.name,
-                    about(line, settings(line)),
-                    limit.text,
-                    compared.change(&difference)
-                ));
-                exit = exit.max(Exit::BeyondLimit);
+                parts.into_iter().map(part).collect()
+            }
+            (None, b) => {
+                let (good, bad): (Vec<_>, Vec<_>) = [Some(&self.a), b.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .map(|path| read(path))
+                    .partition(Result::is_ok);
+                let errors: Vec<String> = bad.into_iter().filter_map(Result::err).collect();
+                if !errors.is_empty() {
+                    return Err((errors, Exit::Failed));
+                }
+                good.into_iter().flatten().collect::<Vec<Folder>>()
+            }
+        };
+        let (first, others) = folders.split_first().expect("at least one folder");
+        others
+            .iter()
+            .map(|other| compared(first, other, &metrics, &limits))
+            .collect()
+    }
+
+    /// Prints what was found, and says which limits are broken.
+    fn show(&self, comparisons: &[Comparison], output: &Output) -> anyhow::Result<Exit> {
+        let texts = |text: &dyn Fn(&Comparison) -> String| {
+            let texts: Vec<String> = comparisons.iter().map(text).collect();
+            texts.join("\n")
+        };
+        match (self.format, comparisons) {
+            (CompareFormat::Human, _) => output.text(&texts(&|own| own.human(self.all)))?,
+            (CompareFormat::Markdown, _) => output.data(&texts(&|own| own.markdown(self.all)))?,
+            (CompareFormat::Json, [one]) if self.by.is_none() => {
+                output.data(&serde_json::to_string_pretty(one)?)?;
+            }
+            (CompareFormat::Json, all) => output.data(&serde_json::to_string_pretty(all)?)?,
+        }
+        let mut exit = Exit::Done;
+        for comparison in comparisons {
+            for warning in &comparison.warnings {
+                output.insist(&format!("warning: {warning}"));
+            }
+            for judged in &comparison.limits {
+                if judged.judged == 0 {
+                    let text = &judged.limit;
+                    output.error(&format!(
+                        "--fail-if \"{text}\" cannot be judged: no seed has a value in both"
+                    ));
+                    exit = exit.max(Exit::Failed);
+                }
+                for broken in &judged.sentences {
+                    output.error(broken);
+                    exit = exit.max(Exit::BeyondLimit);
+                }
             }
         }
         Ok(exit)
@@ -215,17 +201,76 @@ impl Compare {
         }
         Ok((metrics, limits))
     }
+}
 
-    /// Why no number of B may be held against one of A.
-    fn other_version(&self, a: u64, b: u64) -> Option<String> {
-        let [name_a, name_b] = [&self.a, &self.b].map(|path| path.display());
-        (a != b).then(|| {
-            format!(
-                "{name_a} has results of version {a}, {name_b} of version {b}: the same experiment has other \
-                 numbers there (CHANGELOG, Changed results); run the older one again"
-            )
-        })
+/// Why no number of B may be held against one of A.
+fn other_version(a: &Folder, b: &Folder) -> Option<String> {
+    (a.version != b.version).then(|| {
+        format!(
+            "{} has results of version {}, {} of version {}: the same experiment has other numbers there \
+             (CHANGELOG, Changed results); run the older one again",
+            a.collection.folder, a.version, b.collection.folder, b.version
+        )
+    })
+}
+
+/// One folder against another.
+///
+/// # Errors
+/// Everything that stands in the way, and how the command ends.
+fn compared(
+    a: &Folder,
+    b: &Folder,
+    metrics: &[Metric],
+    limits: &[Limit],
+) -> Result<Comparison, (Vec<String>, Exit)> {
+    let (Some(runs_a), Some(runs_b)) = (Runs::of(&a.collection), Runs::of(&b.collection)) else {
+        let what = "has no results to compare; run `netloom merge` on it again";
+        let is_empty = |own: &&Folder| Runs::of(&own.collection).is_none();
+        let empty = [a, b].into_iter().filter(is_empty);
+        let errors = empty.map(|own| format!("{} {what}", own.collection.folder));
+        return Err((errors.collect(), Exit::Failed));
+    };
+    let unknown = unknown_classes(limits, &runs_a, &runs_b);
+    if !unknown.is_empty() {
+        return Err((unknown, Exit::Usage));
     }
+    let version = other_version(a, b);
+    let pairing = match (points::pair(&runs_a, &runs_b), version) {
+        (Ok(pairing), None) => pairing,
+        (pairing, version) => {
+            let errors = version.into_iter().chain(pairing.err());
+            return Err((errors.collect(), Exit::Failed));
+        }
+    };
+    let lines = pairs::lines(&runs_a, &runs_b, &pairing, metrics);
+    let differences: Vec<Option<Difference>> = lines
+        .iter()
+        .map(|line| Difference::over(line.metric, &line.pairs))
+        .collect();
+    let settings = |line: &Line| pairing.pairs[line.point].settings.as_slice();
+    let told: Vec<Compared> = lines
+        .iter()
+        .zip(&differences)
+        .map(|(line, difference)| Compared::new(settings(line), line, difference.as_ref()))
+        .collect();
+    let seeds = pairing.pairs.iter().flat_map(|pair| pair.seeds.iter());
+    let seeds: BTreeSet<u64> = seeds.copied().collect();
+    let is_study = !(a.collection.axes.is_empty() && b.collection.axes.is_empty());
+    Ok(Comparison {
+        warnings: warnings(&runs_a, &runs_b, &pairing),
+        a: side(&runs_a, &runs_b),
+        b: side(&runs_b, &runs_a),
+        overall: is_study
+            .then(|| overall::overall(&runs_a, &runs_b, &pairing, &lines, &differences)),
+        limits: limits
+            .iter()
+            .map(|limit| judge(limit, &pairing, &lines, &differences, &told))
+            .collect(),
+        lines: told,
+        axes: pairing.axes.clone(),
+        seeds: seeds.into_iter().collect(),
+    })
 }
 
 /// What a reader of the comparison should know.
@@ -246,28 +291,24 @@ fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
             let unpaired = named("seed", "seeds", &unpaired);
             warnings.push(format!("only {name} has the {unpaired}: left out"));
         }
-        for (status, meaning) in DOUBTFUL {
-            let paired = points.iter().zip(&pairing.pairs);
-            let marked = paired.filter_map(|(&point, pair)| {
-                let seeds = pair.seeds.iter().copied();
-                let marked = seeds.filter(|seed| own.status(point, *seed) == status);
-                let marked: Vec<u64> = marked.collect();
-                (!marked.is_empty()).then_some(marked)
-            });
-            let marked: Vec<Vec<u64>> = marked.collect();
-            let (word, n) = (status.word(), pairing.pairs.len());
+        let n = pairing.pairs.len();
+        // The worst first.
+        for verdict in Verdict::ALL.into_iter().skip(1).rev() {
+            let is_it = |point: &&usize| own.verdict(**point) == verdict;
+            let marked: Vec<usize> = points.iter().filter(is_it).copied().collect();
+            let (words, meaning) = (verdict.words(), verdict.meaning());
             match marked.as_slice() {
                 [] => {}
-                [seeds] if n == 1 => {
-                    let seeds = named("seed", "seeds", seeds);
-                    warnings.push(format!("{name} is {word} with {seeds}: {meaning}"));
+                [point] if n == 1 => {
+                    let seeds = own.points[*point].seeds();
+                    let seeds = seeds.filter(|seed| own.verdict_of_run(*point, *seed) == verdict);
+                    let seeds = named("seed", "seeds", &seeds.collect::<Vec<u64>>());
+                    warnings.push(format!("{name} is {words} with {seeds}: {meaning}"));
                 }
-                points => {
-                    let points = points.len();
-                    warnings.push(format!(
-                        "{name} is {word} at {points} of {n} points: {meaning}"
-                    ));
-                }
+                marked => warnings.push(format!(
+                    "{name} is {words} at {} of {n} points: {meaning}",
+                    marked.len()
+                )),
             }
         }
         let own = own.collection.warnings.iter();
@@ -275,18 +316,6 @@ fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
     }
     warnings
 }
-
-/// How runs end whose numbers need care, and why.
-const DOUBTFUL: [(Status, &str); 2] = [
-    (
-        Status::Saturated,
-        "latencies grow with the length of the run",
-    ),
-    (
-        Status::NotConverged,
-        "no steady state, or less exact than asked; run longer",
-    ),
-];
 
 /// A folder that was read.
 struct Folder {
@@ -334,23 +363,36 @@ fn judge(
     pairing: &Pairing,
     lines: &[Line],
     differences: &[Option<Difference>],
+    told: &[Compared],
 ) -> Judged {
-    let covered = || {
-        let all = lines.iter().zip(differences);
-        all.filter(|(line, _)| limit.covers(line))
-    };
-    let scopes = |is_meant: &dyn Fn(&Option<Difference>) -> bool| {
-        covered()
-            .filter(|(_, difference)| is_meant(difference))
-            .map(|(line, _)| about(line, &pairing.pairs[line.point].settings))
-            .collect()
-    };
-    Judged {
+    let mut judged = Judged {
         limit: limit.text.clone(),
-        broken_by: scopes(&|d| d.as_ref().is_some_and(|d| limit.is_broken_by(d))),
-        without_values: scopes(&|d| d.is_none()),
-        judged: covered().filter(|(_, d)| d.is_some()).count(),
+        broken_by: vec![],
+        without_values: vec![],
+        judged: 0,
+        sentences: vec![],
+    };
+    for ((line, difference), told) in lines.iter().zip(differences).zip(told) {
+        if !limit.covers(line) {
+            continue;
+        }
+        let scope = about(line, &pairing.pairs[line.point].settings);
+        let Some(difference) = difference else {
+            judged.without_values.push(scope);
+            continue;
+        };
+        judged.judged += 1;
+        if limit.is_broken_by(difference) {
+            judged.sentences.push(format!(
+                "{} of {scope} is beyond \"{}\": B - A is {}",
+                line.metric.column.name,
+                limit.text,
+                told.change(difference)
+            ));
+            judged.broken_by.push(scope);
+        }
     }
+    judged
 }
 
 /// `seed 1`, or `seeds 1, 2`.

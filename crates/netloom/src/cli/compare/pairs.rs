@@ -1,6 +1,6 @@
 //! What is compared: metrics of classes at points, pair by pair.
 
-use netloom_results::{Column, Summary, Table};
+use netloom_results::{Column, Kind, Summary, Table};
 
 use super::points::{Pairing, Runs};
 
@@ -15,14 +15,12 @@ const LESS: [&str; 4] = ["latency_", "network_latency_", "jitter_", "reordered_"
 const MORE: [&str; 2] = ["delivered_", "fairness_"];
 
 impl Metric {
-    /// All of them; the marks `saturated` and `converged` are no numbers.
+    /// All of them; a verdict is no number.
     pub(super) fn all() -> Vec<Metric> {
-        let cells = Summary::default().cells();
-        let is_mark = |index: usize| cells[index].parse::<bool>().is_ok();
-        let columns = Summary::COLUMNS.iter().enumerate();
+        let columns = Summary::COLUMNS.iter().zip(Summary::KINDS);
         columns
-            .filter(|(index, _)| !is_mark(*index))
-            .map(|(_, column)| Metric { column })
+            .filter(|(_, kind)| matches!(kind, Kind::Whole | Kind::Number))
+            .map(|(column, _)| Metric { column })
             .collect()
     }
 
@@ -108,9 +106,8 @@ mod tests {
     fn metrics_are_the_columns_that_are_numbers() {
         let all = Metric::all();
         let names: Vec<&str> = all.iter().map(|metric| metric.column.name).collect();
-        assert_eq!(names.len(), Summary::COLUMNS.len() - 2);
-        assert!(!names.contains(&"saturated") && !names.contains(&"converged"));
-        assert_eq!(Metric::named("saturated"), None);
+        assert_eq!(names.len(), Summary::COLUMNS.len() - 1);
+        assert_eq!(Metric::named("verdict"), None);
     }
 
     #[test]

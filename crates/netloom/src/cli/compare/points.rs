@@ -4,8 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use netloom_results::{Collection, Datum, Frame, Level, Setting, Status};
-use netloom_study::{SeedOutcome, is_saturated};
+use netloom_results::{Collection, Datum, Frame, Level, Setting, Verdict};
 
 use super::pairs::TOTAL;
 
@@ -26,6 +25,13 @@ pub(super) struct Point {
     runs: BTreeMap<u64, Vec<usize>>,
 }
 
+impl Point {
+    /// Its seeds.
+    pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
+        self.runs.keys().copied()
+    }
+}
+
 impl<'a> Runs<'a> {
     /// `None` if the collection has no results.
     pub(super) fn of(collection: &'a Collection) -> Option<Runs<'a>> {
@@ -33,6 +39,7 @@ impl<'a> Runs<'a> {
         let axes: Option<Vec<_>> = collection.axes.iter().map(|a| results.column(a)).collect();
         let (axes, point, seed) = (axes?, results.column("point")?, results.column("seed")?);
         let (scope, class) = (results.column("scope")?, results.column("class")?);
+        results.column("verdict")?;
         let mut at: BTreeMap<u64, usize> = BTreeMap::new();
         let (mut points, mut classes) = (vec![], vec![]);
         for line in 0..results.len() {
@@ -127,29 +134,18 @@ impl<'a> Runs<'a> {
         self.text(line, "scope") == Some(scope)
     }
 
-    /// How a run ended, as far as its results say.
-    pub(super) fn status(&self, point: usize, seed: u64) -> Status {
-        let lines = self.points[point].runs.get(&seed);
-        let says = |column: &str, what: bool| {
-            let column = self.results.column(column);
-            let is_so = |line: &usize| column.and_then(|column| column.flag(*line)) == Some(what);
-            lines.is_some_and(|lines| lines.iter().any(is_so))
-        };
-        match () {
-            () if says("saturated", true) => Status::Saturated,
-            () if says("converged", false) => Status::NotConverged,
-            () => Status::Ok,
-        }
+    /// The verdict of a run: that of its total.
+    pub(super) fn verdict_of_run(&self, point: usize, seed: u64) -> Verdict {
+        let lines = self.points[point].runs.get(&seed).into_iter().flatten();
+        let mut totals = lines.filter(|line| self.is_scope(**line, TOTAL));
+        let word = totals.next().and_then(|line| self.text(*line, "verdict"));
+        word.and_then(Verdict::of_word).unwrap_or_default()
     }
 
-    /// Whether a point is saturated, by the rule of studies.
-    fn is_saturated(&self, point: usize) -> bool {
-        let outcome = |seed: &u64| SeedOutcome {
-            latency_mean_ns: None,
-            is_saturated: self.status(point, *seed) == Status::Saturated,
-        };
-        let outcomes: Vec<SeedOutcome> = self.points[point].runs.keys().map(outcome).collect();
-        is_saturated(&outcomes)
+    /// The verdict of a point, over all its seeds.
+    pub(super) fn verdict(&self, point: usize) -> Verdict {
+        let seeds = self.points[point].runs.keys();
+        Verdict::of_seeds(seeds.map(|seed| self.verdict_of_run(point, *seed)))
     }
 
     /// What a point sets on these axes.
@@ -348,7 +344,7 @@ pub(super) fn edges(runs: &Runs<'_>, axes: &[String], along: &String) -> Vec<(Ve
             let Level::Number(load) = runs.settings(point, along)[0].value else {
                 return None;
             };
-            steps.push((load, runs.is_saturated(point)));
+            steps.push((load, runs.verdict(point) == Verdict::Saturated));
         }
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         if steps.windows(2).any(|pair| pair[0].0 == pair[1].0) {

@@ -60,6 +60,9 @@ pub(super) struct Compared {
     /// How likely such a difference comes by chance; null without interval.
     by_chance: Option<f64>,
     pub(super) verdict: String,
+    /// Whether it may be called a difference.
+    #[serde(skip)]
+    differs: bool,
     /// The values of the axes.
     #[serde(skip)]
     place: Vec<String>,
@@ -77,6 +80,9 @@ pub(super) struct Judged {
     pub(super) without_values: Vec<String>,
     /// How many were judged.
     pub(super) judged: usize,
+    /// Who broke it and by how much, for people.
+    #[serde(skip)]
+    pub(super) sentences: Vec<String>,
 }
 
 const HEAD: [&str; 7] = ["class", "metric", "A", "B", "B - A", "±95%", "change"];
@@ -114,6 +120,7 @@ impl Compared {
             point: settings.iter().map(of_point).collect(),
             place: settings.iter().map(|s| s.value.to_string()).collect(),
             by_chance: difference.and_then(Difference::by_chance),
+            differs: difference.is_some_and(|difference| difference.side() != 0),
             class: line.class.clone(),
             metric: column.name,
             unit: column.unit,
@@ -221,12 +228,25 @@ impl Comparison {
             .map_or(&[], |overall| &overall.sentences)
     }
 
-    pub(super) fn human(&self) -> String {
+    /// The lines to show: those that differ, or all.
+    fn shown(&self, all: bool) -> Vec<&Compared> {
+        let lines = self.lines.iter();
+        lines.filter(|line| all || line.differs).collect()
+    }
+
+    /// How many lines are not shown.
+    fn rest(&self, all: bool) -> Option<String> {
+        let (n, of) = (self.lines.len() - self.shown(all).len(), self.lines.len());
+        (n > 0).then(|| format!("{n} of {of} lines show no difference; --all shows them"))
+    }
+
+    pub(super) fn human(&self, all: bool) -> String {
         let mut head = self.head();
         // The verdict needs no name above it.
         let last = head.len() - 1;
         head[last] = "";
-        let rows = self.lines.iter().map(|line| self.row(line));
+        let shown = self.shown(all);
+        let rows = shown.iter().map(|line| self.row(line));
         let rows: Vec<Vec<&str>> = std::iter::once(head).chain(rows).collect();
         // Words to the left among numbers to the right.
         let words = (0..self.axes.len() + 2).chain([last]);
@@ -239,7 +259,12 @@ impl Comparison {
         if !self.sentences().is_empty() {
             text.push('\n');
         }
-        text.push_str(&table.print());
+        if !shown.is_empty() {
+            text.push_str(&table.print());
+        }
+        if let Some(rest) = self.rest(all) {
+            text.push_str(&format!("  {rest}\n"));
+        }
         if !self.limits.is_empty() {
             text.push('\n');
         }
@@ -249,7 +274,7 @@ impl Comparison {
         text
     }
 
-    pub(super) fn markdown(&self) -> String {
+    pub(super) fn markdown(&self, all: bool) -> String {
         let row = |cells: &mut dyn Iterator<Item = &str>| {
             let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
             format!("| {} |\n", cells.join(" | "))
@@ -261,10 +286,13 @@ impl Comparison {
         if !self.sentences().is_empty() {
             text.push('\n');
         }
-        text.push_str(&row(&mut self.head().into_iter()));
-        let words = "---|".repeat(self.axes.len() + 2);
-        text.push_str(&format!("|{words}--:|--:|--:|--:|--:|---|\n"));
-        for line in &self.lines {
+        let shown = self.shown(all);
+        if !shown.is_empty() {
+            text.push_str(&row(&mut self.head().into_iter()));
+            let words = "---|".repeat(self.axes.len() + 2);
+            text.push_str(&format!("|{words}--:|--:|--:|--:|--:|---|\n"));
+        }
+        for line in shown {
             text.push_str(&row(&mut self.row(line).into_iter()));
         }
         let limits = self.limits.iter().map(|limit| {
@@ -272,7 +300,8 @@ impl Comparison {
             format!("- `{}`: {mark}{}{mark}\n", limit.limit, limit.sentence())
         });
         let warnings = self.warnings.iter().map(|w| format!("- warning: {w}\n"));
-        let remarks: String = limits.chain(warnings).collect();
+        let rest = self.rest(all).map(|rest| format!("- {rest}\n"));
+        let remarks: String = rest.into_iter().chain(limits).chain(warnings).collect();
         if !remarks.is_empty() {
             text.push_str(&format!("\n{remarks}"));
         }

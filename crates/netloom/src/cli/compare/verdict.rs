@@ -4,6 +4,7 @@
 //! of what varies between seeds cancels. Relative changes are parts of the mean of A, taken as exact.
 
 use netloom_metrics::{over_seeds, student_t_975, student_t_beyond};
+use netloom_results::differ;
 
 use super::pairs::Metric;
 use crate::cli::table::{count, nanos};
@@ -21,18 +22,23 @@ pub(super) struct Difference {
     pub(super) half_width: Option<f64>,
     /// No pair differs at all.
     is_none: bool,
+    /// The means are nearer to each other than the metric can tell: a bucket of a histogram.
+    is_below_resolution: bool,
 }
 
 impl Difference {
     /// `None` without pairs.
-    pub(super) fn over(pairs: &[(f64, f64)]) -> Option<Difference> {
+    pub(super) fn over(metric: Metric, pairs: &[(f64, f64)]) -> Option<Difference> {
         let n = pairs.len() as f64;
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
         let interval = over_seeds(&differences);
+        let mean_a = pairs.iter().map(|(a, _)| a).sum::<f64>() / n;
+        let mean_b = pairs.iter().map(|(_, b)| b).sum::<f64>() / n;
         Some(Difference {
             seeds: pairs.len(),
-            mean_a: pairs.iter().map(|(a, _)| a).sum::<f64>() / n,
-            mean_b: pairs.iter().map(|(_, b)| b).sum::<f64>() / n,
+            mean_a,
+            mean_b,
+            is_below_resolution: !differ(metric.column.name, mean_a, mean_b),
             mean: interval.map_or(*differences.first()?, |interval| interval.mean),
             half_width: interval.map(|interval| interval.half_width),
             is_none: differences.iter().all(|difference| *difference == 0.0),
@@ -42,7 +48,7 @@ impl Difference {
     /// How likely a difference as large comes by chance, by Student's t over pairs; `None` without an interval.
     pub(super) fn by_chance(&self) -> Option<f64> {
         let half_width = self.half_width?;
-        if self.is_none {
+        if self.is_none || self.is_below_resolution {
             return Some(1.0);
         }
         let dof = self.seeds - 1;
@@ -59,14 +65,24 @@ impl Difference {
         }
     }
 
-    /// The lower end of the interval; of a single pair, its difference.
+    /// The lower end of the interval; of a single pair, its difference. What is no difference contains zero.
     pub(super) fn low(&self) -> f64 {
-        self.mean - self.half_width.unwrap_or(0.0)
+        let low = self.mean - self.half_width.unwrap_or(0.0);
+        if self.is_below_resolution {
+            low.min(0.0)
+        } else {
+            low
+        }
     }
 
     /// The upper end.
     pub(super) fn high(&self) -> f64 {
-        self.mean + self.half_width.unwrap_or(0.0)
+        let high = self.mean + self.half_width.unwrap_or(0.0);
+        if self.is_below_resolution {
+            high.max(0.0)
+        } else {
+            high
+        }
     }
 
     /// A difference as part of A; `None` where A is zero.
@@ -85,6 +101,9 @@ impl Difference {
         let (word, sign) = match self.side() {
             1 => ("higher", 1.0),
             -1 => ("lower", -1.0),
+            _ if self.is_below_resolution => {
+                return "no difference: within a bucket of the histogram".to_owned();
+            }
             _ => return format!("no difference that {} seeds could show", self.seeds),
         };
         let shown = |difference: f64| match self.relative(sign * difference) {
@@ -143,8 +162,12 @@ mod tests {
         Metric::named("delivered_load").unwrap()
     }
 
+    fn over(pairs: &[(f64, f64)]) -> Option<Difference> {
+        Difference::over(load(), pairs)
+    }
+
     fn verdict(pairs: &[(f64, f64)]) -> String {
-        Difference::over(pairs).unwrap().verdict(load())
+        over(pairs).unwrap().verdict(load())
     }
 
     #[test]
@@ -152,7 +175,7 @@ mod tests {
         // Differences -10, -12, -14: mean -12, squared deviations 4 + 0 + 4, variance 4, standard error
         // sqrt(4/3), t = 4.302653 with two degrees of freedom: half width 4.968276.
         let pairs = [(90.0, 80.0), (100.0, 88.0), (110.0, 96.0)];
-        let difference = Difference::over(&pairs).unwrap();
+        let difference = over(&pairs).unwrap();
         assert_eq!(
             (difference.mean_a, difference.mean_b, difference.mean),
             (100.0, 88.0, -12.0)
@@ -171,11 +194,11 @@ mod tests {
         // Differences t + 1 and t - 1: mean t, standard error 1.
         let t = student_t_975(1);
         let pairs = [(0.0, t + 1.0), (0.0, t - 1.0)];
-        let difference = Difference::over(&pairs).unwrap();
+        let difference = over(&pairs).unwrap();
         assert!(difference.low().abs() < 1e-9);
         assert!((difference.by_chance().unwrap() - 0.05).abs() < 1e-6);
-        assert_eq!(Difference::over(&[(1.0, 2.0)]).unwrap().by_chance(), None);
-        let by_chance = |pairs: &[(f64, f64)]| Difference::over(pairs).unwrap().by_chance();
+        assert_eq!(over(&[(1.0, 2.0)]).unwrap().by_chance(), None);
+        let by_chance = |pairs: &[(f64, f64)]| over(pairs).unwrap().by_chance();
         assert_eq!(by_chance(&[(1.0, 1.0), (2.0, 2.0)]), Some(1.0));
         assert_eq!(by_chance(&[(1.0, 2.0), (2.0, 3.0)]), Some(0.0));
     }
@@ -198,7 +221,7 @@ mod tests {
 
     #[test]
     fn one_pair_has_a_difference_and_no_interval() {
-        let one = Difference::over(&[(8.0, 9.0)]).unwrap();
+        let one = over(&[(8.0, 9.0)]).unwrap();
         assert_eq!((one.mean, one.half_width), (1.0, None));
         assert_eq!((one.low(), one.high()), (1.0, 1.0));
         assert_eq!(
@@ -206,7 +229,25 @@ mod tests {
             "B is higher by 12.5 % (one seed, no interval)"
         );
         assert_eq!(verdict(&[(8.0, 8.0)]), "the same with the only common seed");
-        assert_eq!(Difference::over(&[]), None);
+        assert_eq!(over(&[]), None);
+    }
+
+    #[test]
+    fn one_bucket_of_a_histogram_is_no_difference() {
+        // Three seeds whose percentile moved by the same bucket: without an interval, it would be certain.
+        let p99 = Metric::named("latency_p99_ns").unwrap();
+        let moved = |by: f64| [1000.0, 2000.0, 3000.0].map(|a| (a, a * by));
+        let one = Difference::over(p99, &moved(1.013)).unwrap();
+        assert_eq!((one.side(), one.by_chance()), (0, Some(1.0)));
+        assert_eq!(
+            one.verdict(p99),
+            "no difference: within a bucket of the histogram"
+        );
+        let two = Difference::over(p99, &moved(1.026)).unwrap();
+        assert_eq!(two.side(), 1);
+        // A mean is exact.
+        let mean = Metric::named("latency_mean_ns").unwrap();
+        assert_eq!(Difference::over(mean, &moved(1.013)).unwrap().side(), 1);
     }
 
     #[test]
@@ -220,7 +261,7 @@ mod tests {
     #[test]
     fn nothing_is_a_part_of_zero() {
         let pairs = [(0.0, 0.25), (0.0, 0.25)];
-        assert_eq!(Difference::over(&pairs).unwrap().relative(0.25), None);
+        assert_eq!(over(&pairs).unwrap().relative(0.25), None);
         assert_eq!(verdict(&pairs), "B is higher by 0.2500 (0.2500 to 0.2500)");
     }
 

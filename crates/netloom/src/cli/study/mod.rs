@@ -13,7 +13,7 @@ use clap::Args;
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
-use netloom_results::Status as Verdict;
+use netloom_results::Status as End;
 use netloom_study::Study;
 use netloom_study::running::{self, Journal, MergeOptions, Merged, Options, StudyFolder};
 
@@ -114,7 +114,12 @@ impl Running<'_> {
         }
         if self.shard.is_some() {
             output.say(&format!("when all shards are done: netloom merge {here}"));
-            return Ok(exit_of(finished.progress.worst.map(|worst| worst.status)));
+            // A part of a point's seeds says nothing of the point: every run counts.
+            return Ok(match finished.progress.worst {
+                Some(worst) if worst.status == End::Deadlock => Exit::Fault,
+                _ if finished.progress.unsure > 0 => Exit::NotConverged,
+                _ => Exit::Done,
+            });
         }
         self.merged(output)
     }
@@ -143,7 +148,7 @@ impl Running<'_> {
         show(self.study, &merged, self.format, output)?;
         let here = self.folder.path().display();
         output.say(&format!("results in {here}; next: netloom report {here}"));
-        Ok(exit_of(worst(&merged)))
+        Ok(exit_of(&merged))
     }
 }
 
@@ -178,27 +183,22 @@ fn merge(
 
 fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyhow::Result<()> {
     match format {
-        Format::Human => output.outcome(&printed::for_people(study, merged)),
+        Format::Human => {
+            let text = printed::for_people(study, merged, output.is_data_coloured);
+            output.outcome(&text)
+        }
         Format::Json => output.data(&printed::for_machines(study, merged)?),
     }
 }
 
-fn worst(merged: &Merged) -> Option<Verdict> {
-    let all = [
-        Verdict::Ok,
-        Verdict::Saturated,
-        Verdict::NotConverged,
-        Verdict::Deadlock,
-    ];
-    let there = |status: &Verdict| merged.by_status.contains_key(status.word());
-    all.into_iter().rev().find(there)
-}
-
-fn exit_of(worst: Option<Verdict>) -> Exit {
-    match worst {
-        Some(Verdict::Deadlock) => Exit::Fault,
-        Some(Verdict::NotConverged) => Exit::NotConverged,
-        _ => Exit::Done,
+/// A deadlock is a fault; numbers that cannot be used as asked are judged by points.
+fn exit_of(merged: &Merged) -> Exit {
+    let is_deadlocked = merged.by_status.contains_key(End::Deadlock.word());
+    let points = printed::verdicts(&merged.table);
+    match () {
+        () if is_deadlocked => Exit::Fault,
+        () if points.keys().all(|verdict| verdict.is_result()) => Exit::Done,
+        () => Exit::NotConverged,
     }
 }
 
@@ -292,6 +292,6 @@ impl Merge {
         }
         let here = folder.path().display();
         output.say(&format!("merged in {here}; next: netloom report {here}"));
-        Ok(exit_of(worst(&merged)))
+        Ok(exit_of(&merged))
     }
 }

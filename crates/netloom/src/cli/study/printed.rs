@@ -1,27 +1,65 @@
 //! What a study says at its end.
 
-use netloom_results::{Datum, Frame};
+use std::collections::BTreeMap;
+
+use netloom_results::{Datum, Frame, Status, Verdict};
 use netloom_study::Study;
 use netloom_study::running::Merged;
 use serde_json::{Map, Value};
 
-use super::super::table::{Columns, maybe_nanos};
+use super::super::table::{Columns, marked, maybe_nanos, painted};
 
 /// Beyond so many points only series are listed.
 const MOST_POINTS: usize = 40;
 
+/// How many points have which verdict.
+pub(super) fn verdicts(points: &Frame) -> BTreeMap<Verdict, usize> {
+    let mut verdicts = BTreeMap::new();
+    for line in totals(points) {
+        *verdicts.entry(verdict(points, line)).or_default() += 1;
+    }
+    verdicts
+}
+
+/// The verdict of a line of `points`.
+fn verdict(points: &Frame, line: usize) -> Verdict {
+    let word = points.column("verdict").and_then(|own| own.text(line));
+    word.and_then(Verdict::of_word).unwrap_or_default()
+}
+
+/// The lines of `points` about everything together, one per point.
+fn totals(points: &Frame) -> impl Iterator<Item = usize> {
+    let scope = points.column("scope");
+    let is_total = move |line: &usize| {
+        let scope = scope.and_then(|column| column.text(*line));
+        scope == Some("total")
+    };
+    (0..points.len()).filter(is_total)
+}
+
 /// Tables for people: the points, or where each series saturates if there are many.
-pub(super) fn for_people(study: &Study, merged: &Merged) -> String {
-    let statuses = merged.by_status.iter();
-    let statuses: Vec<String> = statuses.map(|(word, n)| format!("{n} {word}")).collect();
+pub(super) fn for_people(study: &Study, merged: &Merged, is_coloured: bool) -> String {
+    let mut counts: Vec<String> = verdicts(&merged.table)
+        .into_iter()
+        .map(|(verdict, n)| painted(&format!("{n} {verdict}"), Some(verdict), is_coloured))
+        .collect();
+    let deadlock = Status::Deadlock.word();
+    if let Some(n) = merged.by_status.get(deadlock) {
+        let runs = if *n == 1 { "run" } else { "runs" };
+        counts.push(painted(
+            &format!("{n} {runs} {deadlock}"),
+            None,
+            is_coloured,
+        ));
+    }
     let mut text = format!(
-        "{}: {} points, {} runs ({})\n\n",
+        "{}: {} points ({}), {} runs\n\n",
         study.name,
         merged.points,
-        merged.runs,
-        statuses.join(", ")
+        counts.join(", "),
+        merged.runs
     );
-    let table = Points::new(study, &merged.table);
+    let table = Points::new(study, &merged.table, is_coloured);
     if merged.points <= MOST_POINTS {
         text.push_str(&table.all());
     }
@@ -45,18 +83,16 @@ struct Points<'a> {
     columns: Vec<&'a str>,
     /// Lines about everything together, one per point.
     lines: Vec<usize>,
+    is_coloured: bool,
 }
 
 impl<'a> Points<'a> {
-    fn new(study: &'a Study, frame: &'a Frame) -> Points<'a> {
-        let is_total = |line: &usize| {
-            let scope = frame.column("scope").and_then(|column| column.text(*line));
-            scope == Some("total")
-        };
+    fn new(study: &'a Study, frame: &'a Frame, is_coloured: bool) -> Points<'a> {
         Points {
             frame,
             columns: study.columns().collect(),
-            lines: (0..frame.len()).filter(is_total).collect(),
+            lines: totals(frame).collect(),
+            is_coloured,
         }
     }
 
@@ -74,17 +110,19 @@ impl<'a> Points<'a> {
     fn mark(&self, line: usize) -> String {
         let count = |name| self.number(name, line).unwrap_or(0.0);
         let (seeds, saturated) = (count("seeds"), count("saturated_seeds"));
-        let converged = count("converged_seeds");
-        match (saturated, converged) {
-            (n, _) if n >= seeds => "saturated".to_owned(),
-            (n, _) if n > 0.0 => format!("{n} of {seeds} saturated"),
-            (_, n) if n < seeds => "not converged".to_owned(),
-            _ => String::new(),
+        let mark = marked(verdict(self.frame, line), self.is_coloured);
+        let is_saturated = verdict(self.frame, line) == Verdict::Saturated;
+        match saturated > 0.0 && saturated < seeds {
+            true if is_saturated => format!("{mark} ({saturated} of {seeds} seeds)"),
+            true => format!("{mark} ({saturated} of {seeds} seeds saturated)")
+                .trim_start()
+                .to_owned(),
+            false => mark,
         }
     }
 
     fn all(&self) -> String {
-        let mut table = Columns::numbers();
+        let mut table = Columns::numbers().left([self.columns.len() + 5]);
         let mut head: Vec<&str> = self.columns.clone();
         let above = vec![""; head.len() + 2];
         table.line(above.into_iter().chain(["latency"]));
@@ -143,10 +181,7 @@ impl<'a> Points<'a> {
         for (key, mut lines) in found {
             let value = |line: usize| self.number(axis, line).unwrap_or(f64::INFINITY);
             lines.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-            let is_saturated = |line: &usize| {
-                let count = |name| self.number(name, *line).unwrap_or(0.0);
-                count("saturated_seeds") * 2.0 >= count("seeds")
-            };
+            let is_saturated = |line: &usize| verdict(self.frame, *line) == Verdict::Saturated;
             let first = lines.iter().position(is_saturated);
             let last = match first {
                 Some(0) => None,
@@ -190,6 +225,10 @@ pub(super) fn for_machines(study: &Study, merged: &Merged) -> anyhow::Result<Str
         "study_id": study.id(),
         "points": merged.points,
         "runs": merged.runs,
+        "verdicts": verdicts(&merged.table)
+            .into_iter()
+            .map(|(verdict, n)| (verdict.word(), n))
+            .collect::<BTreeMap<_, _>>(),
         "statuses": merged.by_status,
         "warnings": merged.warnings,
         "table": (0..merged.table.len()).map(object).collect::<Vec<_>>(),

@@ -1,0 +1,415 @@
+//! Whether the numbers of a run can be used: every such word is defined here and nowhere else.
+//!
+//! ```text
+//!  epochs of a class ──► Measured::verdict ──► of_parts: the run (its worst class)
+//!                                                 └────► of_seeds: the point (the median of its seeds)
+//! ```
+//!
+//! Saturation is growth: what waits in the sources becomes more and more. A deficit of what was delivered says
+//! less, since messages under way at the end of a short run are one too.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::{batch_means, batch_means_of};
+use crate::{Interval, student_t_975, student_t_beyond};
+
+/// Growth and drift below this part of the whole are none.
+const SMALL: f64 = 0.02;
+
+/// What chance explains in fewer cases than this is believed.
+const CHANCE: f64 = 0.01;
+
+/// So many messages may be on their way out of a source without being a queue, and so many latencies must fit
+/// into what is measured: where messages are counted as they arrive, a shorter time favours the fast ones.
+const FEW: f64 = 5.0;
+
+/// Batches of a third of the measured time: few and long, hence nearly independent.
+const BATCHES_OF_A_THIRD: usize = 10;
+
+/// What may be said of numbers. Later ones leave less of them.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Steady, and as exact as asked.
+    #[default]
+    Ok,
+    /// Steady, but the end of the warm-up was not found or the interval is wider than asked.
+    NotConverged,
+    /// The last third of the measured time differs from the one before it.
+    NotStationary,
+    /// What was measured is too short to tell whether queues grow.
+    TooShort,
+    /// More is offered than is taken: queues in the sources grow. A result; latencies mean nothing.
+    Saturated,
+}
+
+impl Verdict {
+    /// All of them, in order.
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Ok,
+        Verdict::NotConverged,
+        Verdict::NotStationary,
+        Verdict::TooShort,
+        Verdict::Saturated,
+    ];
+
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::NotConverged => "not-converged",
+            Verdict::NotStationary => "not-stationary",
+            Verdict::TooShort => "too-short",
+            Verdict::Saturated => "saturated",
+        }
+    }
+
+    /// The words for it in a table for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::NotConverged => "not converged",
+            Verdict::NotStationary => "not stationary",
+            Verdict::TooShort => "too short to tell",
+            Verdict::Saturated => "saturated",
+        }
+    }
+
+    /// What it means for whoever reads the numbers.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Verdict::Ok => "steady and as exact as asked",
+            Verdict::NotConverged => "no steady state, or less exact than asked; run longer",
+            Verdict::NotStationary => "loads or latencies still drift; run longer",
+            Verdict::TooShort => "whether queues grow cannot be told; run longer",
+            Verdict::Saturated => "latencies grow with the length of the run",
+        }
+    }
+
+    /// The verdict of a word in a file.
+    pub fn of_word(word: &str) -> Option<Verdict> {
+        Verdict::ALL
+            .into_iter()
+            .find(|verdict| verdict.word() == word)
+    }
+
+    /// Whether the run was long enough for what it says: saturation is a result.
+    pub fn is_result(self) -> bool {
+        matches!(self, Verdict::Ok | Verdict::Saturated)
+    }
+
+    /// The verdict of a run by those of its classes and of all together: the last of them.
+    pub fn of_parts(parts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        parts.into_iter().max().unwrap_or_default()
+    }
+
+    /// The verdict of a point by those of its seeds: their median, of two in the middle the later one. So a point
+    /// is saturated if at least half of its seeds are. Nothing is wrong without seeds.
+    pub fn of_seeds(seeds: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let mut seeds: Vec<Verdict> = seeds.into_iter().collect();
+        seeds.sort_unstable();
+        seeds.get(seeds.len() / 2).copied().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What happened in one epoch.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Epoch {
+    /// How long it was.
+    pub ticks: f64,
+    /// Flits that sources created.
+    pub offered: f64,
+    /// Flits that left them.
+    pub injected: f64,
+    /// Flits that arrived.
+    pub delivered: f64,
+    /// Messages that arrived.
+    pub messages: f64,
+    /// The sum of their latencies, in ticks.
+    pub latency: f64,
+}
+
+/// What was measured of a class after the warm-up, and how exactly it was to be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Measured<'a> {
+    /// The epochs.
+    pub epochs: &'a [Epoch],
+    /// How long a source needs to send a message, in ticks.
+    pub sending: f64,
+    /// Whether the end of the warm-up is known.
+    pub is_warm: bool,
+    /// The half width that the interval of mean latency may have, as part of the mean.
+    pub asked: f64,
+}
+
+impl Measured<'_> {
+    /// The mean latency of messages with its interval.
+    pub fn latency(&self) -> Option<Interval> {
+        let epochs: Vec<_> = self
+            .epochs
+            .iter()
+            .map(|e| (e.latency, e.messages))
+            .collect();
+        batch_means(&epochs)
+    }
+
+    /// What may be said of it.
+    pub fn verdict(&self) -> Verdict {
+        let sum = |of: fn(&Epoch) -> f64| self.epochs.iter().map(of).sum::<f64>();
+        let (ticks, offered) = (sum(|e| e.ticks), sum(|e| e.offered));
+        if offered == 0.0 && sum(|e| e.delivered) == 0.0 {
+            return Verdict::Ok;
+        }
+        let growing: Vec<_> = self
+            .epochs
+            .iter()
+            .map(|e| (e.offered - e.injected, e.ticks))
+            .collect();
+        let Some(growth) = batch_means(&growing) else {
+            return Verdict::TooShort;
+        };
+        if growth.mean * ticks > SMALL * offered {
+            // What is offered while a few messages are sent.
+            let being_sent = FEW * self.sending * offered / ticks;
+            let is_queue = growth.mean * ticks > being_sent;
+            return match is_queue && by_chance(growth.mean, &[growth]) < CHANCE {
+                true => Verdict::Saturated,
+                false => Verdict::TooShort,
+            };
+        }
+        let messages = sum(|e| e.messages);
+        if messages > 0.0 && ticks < FEW * sum(|e| e.latency) / messages {
+            return Verdict::TooShort;
+        }
+        let drifts = |of: fn(&Epoch) -> (f64, f64)| {
+            let epochs: Vec<_> = self.epochs.iter().map(of).collect();
+            drifts(&epochs)
+        };
+        if drifts(|e| (e.delivered, e.ticks)) || drifts(|e| (e.latency, e.messages)) {
+            return Verdict::NotStationary;
+        }
+        let is_narrow = |interval: Interval| interval.widened() <= self.asked * interval.mean.abs();
+        match self.is_warm && self.latency().is_some_and(is_narrow) {
+            true => Verdict::Ok,
+            false => Verdict::NotConverged,
+        }
+    }
+}
+
+/// Whether the last third of a window differs from the middle one, where totals and weights are as in
+/// [`batch_means`]. Of two metrics that are looked at each may be wrong half as often.
+fn drifts(epochs: &[(f64, f64)]) -> bool {
+    let (one, two) = (epochs.len() / 3, 2 * epochs.len() / 3);
+    let third = |epochs: &[(f64, f64)]| batch_means_of(epochs, BATCHES_OF_A_THIRD);
+    let (Some(middle), Some(last)) = (third(&epochs[one..two]), third(&epochs[two..])) else {
+        return false;
+    };
+    let drift = last.mean - middle.mean;
+    drift.abs() > SMALL * middle.mean.abs() && by_chance(drift, &[middle, last]) < CHANCE / 2.0
+}
+
+/// How often chance alone makes a difference this large between means, or of one mean from zero.
+fn by_chance(difference: f64, means: &[Interval]) -> f64 {
+    let variance = |mean: &Interval| {
+        let error = mean.widened() / student_t_975(mean.batches - 1);
+        error * error
+    };
+    let error = means.iter().map(variance).sum::<f64>().sqrt();
+    let freedom = means.iter().map(|mean| mean.batches - 1).sum();
+    student_t_beyond(difference / error, freedom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise by a plain congruential generator, uniform with mean zero and variance one.
+    struct Noise(u64);
+
+    impl Noise {
+        fn next(&mut self) -> f64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((self.0 >> 11) as f64 / (1u64 << 53) as f64 - 0.5) * 12f64.sqrt()
+        }
+    }
+
+    /// Sources offer about 1000 flits of 10 in an epoch of 1000 ticks and keep what is beyond `taken(epoch)`; the
+    /// latency is `latency(epoch)` for every message.
+    fn epochs(
+        n: usize,
+        seed: u64,
+        taken: impl Fn(usize) -> f64,
+        latency: impl Fn(usize) -> f64,
+    ) -> Vec<Epoch> {
+        let mut noise = Noise(seed);
+        let mut waiting = 0.0;
+        let epoch = |at: usize| {
+            let offered = (1000.0 + 30.0 * noise.next()).round();
+            waiting += offered;
+            let injected = taken(at).min(waiting);
+            waiting -= injected;
+            let messages = (injected / 10.0).round();
+            Epoch {
+                ticks: 1000.0,
+                offered,
+                injected,
+                delivered: injected,
+                messages,
+                latency: messages * latency(at) * (1.0 + 0.02 * noise.next()),
+            }
+        };
+        (0..n).map(epoch).collect()
+    }
+
+    fn verdict(epochs: &[Epoch]) -> Verdict {
+        Measured {
+            epochs,
+            sending: 10.0,
+            is_warm: true,
+            asked: 0.05,
+        }
+        .verdict()
+    }
+
+    #[test]
+    fn a_steady_run_is_ok_and_nothing_is_fine() {
+        assert_eq!(verdict(&epochs(150, 1, |_| 1e9, |_| 50.0)), Verdict::Ok);
+        assert_eq!(verdict(&[]), Verdict::Ok);
+        assert_eq!(verdict(&[Epoch::default(); 9]), Verdict::Ok);
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_saturation() {
+        for taken in [100.0, 700.0, 950.0] {
+            assert_eq!(
+                verdict(&epochs(150, 1, |_| taken, |at| at as f64)),
+                Verdict::Saturated,
+                "{taken} of 1000"
+            );
+        }
+        // One per cent more than is taken: growth, but less than is called so, while latencies rise.
+        assert_eq!(
+            verdict(&epochs(150, 1, |_| 990.0, |at| 50.0 + at as f64)),
+            Verdict::NotStationary
+        );
+    }
+
+    #[test]
+    fn messages_under_way_are_no_saturation() {
+        // Everything leaves at once and a tenth of it is still under way at the end.
+        let mut steady = epochs(20, 1, |_| 1e9, |_| 50.0);
+        steady.iter_mut().for_each(|epoch| epoch.delivered *= 0.9);
+        assert_eq!(verdict(&steady), Verdict::Ok);
+        // Sources fill by the same few flits in each of twenty epochs: a queue of short messages, or what is being
+        // sent of messages that take a whole epoch.
+        let filling = epochs(20, 1, |_| 930.0, |_| 50.0);
+        let with = |sending| {
+            Measured {
+                epochs: &filling,
+                sending,
+                is_warm: true,
+                asked: 0.05,
+            }
+            .verdict()
+        };
+        assert_eq!(
+            (with(10.0), with(1000.0)),
+            (Verdict::Saturated, Verdict::TooShort)
+        );
+    }
+
+    #[test]
+    fn few_epochs_or_long_latencies_are_too_short() {
+        assert_eq!(verdict(&epochs(4, 1, |_| 1e9, |_| 50.0)), Verdict::TooShort);
+        assert_eq!(verdict(&epochs(40, 1, |_| 1e9, |_| 9e3)), Verdict::TooShort);
+        // A deficit that a single epoch makes is no growth to be sure of.
+        let mut bursty = epochs(40, 1, |_| 1e9, |_| 50.0);
+        bursty[39].offered += 4000.0;
+        assert_eq!(verdict(&bursty), Verdict::TooShort);
+    }
+
+    #[test]
+    fn a_drift_of_load_or_latency_is_not_stationary() {
+        let rising = |part: f64| epochs(150, 1, |_| 1e9, move |at| 50.0 * (1.0 + part * at as f64));
+        assert_eq!(verdict(&rising(0.002)), Verdict::NotStationary);
+        // The thirds differ by fifty epochs: 1 %.
+        assert_eq!(verdict(&rising(0.0002)), Verdict::Ok);
+        let mut falling = epochs(150, 1, |_| 1e9, |_| 50.0);
+        falling[100..].iter_mut().for_each(|e| e.delivered *= 0.95);
+        assert_eq!(verdict(&falling), Verdict::NotStationary);
+    }
+
+    #[test]
+    fn a_wide_interval_or_an_unknown_warmup_is_not_converged() {
+        let steady = epochs(150, 1, |_| 1e9, |_| 50.0);
+        let asked = |asked, is_warm| {
+            Measured {
+                epochs: &steady,
+                sending: 10.0,
+                is_warm,
+                asked,
+            }
+            .verdict()
+        };
+        assert_eq!(asked(0.05, true), Verdict::Ok);
+        assert_eq!(asked(0.0001, true), Verdict::NotConverged);
+        assert_eq!(asked(0.05, false), Verdict::NotConverged);
+    }
+
+    #[test]
+    fn a_steady_run_seldom_looks_as_if_it_drifted() {
+        // Latencies like those of a queue: each epoch remembers half of the one before, 10 % around the mean.
+        let is_unlucky = |seed: &u64| {
+            let mut noise = Noise(*seed * 7919);
+            let mut memory = 0.0;
+            let mut steady = epochs(150, *seed, |_| 1e9, |_| 50.0);
+            for epoch in &mut steady {
+                memory = 0.5 * memory + 0.1 * noise.next();
+                epoch.latency *= 1.0 + memory;
+            }
+            verdict(&steady) == Verdict::NotStationary
+        };
+        let unlucky = (1..=1000).filter(is_unlucky).count();
+        assert!(unlucky <= 25, "{unlucky} of 1000");
+    }
+
+    #[test]
+    fn a_class_speaks_for_its_run_and_the_median_for_a_point() {
+        use Verdict::*;
+        assert_eq!(Verdict::of_parts([Ok, Saturated, TooShort]), Saturated);
+        assert_eq!(Verdict::of_parts([Ok, NotConverged]), NotConverged);
+        assert_eq!(Verdict::of_parts([]), Ok);
+        for (seeds, point) in [
+            (&[][..], Ok),
+            (&[Saturated], Saturated),
+            (&[Ok, Saturated], Saturated),
+            (&[Saturated, Ok, Ok], Ok),
+            (&[Saturated, Ok, Saturated], Saturated),
+            (&[Ok, Saturated, NotStationary], NotStationary),
+            (&[Ok, Saturated, Ok, Saturated], Saturated),
+        ] {
+            assert_eq!(Verdict::of_seeds(seeds.iter().copied()), point, "{seeds:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        for verdict in Verdict::ALL {
+            assert_eq!(Verdict::of_word(verdict.word()), Some(verdict));
+        }
+        assert_eq!(Verdict::of_word("fine"), None);
+    }
+}
