@@ -68,6 +68,14 @@ impl Value {
         }
     }
 
+    /// The name of the kind that this is: `"uniform"`, or the `kind` of a table.
+    pub fn kind_name(&self) -> Option<&str> {
+        match self.as_text() {
+            Some(name) => Some(name),
+            None => self.get("kind")?.as_text(),
+        }
+    }
+
     /// The text, if this is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.shape {
@@ -307,6 +315,15 @@ fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Re
                 }
                 return insert(item, rest, key_place, value);
             }
+            // So does the name of an item: `traffic.bulk.load`.
+            let has_name = |item: &Value| item.get("name").and_then(Value::as_text) == Some(*key);
+            if !rest.is_empty() && list.iter().any(has_name) {
+                let named = list.iter_mut().filter(|item| has_name(item));
+                for item in named {
+                    insert(item, rest, key_place, value.clone())?;
+                }
+                return Ok(());
+            }
             for item in list {
                 insert(item, keys, key_place, value.clone())?;
             }
@@ -325,6 +342,29 @@ mod tests {
         let mut notes = Notes::new();
         Document::parse("x.toml", "a = \nb = 3\nc = [1, \n d = = 4\n", &mut notes);
         assert!(notes.iter().count() >= 2, "{notes:?}");
+    }
+
+    #[test]
+    fn set_finds_items_by_their_names() {
+        let mut notes = Notes::new();
+        let text =
+            "[[traffic]]\nname = \"bulk\"\nload = 0.1\n[[traffic]]\nname = \"rpc\"\nload = 0.2\n";
+        let mut doc = Document::parse("x.toml", text, &mut notes);
+        doc.set("traffic.bulk.load=0.5", &mut notes);
+        doc.set("traffic.pattern.kind=tornado", &mut notes);
+        assert!(notes.is_empty(), "{notes:?}");
+        let Shape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
+            panic!("classes");
+        };
+        let loads: Vec<_> = classes
+            .iter()
+            .map(|class| &class.get("load").unwrap().shape)
+            .collect();
+        assert_eq!(loads, [&Shape::Float(0.5), &Shape::Float(0.2)]);
+        let kinds = classes
+            .iter()
+            .map(|class| class.get("pattern").unwrap().kind_name());
+        assert!(kinds.into_iter().all(|kind| kind == Some("tornado")));
     }
 
     #[test]

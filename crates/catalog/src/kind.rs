@@ -183,6 +183,12 @@ fn read_kind_value<T: ?Sized>(
         _ => Section::empty(value.place, notes),
     };
     inner.raw("kind");
+    let others = kinds.iter().filter(|other| other.name != name);
+    let keys = others.flat_map(|other| {
+        let params = (other.params)().into_iter();
+        params.map(move |param| (param.name, other.name))
+    });
+    inner.knows_elsewhere(keys.collect());
     let read = (kind.read)(&mut inner);
     Some((read, with_kind(name, false, inner.finish())))
 }
@@ -266,7 +272,6 @@ mod tests {
         assert_eq!(
             messages,
             [
-                "`width` is missing (add width = … (whole number))",
                 "unknown key `widht` (did you mean `width`?)",
                 "expected a whole number, found a text ()",
                 "unknown key `other` (keys here are shape)",

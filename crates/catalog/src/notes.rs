@@ -80,6 +80,16 @@ impl Notes {
         self.list.last_mut().expect("just pushed")
     }
 
+    /// The note that was added last.
+    pub fn last(&mut self) -> Option<&mut Note> {
+        self.list.last_mut()
+    }
+
+    /// Takes back what turned out to be said better by another note.
+    pub fn retract(&mut self, is_wrong: impl Fn(&Note) -> bool) {
+        self.list.retain(|note| !is_wrong(note));
+    }
+
     /// Whether any note is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|n| n.severity == Severity::Error)

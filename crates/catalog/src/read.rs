@@ -126,6 +126,9 @@ impl FromToml for f64 {
             }
             _ => {
                 wrong(value, notes, "a number");
+                if let (Some(number), Some(note)) = (meant(value), notes.last()) {
+                    note.help(format!("write {number}, without quotes"));
+                }
                 None
             }
         }
@@ -133,6 +136,17 @@ impl FromToml for f64 {
     fn write(&self) -> String {
         format!("{self:?}")
     }
+}
+
+/// The number that a text stands for: `"0.5"`, or `"50 %"`, which is 0.5.
+fn meant(value: &Value) -> Option<f64> {
+    let text = value.as_text()?.trim();
+    let (number, per) = match text.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    let number: f64 = number.parse().ok()?;
+    number.is_finite().then_some(number / per)
 }
 
 impl FromToml for bool {

@@ -75,6 +75,8 @@ pub struct Section<'a> {
     entries: &'a [(String, Place, Value)],
     used: Vec<bool>,
     known: Vec<String>,
+    /// Keys that other kinds of the same concept have, with the name of the kind.
+    elsewhere: Vec<(String, &'static str)>,
     /// Where mistakes go.
     pub notes: &'a mut Notes,
     /// What was read so far.
@@ -98,9 +100,15 @@ impl<'a> Section<'a> {
             entries,
             used,
             known: vec![],
+            elsewhere: vec![],
             notes,
             resolved: Resolved::default(),
         })
+    }
+
+    /// Names keys that would be known if the table were of another kind.
+    pub(crate) fn knows_elsewhere(&mut self, keys: Vec<(String, &'static str)>) {
+        self.elsewhere = keys;
     }
 
     /// An empty table at a place: every key is left out.
@@ -110,6 +118,7 @@ impl<'a> Section<'a> {
             entries: &[],
             used: vec![],
             known: vec![],
+            elsewhere: vec![],
             notes,
             resolved: Resolved::default(),
         }
@@ -174,16 +183,32 @@ impl<'a> Section<'a> {
         });
     }
 
-    /// Ends the table: keys that nobody asked for are unknown.
+    /// Ends the table: keys that nobody asked for are unknown. Where such a key is a slip for one that is missing,
+    /// that is one mistake and told once.
     pub fn finish(self) -> Resolved {
         for ((key, place, _), used) in self.entries.iter().zip(&self.used) {
             if *used {
                 continue;
             }
+            let others = self.elsewhere.iter().filter(|(known, _)| known == key);
+            let others: Vec<&str> = others.map(|(_, kind)| *kind).collect();
+            let near = nearest(key, self.known.iter().map(String::as_str));
+            if let Some(near) = near.filter(|_| others.is_empty()) {
+                let missing = format!("`{near}` is missing");
+                let here = self.place;
+                self.notes.retract(|note| {
+                    let is_here = note.places.first().is_some_and(|(place, _)| *place == here);
+                    note.code == "E0105" && is_here && note.message == missing
+                });
+            }
             let note = self
                 .notes
                 .error("E0106", *place, format!("unknown key `{key}`"));
-            match nearest(key, self.known.iter().map(String::as_str)) {
+            match near {
+                _ if !others.is_empty() => note.help(format!(
+                    "it is a key of {}, not of this kind: take it away",
+                    others.join(", ")
+                )),
                 Some(near) => note.help(format!("did you mean `{near}`?")),
                 None => note.help(format!("keys here are {}", self.known.join(", "))),
             };

@@ -372,6 +372,20 @@ pub const CODES: &[(&str, &str, &str)] = &[
          \"message\", a level may have any MTU, or \"message\" as well.",
     ),
     (
+        "W0415",
+        "an arbiter that decides nothing",
+        "An arbiter chooses among lanes and service levels. All traffic of this file has one of each, so every arbiter sends \
+         the same packets in the same order, and comparing arbiters compares nothing. Give classes different service \
+         levels (`sl`), which take different lanes by `qos.sl2vl`.",
+    ),
+    (
+        "W0416",
+        "a service level that the map leaves out",
+        "`qos.sl2vl` lists the lanes of service level 0, 1, 2, …; a level behind its end takes VL n modulo `vls`, which \
+         may be the lane of another class. The message says which; write it down, or what was meant. The same goes \
+         for `qos.sc2vl`.",
+    ),
+    (
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
@@ -610,6 +624,21 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Entries count whole units, and InfiniBand rounds up to whole packets; with few entries not every ratio \
          can be had. The message says what is given. A larger `plan.tolerance` accepts it, more entries or \
          smaller packets come nearer.",
+    ),
+    (
+        "E0905",
+        "a plan for packets without a largest size",
+        "How long a class waits, and what an entry gives it, depends on how large packets are. A class that does not \
+         say it (`packet`, `packets`) has packets of the MTU and header of the links; with link.mtu = \"message\" \
+         these have no largest size.",
+    ),
+    (
+        "W0906",
+        "packets are larger than planned for",
+        "The traffic of this service level has larger packets on the wire, header included, than its class of [plan] \
+         says. Bounds on waits then hold for nobody, for a large packet makes all others wait; and shares differ, \
+         since InfiniBand counts whole packets. Write the true size, or leave `packet` out: it then follows from \
+         `link.mtu` and `link.header`.",
     ),
     (
         "E1001",

@@ -82,10 +82,21 @@ impl Node<'_> {
             .map_or(&[][..], |c| &c.kinds);
         // A topology has no default; the other sections may leave their kind out.
         let is_required = name == "topology";
-        let forms: Vec<Value> = kinds
+        // A kind that can do with its defaults may stand there by its name alone.
+        let is_enough = |kind: &&KindInfo| kind.params.iter().all(|param| param.default.is_some());
+        let names: Vec<&str> = kinds
             .iter()
-            .map(|kind| kind_table(kind, is_required, &self.children))
+            .filter(is_enough)
+            .map(|kind| kind.name)
             .collect();
+        let mut forms = vec![];
+        if !names.is_empty() {
+            forms.push(json!({ "enum": names }));
+        }
+        let tables = kinds
+            .iter()
+            .map(|kind| kind_table(kind, is_required, &self.children));
+        forms.extend(tables);
         let about = self.section.map_or("", |section| section.about);
         match is_required {
             true => json!({ "description": about, "oneOf": forms }),
@@ -332,6 +343,23 @@ mod tests {
             }
         }
         assert!(!text.contains("\"additionalProperties\": true"));
+    }
+
+    #[test]
+    fn a_section_of_a_kind_may_be_its_name() {
+        let root: Value = serde_json::from_str(&schema()).unwrap();
+        let names = |section: &str, forms: &str| {
+            let forms = root["properties"][section][forms]
+                .as_array()
+                .unwrap()
+                .clone();
+            let names = forms.into_iter().find_map(|form| form.get("enum").cloned());
+            names.map_or(vec![], |names| names.as_array().unwrap().clone())
+        };
+        assert!(names("routing", "anyOf").contains(&json!("up-down")));
+        assert!(names("switch", "anyOf").contains(&json!("cioq")));
+        // A fat tree needs its arity: what the reader refuses, the schema does too.
+        assert!(!names("topology", "oneOf").contains(&json!("fat-tree")));
     }
 
     #[test]

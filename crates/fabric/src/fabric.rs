@@ -138,14 +138,12 @@ pub(crate) struct Fabric<A, S: Shape, const W: usize, const R: usize> {
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<A, S, W, R> {
-    /// Writes down a step of the packet that is followed.
+    /// Writes down a step of a packet, if it is followed.
     #[cold]
     pub(crate) fn note(&mut self, packet: &Packet, at: Tick, stage: impl FnOnce(&Self) -> Stage) {
-        if let Some(watch) = self.watch
-            && (packet.source, packet.sequence) == (watch.source, watch.sequence)
-        {
+        if let Some(watch) = self.watch {
             let stage = stage(self);
-            self.steps.push(Step { at, stage });
+            watch.note(&mut self.steps, packet, at, stage);
         }
     }
 

@@ -65,4 +65,4 @@ pub use stall::Waiting;
 pub use tiles::{
     Cuts, Endpoints, Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled, Window,
 };
-pub use trace::{Stage, Step, Watch};
+pub use trace::{Followed, MOST_FOLLOWED, Stage, Step, Watch};

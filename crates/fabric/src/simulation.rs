@@ -29,7 +29,7 @@ pub struct Options {
     /// Take the slow twin of every fast path of the kernel: a heap that scrambles the order of each tick, boxed
     /// arbiters, sets wide enough for any switch.
     pub reference: bool,
-    /// Follow one packet.
+    /// Follow packets.
     pub watch: Option<Watch>,
 }
 
@@ -67,7 +67,7 @@ pub trait Simulation {
     fn in_flight(&mut self) -> u64;
     /// Messages that have not wholly left their NIC.
     fn waiting_messages(&mut self) -> u64;
-    /// The steps of the packet that is followed, in order of time.
+    /// The steps of the packets that are followed, in order of time.
     fn steps(&mut self) -> Vec<Step>;
     /// If some packet has waited at an input for more than `patience` ticks: a cycle of waits, if there
     /// is one.

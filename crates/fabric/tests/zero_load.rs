@@ -4,7 +4,9 @@ mod support;
 
 use std::sync::Arc;
 
-use netloom_fabric::{ClassPlan, FabricPlan, LinkTiming, Options, Row, Stage, Watch, build};
+use netloom_fabric::{
+    ClassPlan, FabricPlan, Followed, LinkTiming, Options, Row, Stage, Watch, build,
+};
 use netloom_packet::{Arrival, Cursor, Source};
 use netloom_routing::{Deadlock, DimensionOrder, Shortest, Tie, Trunk, UpDown, paths};
 use netloom_topology::{Hypercube, Mesh, ParallelFatTree, RandomRegular};
@@ -88,10 +90,10 @@ fn check(name: &str, case: &Case) {
                     source,
                 }];
                 plan.largest = vec![32; usize::from(plan.n_vls)];
-                let watch = Some(Watch {
+                let watch = Some(Watch::packets([Followed {
                     source: from,
                     sequence: 0,
-                });
+                }]));
                 let mut run = build(
                     &plan,
                     Options {

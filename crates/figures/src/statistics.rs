@@ -176,8 +176,9 @@ fn drawn(
             false => " Hollow points are saturated.",
         };
     }
-    if figure.has_mark(Mark::NotConverged) {
-        figure.caption += " Pale points are less exact than asked.";
+    if figure.has_mark(Mark::Unsure) {
+        figure.caption +=
+            " Pale points are too short to tell, not stationary or less exact than asked.";
     }
     if figure.y.scale == Scale::Log {
         figure.caption += " The vertical axis is logarithmic.";

@@ -74,13 +74,13 @@ fn a_machine_reads_classes_and_tables() {
     let classes = plan["classes"].as_array().unwrap();
     assert_eq!(classes.len(), 4);
     for class in classes {
-        for key in ["name", "share_wanted", "share_given", "worst_wait"] {
+        for key in ["name", "share_wanted", "share_given", "worst_wait_ns"] {
             assert!(!class[key].is_null(), "{key} of {class}");
         }
         let (wanted, given) = (&class["share_wanted"], &class["share_given"]);
         assert!((wanted.as_f64().unwrap() - given.as_f64().unwrap()).abs() < 0.01);
     }
-    assert!(classes[3]["worst_wait"].as_f64().unwrap() <= 5000.0);
+    assert!(classes[3]["worst_wait_ns"].as_f64().unwrap() <= 5000.0);
     assert!(plan["tables"]["low"].as_array().unwrap().len() <= 8);
     assert_eq!(plan["sl2vl"], serde_json::json!([0, 1, 2, 3]));
 }

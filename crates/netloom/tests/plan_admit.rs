@@ -368,3 +368,35 @@ fn a_plan_needs_something_to_plan() {
     folder.0.run(&toml).with(2);
     folder.0.run(&["plan", "fabric.toml", "--strict"]).with(2);
 }
+
+/// A port of three lanes, and connections of one service level with and without a deadline.
+#[test]
+fn a_port_is_given_the_lanes_that_it_has_and_a_level_one_of_them() {
+    let folder = Folder::new("lanes");
+    folder.file("fabric.toml", &format!("{FABRIC}[qos]\nvls = 3\n"));
+    let list =
+        "source,destination,bandwidth,sl,deadline\nn0,n2,100 Mbps,3,\nn1,n3,100 Mbps,3,1 s\n";
+    let plan = folder.json(list, &[]);
+    assert_eq!(plan["sl2vl"], json!([2, 2, 2, 0, 2, 2, 2, 1, 2, 2]));
+    let (plain, timely) = (&plan["accepted"][0], &plan["accepted"][1]);
+    assert_eq!((&plain["sl"], &plain["vl"]), (&json!(3), &json!(0)));
+    assert_eq!((&timely["sl"], &timely["vl"]), (&json!(7), &json!(1)));
+    for port in plan["ports"].as_array().unwrap() {
+        for table in ["high", "low"] {
+            let lanes = port[table].as_array().unwrap().iter();
+            assert!(
+                lanes
+                    .into_iter()
+                    .all(|entry| entry[0].as_u64().unwrap() < 3),
+                "{port}"
+            );
+        }
+    }
+    folder.file("fabric.toml", &format!("{FABRIC}[qos]\nvls = 2\n"));
+    let (code, _, said) = folder.plan(list, &[]);
+    assert_eq!(code, 3);
+    assert!(
+        said.contains("SL3, SL7, SL8 need a lane each, and there are 2 lanes"),
+        "{said}"
+    );
+}

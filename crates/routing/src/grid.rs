@@ -124,7 +124,7 @@ impl Routing for DimensionOrder {
         let grid = match topology.structure() {
             Structure::Grid(grid) => grid,
             other => {
-                let what = other.words();
+                let what = other.fabric();
                 return Err(format!(
                     "routing dimension-order is for grids, not for {what}"
                 ));

@@ -149,7 +149,7 @@ impl GroupPlan {
         seed: u64,
     ) -> Result<Forwarding, String> {
         let fabric = Fabric::of(topology).ok_or_else(|| {
-            let what = topology.structure().words();
+            let what = topology.structure().fabric();
             format!("routing {name} is for dragonflies and megaflies, not for {what}")
         })?;
         let groups = fabric.links.groups();

@@ -37,7 +37,7 @@ mod up_down;
 pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
 pub use forwarding::{Announcements, EmptyQueues, Forwarding, Hop, Occasion, QueueView};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
-pub use registry::{KINDS, Routing};
+pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;
 pub use tree::{DModK, Det, RandomUp};
 pub use up_down::UpDown;

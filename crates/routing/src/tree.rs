@@ -75,7 +75,7 @@ fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<&'a Pgft, String> {
         Structure::Tree(tree) => Ok(tree),
         other => Err(format!(
             "routing {name} is for fat trees, not for {}",
-            other.words()
+            other.fabric()
         )),
     }
 }

@@ -340,7 +340,7 @@ fn unsuitable_fabrics_are_refused_with_a_reason() {
     );
     assert_eq!(
         reason("dimension-order", "random"),
-        "routing dimension-order is for grids, not for no regular structure"
+        "routing dimension-order is for grids, not for a fabric of no regular structure"
     );
 }
 

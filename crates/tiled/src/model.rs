@@ -106,13 +106,11 @@ pub(crate) struct TiledFabric {
 }
 
 impl TiledFabric {
-    /// Writes down a step of the packet that is followed.
+    /// Writes down a step of a packet, if it is followed.
     #[cold]
     pub(crate) fn note(&mut self, packet: &Packet, at: Tick, stage: Stage) {
-        if let Some(watch) = self.watch
-            && (packet.source, packet.sequence) == (watch.source, watch.sequence)
-        {
-            self.steps.push(Step { at, stage });
+        if let Some(watch) = self.watch {
+            watch.note(&mut self.steps, packet, at, stage);
         }
     }
 

@@ -15,6 +15,7 @@
 //! ```
 
 mod blueprint;
+mod capacity;
 mod dragonfly;
 mod egress;
 pub mod graph;
@@ -32,6 +33,7 @@ mod topology;
 mod tree;
 
 pub use blueprint::{Blueprint, KINDS};
+pub use capacity::{Capacity, Stage, capacity};
 pub use dragonfly::{Dragonfly, Placement};
 pub use egress::Egress;
 pub use graph::Graph;

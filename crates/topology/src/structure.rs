@@ -28,4 +28,12 @@ impl Structure {
             Structure::Plain => "no regular structure".to_owned(),
         }
     }
+
+    /// A fabric of it, as a sentence goes on after "for".
+    pub fn fabric(&self) -> String {
+        match self {
+            Structure::Plain => "a fabric of no regular structure".to_owned(),
+            regular => regular.words(),
+        }
+    }
 }

@@ -224,6 +224,17 @@ fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<
                 .map(Arc::<dyn Sizes>::from),
         },
         (false, true) => {
+            let size = section.raw("size").filter(|size| size.as_text().is_some());
+            if let Some((size, Ok(bytes))) = size.map(|size| {
+                let text = size.as_text().unwrap_or_default();
+                (size, text.parse::<Bytes>())
+            }) {
+                section
+                    .notes
+                    .error("E0604", size.place, "`size` takes a law, not one size")
+                    .help(format!("write message = {}", bytes.write()));
+                return None;
+            }
             read_kind(section, "size", "message size", SIZES, None).map(Arc::<dyn Sizes>::from)
         }
         (false, false) => {

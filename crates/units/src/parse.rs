@@ -164,11 +164,11 @@ impl FromStr for Rate {
         }
         let (value, unit) = split(text, "data rate", RATE_HELP)?;
         let scale: u128 = match unit {
-            "bps" | "b/s" => 1,
-            "kbps" | "Kbps" | "kb/s" | "Kb/s" => 1_000,
-            "Mbps" | "Mb/s" => 1_000_000,
-            "Gbps" | "Gb/s" => 1_000_000_000,
-            "Tbps" | "Tb/s" => 1_000_000_000_000,
+            "bps" | "b/s" | "bit/s" => 1,
+            "kbps" | "Kbps" | "kb/s" | "Kb/s" | "kbit/s" | "Kbit/s" => 1_000,
+            "Mbps" | "Mb/s" | "Mbit/s" => 1_000_000,
+            "Gbps" | "Gb/s" | "Gbit/s" => 1_000_000_000,
+            "Tbps" | "Tb/s" | "Tbit/s" => 1_000_000_000_000,
             "B/s" => 8,
             "kB/s" | "KB/s" => 8_000,
             "MB/s" => 8_000_000,

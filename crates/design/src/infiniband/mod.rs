@@ -29,5 +29,5 @@ pub use admission::{Connection, ConnectionId, Mode, Network, PortReport, Refusal
 pub use entries::Placement;
 pub use establish::{Established, Establishment, establish};
 pub use slots::{Slots, classify, frame_time, slots_for};
-pub use table::{Class, Lanes, Limit, PortTable, Tables};
+pub use table::{BEST_EFFORT_SL, CHALLENGED_SL, Class, Lanes, Limit, PortTable, Tables};
 pub use waits::{Late, Packets};

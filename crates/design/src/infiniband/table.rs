@@ -31,6 +31,26 @@ pub struct Class {
     pub has_deadline: bool,
 }
 
+impl Class {
+    /// The service level of its packets. A plain SL2VL map gives a level one lane, so connections with a
+    /// deadline, which have lanes of their own, have levels of their own too: SL4 to SL7.
+    pub fn service_level(self) -> Sl {
+        Sl(self.sl.0 + if self.has_deadline { N_SLS } else { 0 })
+    }
+}
+
+/// The service level of best effort.
+pub const BEST_EFFORT_SL: Sl = Sl(2 * N_SLS);
+
+/// The service level of challenged traffic.
+pub const CHALLENGED_SL: Sl = Sl(2 * N_SLS + 1);
+
+/// Service levels of connections, best effort and challenged traffic.
+const N_LEVELS: usize = CHALLENGED_SL.0 as usize + 1;
+
+/// Data lanes of a link, at most.
+const MOST_VLS: u8 = 15;
+
 impl From<Sl> for Class {
     /// Bandwidth without a deadline.
     fn from(sl: Sl) -> Class {
@@ -82,11 +102,93 @@ impl Lanes {
         lanes[sl.index()]
     }
 
-    /// What is wrong with them: lanes used twice, or no data lanes.
+    /// Lanes for these classes of connections on ports that have `n_vls`, or where a file has an SL2VL map of its
+    /// own. A port with lanes for everything has the default; on others classes without connections have none, and
+    /// challenged traffic goes with best effort if it must. The error says what the port lacks.
+    pub fn on_ports(
+        used: impl IntoIterator<Item = Class>,
+        n_vls: Option<u8>,
+        row: Option<&[u8]>,
+    ) -> Result<Lanes, String> {
+        let mut needed: Vec<usize> = used
+            .into_iter()
+            .map(|c| c.service_level().index())
+            .collect();
+        needed.sort_unstable();
+        needed.dedup();
+        needed.push(BEST_EFFORT_SL.index());
+        let mut lanes: [Option<Vl>; N_LEVELS] = [None; N_LEVELS];
+        match (row, n_vls) {
+            (Some(row), n_vls) => {
+                let named = row.iter().max().map_or(1, |vl| vl.saturating_add(1));
+                let n_vls = n_vls.unwrap_or(named).max(1);
+                for &sl in &needed {
+                    let vl = row.get(sl).copied().unwrap_or(sl as u8 % n_vls);
+                    if vl >= n_vls {
+                        return Err(format!("SL{sl} takes VL{vl}, and there are {n_vls} lanes"));
+                    }
+                    if let Some(other) = lanes.iter().position(|lane| *lane == Some(Vl(vl))) {
+                        return Err(format!(
+                            "SL{other} and SL{sl} both take VL{vl}, and each needs a lane of its own"
+                        ));
+                    }
+                    lanes[sl] = Some(Vl(vl));
+                }
+                let own = row.get(CHALLENGED_SL.index()).map(|&vl| Vl(vl));
+                let is_free = |vl: &Vl| vl.0 < n_vls && !lanes.contains(&Some(*vl));
+                lanes[CHALLENGED_SL.index()] = own.filter(is_free);
+            }
+            (None, Some(n_vls)) if usize::from(n_vls) < N_LEVELS => {
+                if needed.len() > usize::from(n_vls) {
+                    let levels: Vec<String> = needed.iter().map(|sl| format!("SL{sl}")).collect();
+                    return Err(format!(
+                        "{} need a lane each, and there are {n_vls} lanes",
+                        levels.join(", ")
+                    ));
+                }
+                for (vl, &sl) in (0..).zip(&needed) {
+                    lanes[sl] = Some(Vl(vl));
+                }
+                let next = needed.len() as u8;
+                lanes[CHALLENGED_SL.index()] = (next < n_vls).then_some(Vl(next));
+            }
+            (None, _) => return Ok(Lanes::default()),
+        }
+        let best_effort = lanes[BEST_EFFORT_SL.index()];
+        lanes[CHALLENGED_SL.index()] = lanes[CHALLENGED_SL.index()].or(best_effort);
+        // Classes without connections have no entries, so theirs are never seen; but no two may be the same.
+        let taken = lanes;
+        let mut others = (0..MOST_VLS)
+            .map(Vl)
+            .filter(|vl| !taken.contains(&Some(*vl)));
+        let lanes = lanes.map(|lane| lane.or_else(|| others.next()).unwrap_or(Vl(MOST_VLS)));
+        let of = |class: u8| std::array::from_fn(|sl| lanes[sl + usize::from(class * N_SLS)]);
+        Ok(Lanes {
+            connections: of(0),
+            deadlines: of(1),
+            best_effort: lanes[BEST_EFFORT_SL.index()],
+            challenged: lanes[CHALLENGED_SL.index()],
+        })
+    }
+
+    /// The lane of every service level up to that of challenged traffic, as an SL2VL map has it; levels of classes
+    /// that are not used go with best effort.
+    pub fn sl2vl(&self, used: &[Class]) -> [Vl; N_LEVELS] {
+        let mut row = [self.best_effort; N_LEVELS];
+        for &class in used {
+            row[class.service_level().index()] = self.of(class);
+        }
+        row[CHALLENGED_SL.index()] = self.challenged;
+        row
+    }
+
+    /// What is wrong with them: lanes used twice, or no data lanes. Only best effort and challenged traffic, which
+    /// are promised nothing, may share one.
     pub(super) fn mistake(&self) -> Option<String> {
         let mut lanes = self.connections.to_vec();
         lanes.extend(self.deadlines);
-        lanes.extend([self.best_effort, self.challenged]);
+        lanes.push(self.best_effort);
+        lanes.extend((self.challenged != self.best_effort).then_some(self.challenged));
         if let Some(vl) = lanes.iter().find(|vl| vl.0 > 14) {
             return Some(format!("{vl} is no data lane; those are 0 to 14"));
         }
@@ -352,6 +454,50 @@ mod tests {
         assert!(low.has_virtual_entries());
         let slots: u64 = low.entries().iter().map(|e| u64::from(e.weight)).sum();
         assert_eq!(slots, slots_of_all(&table));
+    }
+
+    #[test]
+    fn a_port_with_few_lanes_has_one_for_each_level_that_is_used() {
+        let class = |sl, has_deadline| Class {
+            sl: Sl(sl),
+            has_deadline,
+        };
+        let used = [class(3, false), class(3, true)];
+        // One service level on two lanes is nothing that an SL2VL map can say.
+        assert_eq!(used.map(|class| class.service_level()), [Sl(3), Sl(7)]);
+        let on = |n_vls| Lanes::on_ports(used, Some(n_vls), None);
+        let lanes = on(4).unwrap();
+        assert_eq!(
+            lanes.sl2vl(&used).map(|vl| vl.0),
+            [2, 2, 2, 0, 2, 2, 2, 1, 2, 3]
+        );
+        assert_eq!(lanes.mistake(), None);
+        let lanes = on(3).unwrap();
+        assert_eq!(
+            lanes.sl2vl(&used).map(|vl| vl.0),
+            [2, 2, 2, 0, 2, 2, 2, 1, 2, 2]
+        );
+        assert_eq!(PortTable::new(lanes).lanes(), &lanes);
+        let refused = on(2).unwrap_err();
+        assert_eq!(
+            refused,
+            "SL3, SL7, SL8 need a lane each, and there are 2 lanes"
+        );
+        assert_eq!(on(10), Ok(Lanes::default()));
+        assert_eq!(Lanes::on_ports(used, None, None), Ok(Lanes::default()));
+    }
+
+    #[test]
+    fn a_map_of_the_file_decides_which_level_has_which_lane() {
+        let used = [Class::from(Sl(0)), Class::from(Sl(1))];
+        let row = |row: &[u8]| Lanes::on_ports(used, Some(4), Some(row));
+        let lanes = row(&[2, 1, 0, 0, 0, 0, 0, 0, 3, 3]).unwrap();
+        assert_eq!((lanes.of(Sl(0)), lanes.of(Sl(1))), (Vl(2), Vl(1)));
+        assert_eq!((lanes.best_effort, lanes.challenged), (Vl(3), Vl(3)));
+        let shared = row(&[1, 1]).unwrap_err();
+        assert!(shared.contains("SL0 and SL1 both take VL1"), "{shared}");
+        let missing = row(&[4, 1]).unwrap_err();
+        assert!(missing.contains("SL0 takes VL4"), "{missing}");
     }
 
     #[test]

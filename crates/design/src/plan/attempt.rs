@@ -127,9 +127,13 @@ fn tables(case: &Case<'_>) -> Result<Plan, Failure> {
         return in_both_tables(case);
     }
     let low = in_one_table(case)?;
-    if may_use_high && low.is_late() {
-        let both = in_both_tables(case)?;
-        return Ok(if both.is_late() { low } else { both });
+    if may_use_high && !low.unmet.is_empty() {
+        // Deadlines come before shares: whether any is late, then how much else is missed.
+        let missed = |plan: &Plan| (plan.is_late(), plan.unmet.len());
+        let both = in_both_tables(case).ok();
+        if let Some(both) = both.filter(|both| missed(both) < missed(&low) && !both.is_late()) {
+            return Ok(both);
+        }
     }
     Ok(low)
 }
@@ -169,7 +173,7 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
             entries: first
                 .distance
                 .filter(|_| alone)
-                .map(|distance| (request.capacity() / distance.max(1)).max(1)),
+                .map(|distance| (request.slots() / distance.max(1)).max(1)),
         }
     };
     let streams: Vec<Stream> = lanes.groups.iter().enumerate().map(stream).collect();
@@ -210,7 +214,7 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
         share: class.share,
     };
     let mut needs = dtable::Needs::new(request.classes.iter().map(class).collect());
-    needs.n_slots = request.capacity();
+    needs.n_slots = request.slots();
     needs.gmtu = needs.classes.iter().map(|c| c.mtu).max().unwrap_or(1);
     needs.tolerance = super::request::exact(request.ports.tolerance);
     let found = dtable::plan(&needs).map_err(|refusals| Failure {

@@ -6,6 +6,10 @@
 //! coarse shares, so frames are tried from the smallest up, and the first that keeps every share and every
 //! deadline is taken. Within a frame a stream has as few entries as hold its weight; as long as a deadline
 //! is broken, the entry that helps most is added.
+//!
+//! A longer table can do all that a shorter one can, and the search keeps to that: what it looks at in a short
+//! table is the beginning of what it looks at in a longer one. So nothing that it decides by may depend on the
+//! capacity but where to stop: neither how far shares may err, nor how many tables are looked at.
 
 /// What one visit of an entry sends.
 pub(super) struct Supply {
@@ -83,8 +87,13 @@ pub(super) struct Composition {
     pub(super) overrun: f64,
 }
 
-/// Tables looked at, at most: a search must end while a person waits.
-const MOST_JUDGEMENTS: usize = 4_000;
+/// Tables of one length looked at in a pass, at most: a search must end while a person waits. Each length has
+/// its own, so that long tables take nothing from short ones.
+const MOST_JUDGEMENTS: usize = 500;
+
+/// How far shares may err for the sake of deadlines where they cannot have both: so many times the tolerance,
+/// the first that does.
+const LENIENCE: [f64; 6] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
 /// A frame with the fewest entries that hold its weights.
 struct Candidate {
@@ -93,11 +102,30 @@ struct Candidate {
     error: f64,
 }
 
-/// The best table so far, and how many were looked at.
-#[derive(Default)]
-struct Best {
+/// One pass over the frames, with the same error allowed in all of them.
+struct Pass {
+    /// The largest error of a share.
+    near: f64,
+    /// The best table so far.
     found: Option<Composition>,
-    judged: usize,
+    /// How many tables of each length were looked at.
+    judged: Vec<usize>,
+}
+
+impl Pass {
+    fn new(near: f64, capacity: usize) -> Pass {
+        Pass {
+            near,
+            found: None,
+            judged: vec![0; capacity + 1],
+        }
+    }
+
+    fn is_in_time(&self) -> bool {
+        self.found
+            .as_ref()
+            .is_some_and(|found| found.overrun <= 1.0)
+    }
 }
 
 /// The search for one table.
@@ -115,78 +143,98 @@ impl Search<'_> {
     /// The first frame that keeps everything, or else the nearest; `None` if not even one entry for each
     /// stream fits.
     ///
-    /// Where no frame keeps the shares within the tolerance, those that come about as near as any are
-    /// searched for one that keeps the deadlines; where none keeps the deadlines, the least late is given.
+    /// Deadlines come before shares: where no table keeps both, shares may err by as much as it takes. Where
+    /// none keeps the deadlines, the least late of those that keep the shares as well as any is given.
     pub(super) fn run(&self) -> Option<Composition> {
         let has_deadlines = self.parts.iter().any(|part| part.budget.is_some());
         // Where two streams alone exclude each other, only the shares can still be met.
         let is_hopeless = has_deadlines && self.has_hopeless_pair();
+        let mut exact = Pass::new(self.tolerance, self.capacity);
         let mut candidates: Vec<Candidate> = vec![];
-        let mut best = Best::default();
-        for frame in self.frames() {
-            let Some(entries) = self.fewest_entries(frame) else {
-                break;
-            };
-            if entries.iter().sum::<usize>() > self.capacity {
-                break;
-            }
-            let error = self.error(&self.slots(frame, &entries));
-            let candidate = Candidate {
-                frame,
-                entries,
-                error,
-            };
-            if error <= self.tolerance && is_hopeless {
-                return Some(self.judge(candidate.frame, &candidate.entries));
-            }
-            if error <= self.tolerance && self.tries(&candidate, error, &mut best) {
-                return best.found;
+        for candidate in self.candidates() {
+            if candidate.error <= self.tolerance {
+                if is_hopeless {
+                    return Some(self.judge(candidate.frame, &candidate.entries));
+                }
+                if self.tries(&candidate, &mut exact) {
+                    return exact.found;
+                }
             }
             candidates.push(candidate);
         }
         let least = candidates.iter().map(|c| c.error).min_by(f64::total_cmp)?;
-        if least > self.tolerance {
-            // Entries for deadlines may cost a little more of the shares.
-            let room = if has_deadlines && !is_hopeless {
-                1.25
-            } else {
-                1.0
-            };
-            let near = least * room;
-            for candidate in candidates.iter().filter(|c| c.error <= near) {
-                self.tries(candidate, near, &mut best);
+        let near = least.max(self.tolerance);
+        if has_deadlines && !is_hopeless {
+            let any = self.pass(&candidates, f64::INFINITY);
+            if any.is_in_time() {
+                let lenient = LENIENCE.iter().map(|times| times * self.tolerance);
+                let mut passes = lenient.map(|near| self.pass(&candidates, near));
+                return passes.find(Pass::is_in_time).unwrap_or(any).found;
+            }
+            // Nobody is helped by shares that are wrong as well.
+            if least > self.tolerance {
+                exact = self.pass(&candidates, near);
             }
         }
-        if best.found.is_none() {
-            let nearest = candidates
-                .iter()
-                .find(|c| c.error <= self.tolerance.max(least))?;
-            best.found = Some(self.judge(nearest.frame, &nearest.entries));
+        exact.found.or_else(|| {
+            let nearest = candidates.iter().find(|c| c.error <= near)?;
+            Some(self.judge(nearest.frame, &nearest.entries))
+        })
+    }
+
+    /// Every frame that fits the table, from the smallest.
+    fn candidates(&self) -> impl Iterator<Item = Candidate> {
+        self.frames().into_iter().map_while(|frame| {
+            let entries = self.fewest_entries(frame)?;
+            let error = || self.error(&self.slots(frame, &entries));
+            let fits = entries.iter().sum::<usize>() <= self.capacity;
+            fits.then(error).map(|error| Candidate {
+                frame,
+                error,
+                entries,
+            })
+        })
+    }
+
+    /// Tries every frame whose shares err by no more than that; ends where nothing is left to wish for.
+    fn pass(&self, candidates: &[Candidate], near: f64) -> Pass {
+        let mut pass = Pass::new(near, self.capacity);
+        for candidate in candidates.iter().filter(|c| c.error <= near) {
+            if self.tries(candidate, &mut pass) {
+                break;
+            }
         }
-        best.found
+        pass
     }
 
     /// Tries a candidate with the entries that its deadlines need; whether nothing is left to wish for.
-    fn tries(&self, candidate: &Candidate, near: f64, best: &mut Best) -> bool {
-        let near = near.max(self.tolerance);
+    fn tries(&self, candidate: &Candidate, pass: &mut Pass) -> bool {
         let &Candidate { frame, .. } = candidate;
-        if best.judged > MOST_JUDGEMENTS || !self.can_be_in_time(frame) {
+        if !self.can_be_in_time(frame) {
             return false;
         }
-        let here = self.judge(frame, &candidate.entries);
-        best.judged += 1;
         let entries = candidate.entries.clone();
-        let here = self.with_additions((frame, near), entries, here, &mut best.judged);
+        let Some(here) = self.counted(frame, &entries, pass) else {
+            return false;
+        };
+        let here = self.with_additions(frame, entries, here, pass);
         let is_met = here.overrun <= 1.0 && here.error <= self.tolerance;
         let rank = |c: &Composition| (c.overrun.max(1.0), c.error);
-        if best
+        if pass
             .found
             .as_ref()
             .is_none_or(|found| rank(&here) < rank(found))
         {
-            best.found = Some(here);
+            pass.found = Some(here);
         }
         is_met
+    }
+
+    /// Judges a table, unless enough of its length were.
+    fn counted(&self, frame: f64, entries: &[usize], pass: &mut Pass) -> Option<Composition> {
+        let judged = &mut pass.judged[entries.iter().sum::<usize>()];
+        *judged += 1;
+        (*judged <= MOST_JUDGEMENTS).then(|| self.judge(frame, entries))
     }
 
     /// Whether a stream cannot be in time even beside the least that one other must send.
@@ -214,14 +262,14 @@ impl Search<'_> {
     /// so this goes on for that long without success.
     fn with_additions(
         &self,
-        (frame, near): (f64, f64),
+        frame: f64,
         mut entries: Vec<usize>,
         mut best: Composition,
-        judged: &mut usize,
+        pass: &mut Pass,
     ) -> Composition {
         let mut in_vain = 0;
-        while best.overrun > 1.0 && in_vain <= self.parts.len() && *judged <= MOST_JUDGEMENTS {
-            let Some((stream, there)) = self.best_addition((frame, near), &entries, judged) else {
+        while best.overrun > 1.0 && in_vain <= self.parts.len() {
+            let Some((stream, there)) = self.best_addition(frame, &entries, pass) else {
                 break;
             };
             entries[stream] += 1;
@@ -253,8 +301,8 @@ impl Search<'_> {
         for part in self.parts {
             let packet = part.mean / part.share;
             let first = (least / packet).ceil().max(1.0);
-            let n = ((most / packet - first) as usize).min(MOST_FRAMES);
-            frames.extend((0..n).map(|i| (first + i as f64) * packet));
+            let multiples = (0..MOST_FRAMES).map(|i| (first + i as f64) * packet);
+            frames.extend(multiples.take_while(|&frame| frame <= most));
         }
         frames.sort_by(f64::total_cmp);
         let mut last = 0.0;
@@ -293,9 +341,9 @@ impl Search<'_> {
     /// are heaviest.
     fn best_addition(
         &self,
-        (frame, near): (f64, f64),
+        frame: f64,
         entries: &[usize],
-        judged: &mut usize,
+        pass: &mut Pass,
     ) -> Option<(usize, Composition)> {
         if entries.iter().sum::<usize>() >= self.capacity {
             return None;
@@ -312,10 +360,9 @@ impl Search<'_> {
             }
             let mut more = entries.to_vec();
             more[stream] += 1;
-            let there = self.judge(frame, &more);
-            *judged += 1;
+            let there = self.counted(frame, &more, pass)?;
             // An entry that spoils the shares is none.
-            if there.error > near {
+            if there.error > pass.near {
                 continue;
             }
             if best.as_ref().is_none_or(|(_, b)| there.overrun < b.overrun) {

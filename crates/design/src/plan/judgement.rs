@@ -10,6 +10,7 @@ use crate::qos::wait::Wait;
 pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
     let request = case.request;
     let shares = stream_shares(case, &tables);
+    let unrestrained = tables.shares(&case.laws(), request.ports.flit);
     let mut classes = Vec::with_capacity(request.classes.len());
     for index in 0..request.classes.len() {
         let at = case
@@ -17,7 +18,8 @@ pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
             .iter()
             .position(|stream| stream.members.contains(&index))
             .expect("every class is in a stream");
-        classes.push(planned(case, &tables, index, (at, shares[at])));
+        let if_all_send = unrestrained[usize::from(case.streams[at].key)];
+        classes.push(planned(case, &tables, index, (at, shares[at], if_all_send)));
     }
     let unmet = unmet(case, &classes);
     let notes = notes(case, &tables);
@@ -64,7 +66,7 @@ fn planned(
     case: &Case<'_>,
     tables: &Tables,
     index: usize,
-    (at, stream_share): (usize, f64),
+    (at, stream_share, if_all_send): (usize, f64, f64),
 ) -> PlannedClass {
     let (request, stream) = (case.request, &case.streams[at]);
     let class = &request.classes[index];
@@ -107,6 +109,7 @@ fn planned(
         table,
         share_wanted: class.share.as_f64(),
         share_given: stream_share * class.share.as_f64() / in_lane,
+        share_if_all_send: if_all_send * class.share.as_f64() / in_lane,
         entries: own.len(),
         distance: distance.unwrap_or(entries.len()),
         bytes_per_turn: units * cost::unit(request).0,

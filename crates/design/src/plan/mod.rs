@@ -65,6 +65,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether classes are trusted to send no more than their share: those of a high-priority table.
+    pub fn trusts(&self) -> bool {
+        self.classes.iter().any(|class| class.table == "high")
+    }
+
     /// Whether a deadline is not kept.
     pub fn is_late(&self) -> bool {
         self.unmet.iter().any(Unmet::is_deadline)
@@ -84,8 +89,12 @@ pub struct PlannedClass {
     pub table: &'static str,
     /// The share it wants.
     pub share_wanted: f64,
-    /// The share it has when all classes have something to send.
+    /// The share it has when all classes of the low table, or of the only one, have something to send, and those
+    /// of the high table send what they are trusted with.
     pub share_given: f64,
+    /// The share it has when all classes have something to send: in the high table that may be more than it was
+    /// given, which is then missing elsewhere.
+    pub share_if_all_send: f64,
     /// Its entries (those of its lane, where it shares one).
     pub entries: usize,
     /// The largest number of entries from one of its own to the next.

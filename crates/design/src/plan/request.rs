@@ -14,7 +14,7 @@
 //! ```
 
 use netloom_arbitration::{MAX_ENTRIES, MAX_QUANTUM_ENTRIES, N_SLS};
-use netloom_catalog::{FromToml, Params, ResolvedLine, Section, ValueShape, choice, params};
+use netloom_catalog::{FromToml, Params, ResolvedLine, Section, Value, ValueShape, choice, params};
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
 use crate::qos::predict::SizeLaw;
@@ -67,7 +67,7 @@ impl Kind {
 choice! {
     /// Whether the high-priority table of InfiniBand is used.
     pub enum HighTable {
-        /// For deadlines that the low table cannot keep. What the low table can do holds against everybody;
+        /// For deadlines that the low table cannot keep, or not beside the shares. What the low table can do holds against everybody;
         /// the high one relies on its classes not to send more than their share.
         WhenNeeded = "when-needed",
         /// For every class with a deadline.
@@ -93,7 +93,8 @@ params! {
         /// Whether classes with deadlines may use the high-priority table of InfiniBand: "when-needed",
         /// "deadlines" (all of them do) or "never".
         pub high_table: HighTable = HighTable::WhenNeeded,
-        /// The largest packet of classes that do not say theirs, in bytes on the wire.
+        /// The largest packet of classes that do not say theirs, in bytes on the wire; left out, the MTU of the
+        /// links (`qos.sl-mtu` of the class's service level, otherwise `link.mtu`) and `link.header`.
         pub packet: Bytes = Bytes(4096),
         /// The largest management packet (VL15), which may come before any other; "0 B" for none.
         pub management: Bytes = Bytes(256),
@@ -156,8 +157,8 @@ params! {
         sl: Option<u8> = None,
         /// The part of the link that it needs when all others send what they can, above 0 and at most 1.
         share: f64,
-        /// Its largest packet on the wire, headers included; left out, `plan.packet`. Unless `packets` says
-        /// otherwise all of its packets are that large.
+        /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. Unless
+        /// `packets` says otherwise all of its packets are that large.
         packet: Option<Bytes> = None,
         /// The sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]].
         packets: Option<Vec<(Bytes, f64)>> = None,
@@ -226,6 +227,12 @@ impl Request {
         self.ports.entries.map_or(usual, usize::from)
     }
 
+    /// Slots of a table in which entries stand at distances: distances are powers of two and divide only tables
+    /// that are so too, so a port that holds more leaves the rest empty.
+    pub(super) fn slots(&self) -> usize {
+        1 << self.capacity().max(1).ilog2()
+    }
+
     /// The same ports with some of the classes.
     pub fn with_only(&self, classes: &[usize]) -> Request {
         let keep = |&class: &usize| self.classes[class].clone();
@@ -244,25 +251,25 @@ impl Request {
                 .help("add [plan] and for each class [[plan.class]] with its share; netloom explain plan");
             return None;
         };
-        // The rate of an experiment's links holds for its plan.
-        let link = root.raw("link").and_then(|link| link.get("rate"));
+        let links = Links::of(root);
         let mut section = Section::open(value, root.notes)?;
         let mut ports = Ports::read(&mut section);
-        if let (Some(ports), None, Some(rate)) = (&mut ports, value.get("rate"), link)
-            && let Some(rate) = Rate::read(rate, &mut netloom_catalog::Notes::new())
-        {
-            ports.rate = rate;
-            let lines = section.resolved.lines.iter_mut();
-            for line in lines {
-                if let ResolvedLine::Value { key, text, .. } = line
-                    && key == "rate"
-                {
-                    *text = rate.write();
-                }
+        if let Some(ports) = &mut ports {
+            if let (None, Some(rate)) = (value.get("rate"), links.rate) {
+                ports.rate = rate;
+                resolve(&mut section, "rate", rate.write());
+            }
+            if let (None, Some(packet)) = (value.get("packet"), links.packet) {
+                ports.packet = packet;
+                resolve(&mut section, "packet", packet.write());
             }
         }
-        let packet = ports.as_ref().map_or(Bytes(4096), |ports| ports.packet);
-        let classes = read_classes(&mut section, packet);
+        let is_told = value.get("packet").is_some() || !links.is_message;
+        let packets = Packets {
+            usual: ports.as_ref().map(|p| p.packet).filter(|_| is_told),
+            of_levels: links.levels,
+        };
+        let classes = read_classes(&mut section, &packets);
         let resolved = section.finish();
         root.resolved
             .lines
@@ -279,7 +286,75 @@ impl Request {
     }
 }
 
-fn read_classes(section: &mut Section<'_>, packet: Bytes) -> Option<Vec<Class>> {
+/// Writes what holds into the resolved section, where the file leaves a key out.
+fn resolve(section: &mut Section<'_>, wanted: &str, holds: String) {
+    for line in &mut section.resolved.lines {
+        if let ResolvedLine::Value { key, text, .. } = line
+            && key == wanted
+        {
+            *text = holds.clone();
+        }
+    }
+}
+
+/// What `[link]` and `[qos]` of the same file say about the links that are planned for. What is wrong with them
+/// is told where they are read.
+struct Links {
+    rate: Option<Rate>,
+    /// The largest packet of the links, header included.
+    packet: Option<Bytes>,
+    /// Whether a whole message is one packet, so that none is the largest.
+    is_message: bool,
+    /// The largest packet of each service level that has an MTU of its own.
+    levels: Vec<Bytes>,
+}
+
+impl Links {
+    fn of(root: &mut Section<'_>) -> Links {
+        let notes = &mut netloom_catalog::Notes::new();
+        let (link, qos) = (root.raw("link"), root.raw("qos"));
+        let value = |key: &str| link.and_then(|link| link.get(key));
+        let mut bytes = |value: &Value| Bytes::read(value, notes);
+        let header = value("header").and_then(&mut bytes);
+        let mtu = value("mtu");
+        let is_message = mtu.is_some_and(|mtu| mtu.as_text() == Some("message"));
+        let mtu = mtu.and_then(&mut bytes);
+        let header_or_none = header.unwrap_or(Bytes(0));
+        let on_wire = |mtu: Bytes| Bytes(mtu.0.saturating_add(header_or_none.0));
+        let is_told = mtu.is_some() || header.is_some();
+        let levels = match qos.and_then(|qos| qos.get("sl-mtu")).map(|v| &v.shape) {
+            Some(ValueShape::List(mtus)) => {
+                mtus.iter().map_while(&mut bytes).map(on_wire).collect()
+            }
+            _ => vec![],
+        };
+        Links {
+            rate: value("rate").and_then(|rate| Rate::read(rate, notes)),
+            packet: (is_told && !is_message).then(|| on_wire(mtu.unwrap_or(USUAL_MTU))),
+            is_message,
+            levels,
+        }
+    }
+}
+
+/// The MTU of links that do not say theirs.
+const USUAL_MTU: Bytes = Bytes(4096);
+
+/// How large packets are of classes that do not say it.
+struct Packets {
+    /// `None` where they are as large as their messages, whatever these are.
+    usual: Option<Bytes>,
+    /// Of the first service levels, where these differ.
+    of_levels: Vec<Bytes>,
+}
+
+impl Packets {
+    fn of(&self, sl: u8) -> Option<Bytes> {
+        self.of_levels.get(usize::from(sl)).copied().or(self.usual)
+    }
+}
+
+fn read_classes(section: &mut Section<'_>, packets: &Packets) -> Option<Vec<Class>> {
     let place = section.place();
     let items = match section.raw("class").map(|value| &value.shape) {
         Some(ValueShape::List(items)) if !items.is_empty() => items,
@@ -298,7 +373,7 @@ fn read_classes(section: &mut Section<'_>, packet: Bytes) -> Option<Vec<Class>> 
             continue;
         };
         let keys = ClassKeys::read(&mut inner);
-        classes.push(keys.and_then(|keys| class(keys, at, packet, &mut inner)));
+        classes.push(keys.and_then(|keys| class(keys, at, packets, &mut inner)));
         let line = ResolvedLine::Item("class".into(), inner.finish());
         section.resolved.lines.push(line);
     }
@@ -307,7 +382,12 @@ fn read_classes(section: &mut Section<'_>, packet: Bytes) -> Option<Vec<Class>> 
     together(&classes, items, section).then_some(classes)
 }
 
-fn class(keys: ClassKeys, at: usize, packet: Bytes, section: &mut Section<'_>) -> Option<Class> {
+fn class(
+    keys: ClassKeys,
+    at: usize,
+    packets: &Packets,
+    section: &mut Section<'_>,
+) -> Option<Class> {
     let sl = match keys.sl {
         Some(sl) => sl,
         None if at < N_SLS => at as u8,
@@ -320,9 +400,26 @@ fn class(keys: ClassKeys, at: usize, packet: Bytes, section: &mut Section<'_>) -
             return None;
         }
     };
-    let sizes = match keys.packets {
-        Some(sizes) => SizeLaw::new(sizes),
-        None => SizeLaw::fixed(keys.packet.unwrap_or(packet)),
+    let sizes = match (keys.packets, keys.packet.or_else(|| packets.of(sl))) {
+        (Some(sizes), _) => SizeLaw::new(sizes),
+        (None, Some(packet)) if packet.0 > LARGEST_PACKET => {
+            let place = section.place();
+            let message = format!("by the MTU of the links, packets of {packet}");
+            let help = format!(
+                "write its `packet`, of at most {} KiB",
+                LARGEST_PACKET / 1024
+            );
+            section.notes.error("E0102", place, message).help(help);
+            return None;
+        }
+        (None, Some(packet)) => SizeLaw::fixed(packet),
+        (None, None) => {
+            let place = section.place();
+            let message = "with link.mtu = \"message\" packets have no largest size";
+            let help = "write the `packet` of the class or of [plan], or give link.mtu a size";
+            section.notes.error("E0905", place, message).help(help);
+            return None;
+        }
     };
     let sizes = match sizes {
         Ok(sizes) => sizes,
@@ -350,11 +447,7 @@ pub fn exact(share: f64) -> Ratio {
 }
 
 /// What is wrong with classes together.
-fn together(
-    classes: &[Class],
-    items: &[netloom_catalog::Value],
-    section: &mut Section<'_>,
-) -> bool {
+fn together(classes: &[Class], items: &[Value], section: &mut Section<'_>) -> bool {
     let mut is_sound = true;
     for (at, class) in classes.iter().enumerate() {
         let place = items[at].place;

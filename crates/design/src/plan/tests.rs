@@ -266,3 +266,101 @@ fn mistakes_are_told_all_at_once() {
         ["two classes use SL1", "two classes are called \"sl1\""]
     );
 }
+
+/// A request as a person might write it: round shares and deadlines, packets of the usual sizes.
+#[derive(Clone, Debug)]
+struct Drawn {
+    arbiter: &'static str,
+    high_table: &'static str,
+    classes: Vec<(u32, u32, Option<u32>)>,
+}
+
+impl Drawn {
+    fn request(&self, entries: u16) -> Request {
+        let sum: u32 = self.classes.iter().map(|(share, ..)| share).sum();
+        let class = |&(share, bytes, deadline): &(u32, u32, Option<u32>)| {
+            let share = f64::from(share) / f64::from(sum.max(100));
+            let share = (share * 1e6).floor() / 1e6;
+            let deadline = deadline.map(|tenths| format!("\ndeadline = \"{}00 ns\"", tenths));
+            let deadline = deadline.unwrap_or_default();
+            format!("share = {share}\npacket = \"{bytes} B\"{deadline}")
+        };
+        let classes: Vec<String> = self.classes.iter().map(class).collect();
+        let classes: Vec<&str> = classes.iter().map(String::as_str).collect();
+        let Drawn {
+            arbiter,
+            high_table,
+            ..
+        } = self;
+        request(
+            &format!("arbiter = \"{arbiter}\"\nhigh-table = \"{high_table}\"\nentries = {entries}"),
+            &classes,
+        )
+    }
+}
+
+fn drawn() -> impl proptest::strategy::Strategy<Value = Drawn> {
+    use proptest::prelude::*;
+    let arbiter = prop_oneof![
+        3 => Just("ib-two-table"),
+        1 => Just("dtable"),
+        1 => Just("bxi-table"),
+        1 => Just("bxi-deficit"),
+    ];
+    let high_table = prop_oneof![Just("when-needed"), Just("deadlines"), Just("never")];
+    let bytes = prop_oneof![Just(64u32), Just(256), Just(1024), Just(2048), Just(4096)];
+    let class = (1u32..60, bytes, proptest::option::of(3u32..60));
+    let classes = proptest::collection::vec(class, 2..6);
+    (arbiter, high_table, classes).prop_map(|(arbiter, high_table, classes)| Drawn {
+        arbiter,
+        high_table,
+        classes,
+    })
+}
+
+/// Whether tables of these lengths, from the shortest, keep ever more: a longer one can do all that a shorter one
+/// can.
+fn keep_more_and_more(drawn: &Drawn, lengths: &[u16]) -> Result<(), String> {
+    // Nothing kept, deadlines only, shares too.
+    let kept = |&entries: &u16| match attempt::attempt(&drawn.request(entries)) {
+        Err(_) => 0,
+        Ok(plan) if !plan.unmet.is_empty() => 1,
+        Ok(_) => 2,
+    };
+    let kept: Vec<u32> = lengths.iter().map(kept).collect();
+    match kept.is_sorted() {
+        true => Ok(()),
+        false => Err(format!("tables of {lengths:?} entries keep {kept:?}")),
+    }
+}
+
+#[test]
+fn what_thirteen_entries_keep_sixteen_keep() {
+    let drawn = Drawn {
+        arbiter: "ib-two-table",
+        high_table: "never",
+        classes: vec![
+            (7, 2048, None),
+            (42, 2048, None),
+            (48, 256, Some(17)),
+            (46, 64, None),
+            (5, 1024, None),
+        ],
+    };
+    keep_more_and_more(&drawn, &[13, 14, 15, 16, 32, 64]).unwrap();
+    assert!(plan(&drawn.request(13)).is_ok());
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 12,
+        failure_persistence: None,
+        ..proptest::test_runner::Config::default()
+    })]
+
+    #[test]
+    fn what_a_short_table_keeps_a_longer_one_keeps(drawn in drawn(), few in 4u16..12) {
+        let kept = keep_more_and_more(&drawn, &[few, few + 1, few + 3, 2 * few, 4 * few, 64]);
+        proptest::prop_assert!(kept.is_ok(), "{}", kept.unwrap_err());
+    }
+}

@@ -14,8 +14,12 @@ impl Plan {
                 Some(wait) => format!("waits at most {} at an output", rounded(wait)),
                 None => "no bound on its wait".to_owned(),
             };
+            let if_all_send = match self.trusts() {
+                true => format!(" ({:.2} % if all send)", class.share_if_all_send * 100.0),
+                false => String::new(),
+            };
             text.push_str(&format!(
-                "# {} (SL{} on VL{}): {:.2} % of {:.2} % wanted, {wait}\n",
+                "# {} (SL{} on VL{}): {:.2} %{if_all_send} of {:.2} % wanted, {wait}\n",
                 class.name,
                 class.sl.0,
                 class.vl.0,

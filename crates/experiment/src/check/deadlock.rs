@@ -44,6 +44,7 @@ pub(crate) fn routing(
         Verdict::Cycle(cycle) => cycle,
     };
     let is_grid = matches!(topology.structure(), Structure::Grid(_));
+    let has_rule = kind == "dimension-order";
     let path = match desk.places.written("routing.deadlock") {
         Some(_) => "routing.deadlock",
         None if desk.places.written("routing.kind").is_some() => "routing.kind",
@@ -90,11 +91,13 @@ pub(crate) fn routing(
     ));
     let mut help = match is_grid {
         _ if passes_centre => "choose `ports-per-mport` so that an MPort does not join inputs of different directions, or \
-             switch.kind = \"cioq\"; on a torus use deadlock = \"bubble\""
+             switch.kind = \"cioq\"; on a torus use dimension-order with deadlock = \"bubble\""
             .to_owned(),
-        true => {
+        true if has_rule => {
             "use deadlock = \"bubble\", or deadlock = \"dateline\" with twice the lanes".to_owned()
         }
+        true => "use routing.kind = \"dimension-order\", which has a rule against it, or \"up-down\", which suits any fabric"
+            .to_owned(),
         false => "use routing.kind = \"up-down\", which suits any fabric".to_owned(),
     };
     if !is_forced {

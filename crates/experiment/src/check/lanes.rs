@@ -1,6 +1,7 @@
 //! Lanes: how many, which exist, and whether the arbiters can serve them.
 
 use netloom_arbitration::{Policy, PortContext};
+use netloom_catalog::Value;
 use netloom_topology::Topology;
 use netloom_units::{Port, SwitchId};
 
@@ -41,6 +42,48 @@ pub(crate) fn row(row: &[u8], path: &str, from: &str, vls: u8, desk: &mut Desk<'
         } else {
             note.help("data lanes go up to VL14; VL15 is for management");
         }
+    }
+}
+
+/// Warns of channels with traffic that a written row leaves out: modulo the lanes, they may take anybody's.
+pub(crate) fn left_out(
+    row: &[u8],
+    path: &str,
+    from: &str,
+    used: impl Iterator<Item = (u8, u8)>,
+    desk: &mut Desk<'_>,
+) {
+    if row.is_empty() {
+        return;
+    }
+    for (number, vl) in used.filter(|(number, _)| usize::from(*number) >= row.len()) {
+        let place = desk.places.of(path);
+        let message = format!("{from}{number} has traffic and no lane here; it takes VL{vl}");
+        let key = path.rsplit('.').next().unwrap_or(path);
+        desk.notes
+            .warning("W0416", place, message)
+            .help(format!("write the lane of {from}{number} into `{key}`"));
+    }
+}
+
+/// Warns where an arbiter that the file chose has one lane to choose from.
+pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
+    let is_plain = |name: &str| name == "round-robin";
+    let arbiter = desk
+        .places
+        .root
+        .get("qos")
+        .and_then(|qos| qos.get("arbiter"));
+    let name = arbiter.and_then(Value::kind_name);
+    if lanes.used.count_ones() == 1
+        && let (Some(arbiter), Some(name)) = (arbiter, name.filter(|name| !is_plain(name)))
+    {
+        let place = arbiter.get("kind").map_or(arbiter.place, |kind| kind.place);
+        let message =
+            format!("{name} decides nothing: all traffic is of one service level and on one lane");
+        desk.notes
+            .warning("W0415", place, message)
+            .help("give classes different service levels, as in sl = 1, or leave the arbiter out");
     }
 }
 

@@ -98,6 +98,8 @@ pub(crate) fn lanes(
     channels.sc2vl = Channels::identity(vls).sc2vl;
     channels.sc2vl[..row.len()].copy_from_slice(&existing(row));
     check::lanes::row(row, path, from, vls, desk);
+    let lane_of = |sc: &Sc| (sc.0, channels.sc2vl[sc.index()]);
+    check::lanes::left_out(row, path, from, used.keys().map(lane_of), desk);
     if has_channels {
         write_channels(&channels, resolved);
         let sc2sl = values.sc2sl.as_ref().map_or(&[][..], |row| &row.0[..]);

@@ -17,7 +17,7 @@ use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
 use netloom_topology::{Structure, Topology, measures};
 use netloom_traffic::Workload;
-use netloom_units::{NicId, Ratio, Sl, Time, Timebase};
+use netloom_units::{NicId, Rate, Ratio, Sl, Time, Timebase};
 
 use super::admitted::CLASS_NAMES;
 use super::connections::{ConnectionsSpec, Surroundings};
@@ -131,6 +131,9 @@ pub(crate) fn build(
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = fabric(&blueprint, seed, desk)?;
+    if let Some(link) = &link {
+        carries(link, &topology, desk);
+    }
     let radix = topology.radix();
     let centre = switch.as_ref().and_then(|switch| switch.centre(radix));
     let way = routing
@@ -182,6 +185,9 @@ pub(crate) fn build(
         }
         _ => None,
     };
+    if let (Some(planned), Some(lanes)) = (&planned, &lanes) {
+        super::planned::packets(planned, lanes, desk);
+    }
     let machine = match (&switch, &link, &nic, &timing, &lanes) {
         (Some(switch), Some(link), Some(nic), Some(timing), Some(lanes)) => {
             let policy = qos.as_ref().and_then(|qos| qos.arbiter.as_deref());
@@ -209,6 +215,17 @@ pub(crate) fn build(
             .flat_map(|l| l.keys());
         let used_sls = levels.fold(0u32, |mask, &sl| mask | 1 << (sl & 31));
         check::lanes::arbiters(qos, at_switches, lanes, used_sls, desk);
+        // Where outputs have no buffers, an arbiter chooses among inputs as well.
+        let has_buffers = switch.as_ref().is_some_and(|switch| {
+            matches!(
+                switch.architecture,
+                ArchitectureSpec::Cioq | ArchitectureSpec::Hierarchical(_)
+            )
+        });
+        // A NIC has a queue for each level, whatever lanes these share.
+        if has_buffers && planned.is_none() && used_sls.count_ones() == 1 {
+            check::lanes::choice(lanes, desk);
+        }
     }
     let admitted = match (
         requests,
@@ -439,6 +456,16 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
     Some(Arc::new(topology))
 }
 
+/// States what the cables can carry, level by level and between halves.
+fn carries(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) {
+    let names = topology.link_classes().iter();
+    let rates: Vec<Rate> = names.map(|name| link.of_class(name).0).collect();
+    let capacity = netloom_topology::capacity(topology, &rates);
+    for (word, sentence) in capacity.iter().flat_map(|capacity| capacity.facts()) {
+        desk.fact(word, sentence);
+    }
+}
+
 /// The routing, and whether it can deadlock.
 pub(super) fn way(
     spec: &RoutingSpec,
@@ -462,6 +489,8 @@ pub(super) fn way(
                 .written("routing.kind")
                 .unwrap_or(desk.places.of("routing"));
             let note = desk.notes.error("E0500", place, problem);
+            let fitting = netloom_routing::fitting(topology.structure());
+            note.help(format!("what fits here: {}", fitting.join(", ")));
             if let Some(topology) = desk.places.written("topology.kind") {
                 note.also(topology, "the fabric");
             }

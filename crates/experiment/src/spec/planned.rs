@@ -6,7 +6,9 @@
 
 use netloom_catalog::{Document, FromToml, Notes, Section, Value, ValueShape};
 use netloom_design::plan::{self, Plan, Refusal, Request};
+use netloom_units::Bytes;
 
+use super::LaneMap;
 use super::plan::Desk;
 
 /// What came of planning.
@@ -106,11 +108,32 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
         let wait = class
             .worst_wait
             .map_or("no bound".to_owned(), plan::rounded);
-        format!("{} {:.2} % ({wait})", class.name, class.share_given * 100.0)
+        let if_all_send = match plan.trusts() {
+            true => format!(", {:.2} % if all send", class.share_if_all_send * 100.0),
+            false => String::new(),
+        };
+        let given = class.share_given * 100.0;
+        format!("{} {given:.2} %{if_all_send} ({wait})", class.name)
     });
     let classes: Vec<String> = classes.collect();
     desk.fact("plan", classes.join(", "));
     Some(plan)
+}
+
+/// Tells where traffic has larger packets than were planned for: no bound holds then.
+pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
+    for (at, class) in plan.request.classes.iter().enumerate() {
+        let planned = class.sizes.largest();
+        let sent = lanes.largest_of_sl[class.sl.index() & 15].map(|bytes| Bytes(bytes.into()));
+        if let Some(sent) = sent.filter(|sent| *sent > planned) {
+            let place = desk.places.of(&format!("plan.class.{at}"));
+            let name = &class.name;
+            let message = format!("{name} sends packets of {sent}, and is planned for {planned}");
+            desk.notes.warning("W0906", place, message).help(format!(
+                "write packet = \"{sent}\", or leave it out: link.mtu and link.header then say it"
+            ));
+        }
+    }
 }
 
 /// Whether the arbiter of the file is the planned one: it was put there, or stands in a resolved file.

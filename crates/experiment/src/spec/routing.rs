@@ -26,10 +26,9 @@ pub(crate) fn default_for(topology: &str) -> &'static str {
 
 /// Reads `[routing]`.
 pub(crate) fn read(root: &mut Section<'_>, document: &Value) -> Option<RoutingSpec> {
-    let default = default_for(kind_name(document).unwrap_or_default());
+    let default = default_for(kind_name(document));
     let routing = Arc::from(kind_table(root, "routing", "routing", KINDS, default)?);
-    let value = document.get("routing");
-    let named = value.and_then(|value| value.as_text().or(value.get("kind")?.as_text()));
+    let named = document.get("routing").and_then(Value::kind_name);
     let kind = named.unwrap_or(default).to_owned();
     Some(RoutingSpec { routing, kind })
 }

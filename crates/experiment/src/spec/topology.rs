@@ -18,7 +18,7 @@ pub(crate) fn read(
     document: &Value,
     directory: &Path,
 ) -> Option<TopologySpec> {
-    let kind = kind_name(document)?.to_owned();
+    let kind = kind_name(document).to_owned();
     let blueprint = read_kind(root, "topology", "topology", KINDS, None)?;
     let blueprint = match moved(document.get("topology")?, directory) {
         Some(value) => {
@@ -37,10 +37,9 @@ pub(crate) fn read(
 }
 
 /// The name of the kind, whatever it is worth; without one the reader notes what is missing.
-pub(crate) fn kind_name(document: &Value) -> Option<&str> {
+pub(crate) fn kind_name(document: &Value) -> &str {
     let value = document.get("topology");
-    let name = value.and_then(|value| value.as_text().or(value.get("kind")?.as_text()));
-    Some(name.unwrap_or_default())
+    value.and_then(Value::kind_name).unwrap_or_default()
 }
 
 /// The same table with its file found from where we stand, if it names one.

@@ -25,6 +25,10 @@ pub struct Wiring {
     pub rates: Vec<Rate>,
     /// Largest payload and header of packets.
     pub segmentation: Segmentation,
+    /// Data lanes of every link, where the file says it (`qos.vls`).
+    pub vls: Option<u8>,
+    /// The lane of each service level, where the file says it (`qos.sl2vl`).
+    pub sl2vl: Option<Vec<u8>>,
     /// LimitOfHighPriority where the file has tables of InfiniBand (`qos.arbiter.limit`), otherwise none (255).
     pub limit: u8,
 }
@@ -101,11 +105,15 @@ fn wire(
     let (forwarding, link) = (way?, link?);
     let names = topology.link_classes().iter();
     let rates = names.map(|name| link.of_class(name).0).collect();
-    let has_tables = sections.qos?.arbiter?.two_table().is_some();
+    let qos = sections.qos?;
+    let has_tables = qos.arbiter?.two_table().is_some();
+    let values = qos.values?;
     Some(Wiring {
         name: sections.name,
         rates,
         segmentation: link.segmentation,
+        vls: values.vls,
+        sl2vl: values.sl2vl.map(|row| row.0),
         limit: has_tables
             .then(|| limit(document))
             .flatten()

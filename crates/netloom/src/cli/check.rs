@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use netloom_catalog::{Document, Note, Notes, Severity};
 use netloom_experiment::spec::{bytes_in_words, seconds_in_words};
 use netloom_study::{Axis, Checked, Study};
+use serde::Serialize;
 
-use super::Exit;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::patience::Patience;
 use super::table::{Columns, count};
+use super::{Exit, Format};
 
 /// Points of a study are looked at for so long, beyond those that every value needs.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -21,8 +23,76 @@ pub(crate) struct Check {
     /// Experiments and studies.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
     #[command(flatten)]
     overrides: Overrides,
+}
+
+/// What is known about one file, for machines.
+#[derive(Serialize)]
+struct Verdict<'a> {
+    file: String,
+    /// `ok`, `can deadlock` or `has mistakes`.
+    verdict: &'static str,
+    exit_code: u8,
+    notes: Vec<NoteLine>,
+    facts: Vec<Fact<'a>>,
+}
+
+#[derive(Serialize)]
+struct Fact<'a> {
+    word: &'a str,
+    fact: &'a str,
+}
+
+/// A mistake or a warning.
+#[derive(Serialize)]
+struct NoteLine {
+    code: &'static str,
+    severity: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+    /// The first is where the mistake is.
+    places: Vec<PlaceLine>,
+}
+
+/// A place in a text; lines and columns count from 1.
+#[derive(Serialize)]
+struct PlaceLine {
+    file: String,
+    line: usize,
+    column: usize,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    label: String,
+}
+
+impl NoteLine {
+    fn of(note: &Note, document: &Document) -> NoteLine {
+        let places = note.places.iter().filter_map(|(place, label)| {
+            let (file, text) = document.sources.get(usize::from(place.source))?;
+            let before = &text[..(place.start as usize).min(text.len())];
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            Some(PlaceLine {
+                file: file.clone(),
+                line: before.matches('\n').count() + 1,
+                column: before[line_start..].chars().count() + 1,
+                label: label.clone(),
+            })
+        });
+        NoteLine {
+            code: note.code,
+            severity: match note.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            message: note.message.clone(),
+            help: note.help.clone(),
+            places: places.collect(),
+        }
+    }
 }
 
 impl Check {
@@ -47,15 +117,15 @@ impl Check {
         if !opened.has_study {
             let loaded = load::load_quietly(file, &self.overrides, Purpose::Look)?;
             drop(patience);
-            load::tell(&loaded.document, &loaded.notes, output);
             let exit = load::exit_of(&loaded);
-            self.print(file, exit, &loaded.facts, output)?;
+            let told = (&loaded.document, &loaded.notes);
+            self.print(file, exit, told, &loaded.facts, output)?;
             return Ok(exit);
         }
         let Some(study) = opened.study else {
             drop(patience);
-            load::tell(&opened.document, &opened.notes, output);
-            self.print(file, Exit::Invalid, &[], output)?;
+            let told = (&opened.document, &opened.notes);
+            self.print(file, Exit::Invalid, told, &[], output)?;
             return Ok(Exit::Invalid);
         };
         let checked = study.check(BUDGET, &mut |done, of| {
@@ -64,9 +134,9 @@ impl Check {
         drop(patience);
         let mut notes = opened.notes;
         notes.extend(checked.notes.clone());
-        load::tell(&checked.document, &notes, output);
         let exit = load::exit_with(&notes, !notes.has_errors());
-        self.print(file, exit, &facts(&study, &checked), output)?;
+        let told = (&checked.document, &notes);
+        self.print(file, exit, told, &facts(&study, &checked), output)?;
         Ok(exit)
     }
 
@@ -74,14 +144,37 @@ impl Check {
         &self,
         file: &Path,
         exit: Exit,
+        (document, notes): (&Document, &Notes),
         facts: &[(String, String)],
         output: &Output,
     ) -> anyhow::Result<()> {
+        let is_json = self.format == Format::Json;
+        if !is_json {
+            load::tell(document, notes, output);
+        }
         let verdict = match exit {
             Exit::Done => "ok",
             Exit::Fault => "can deadlock",
             _ => "has mistakes",
         };
+        if is_json {
+            let notes = notes.clone().sorted();
+            let verdict = Verdict {
+                file: file.display().to_string(),
+                verdict,
+                exit_code: exit as u8,
+                notes: notes
+                    .iter()
+                    .map(|note| NoteLine::of(note, document))
+                    .collect(),
+                facts: facts
+                    .iter()
+                    .map(|(word, fact)| Fact { word, fact })
+                    .collect(),
+            };
+            // One line for each file.
+            return output.data(&serde_json::to_string(&verdict)?);
+        }
         let mut table = Columns::words();
         facts
             .iter()

@@ -29,8 +29,8 @@ How every netloom command ends:
 
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// A kind (`d-mod-k`), a key (`measure.warmup`), a column of results (`latency_p99_ns`), an error
-    /// code (`E0501`), or `exit-codes`.
+    /// A kind (`d-mod-k`), a key (`measure.warmup` or `warmup`), a column of results (`latency_p99_ns` or `p99`),
+    /// a word (`digest`), an error code (`E0501`), or `exit-codes`.
     name: String,
 }
 
@@ -60,6 +60,17 @@ impl Explain {
         }
         found.extend(keys(name, &sections, &concepts));
         found.extend(columns(name));
+        found.extend(words(name));
+        // A name without its path, or a part of one.
+        let ends: Vec<String> = paths(&sections, &concepts)
+            .into_iter()
+            .filter(|path| path != name && path.rsplit('.').next() == Some(name))
+            .collect();
+        found.extend(
+            ends.iter()
+                .flat_map(|path| keys(path, &sections, &concepts)),
+        );
+        found.extend(columns_with(name));
         if found.is_empty() {
             let mut message = format!("nothing is called \"{name}\"");
             let known = names(&sections, &concepts);
@@ -137,7 +148,9 @@ fn keys(path: &str, sections: &[SectionInfo], concepts: &[Concept]) -> Vec<Strin
         } else {
             section.path
         };
-        if matches(section.path, path) && !path.is_empty() {
+        // [link.class] is where the tables of [link.class.*] stand.
+        let is_parent = section.path.strip_suffix(".*") == Some(path);
+        if (matches(section.path, path) || is_parent) && !path.is_empty() {
             let mut text = format!("[{shown}]\n\n  {}\n", section.about);
             if !section.params.is_empty() {
                 text.push_str(&format!("\n{}", params(&section.params)));
@@ -172,6 +185,23 @@ fn keys(path: &str, sections: &[SectionInfo], concepts: &[Concept]) -> Vec<Strin
                         kind.name
                     ));
                 }
+            }
+        }
+    }
+    // A key of a kind that stands in no section of its own (`traffic.pattern.skip`).
+    let has_section = |concept: &&Concept| sections.iter().any(|s| s.path == concept.path);
+    let (parent, key) = path.rsplit_once('.').unwrap_or(("", path));
+    for concept in concepts
+        .iter()
+        .filter(|concept| !has_section(concept) && concept.path == parent)
+    {
+        for kind in &concept.kinds {
+            for param in kind.params.iter().filter(|param| param.name == key) {
+                let table = params(std::slice::from_ref(param));
+                found.push(format!(
+                    "{path}, a key of {parent} of kind {}\n\n{table}",
+                    kind.name
+                ));
             }
         }
     }
@@ -225,6 +255,67 @@ fn columns(name: &str) -> Vec<String> {
     found
 }
 
+/// Columns of which the name is a part, as `p99` is of `latency_p99_ns`; in the first table that has each.
+fn columns_with(part: &str) -> Option<String> {
+    let mut table = Columns::words();
+    let mut seen: Vec<&str> = vec![];
+    for (file, parts) in TABLES {
+        for column in parts.iter().copied().flatten() {
+            let is_part = column.name != part && column.name.split('_').any(|word| word == part);
+            if is_part && !seen.contains(&column.name) {
+                seen.push(column.name);
+                table.line([column.name, column.unit, file, column.meaning]);
+            }
+        }
+    }
+    (!seen.is_empty()).then(|| format!("columns of results with \"{part}\":\n\n{}", table.print()))
+}
+
+/// The page of the book that says what words mean.
+const WORDS: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../book/src/explanation/words.md"
+));
+
+/// What the book says about a word: `lane`, `VL` and `virtual lane` are in one line of it.
+fn words(name: &str) -> Vec<String> {
+    let rows = WORDS.lines().filter_map(|line| {
+        let (word, meaning) = line
+            .strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split_once(" | ")?;
+        let mut names = word.split([',', '(', ')']).map(str::trim);
+        let is_it = names.any(|known| known.eq_ignore_ascii_case(name));
+        is_it.then(|| format!("{word}\n\n{}", wrapped(&format!("  {meaning}"), 90)))
+    });
+    rows.collect()
+}
+
+/// The paths of all keys.
+fn paths(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
+    let join = |path: &str, key: &str| match path {
+        "" => key.to_owned(),
+        _ => format!("{path}.{key}"),
+    };
+    let mut paths: Vec<String> = vec![];
+    for section in sections {
+        paths.extend(
+            section
+                .params
+                .iter()
+                .map(|param| join(section.path, &param.name)),
+        );
+    }
+    for concept in concepts {
+        paths.push(concept.path.to_owned());
+        let keys = concept.kinds.iter().flat_map(|kind| &kind.params);
+        paths.extend(keys.map(|param| join(concept.path, &param.name)));
+    }
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}
+
 /// Everything that can be explained.
 fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
     let mut names = vec!["exit-codes".to_owned()];
@@ -236,7 +327,7 @@ fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
     );
     for section in sections {
         let path = section.path;
-        names.push(path.to_owned());
+        names.push(path.strip_suffix(".*").unwrap_or(path).to_owned());
         names.extend(section.params.iter().map(|param| match path {
             "" => param.name.clone(),
             _ => format!("{path}.{}", param.name),
@@ -270,5 +361,22 @@ mod tests {
         assert!(!keys("topology.arity", &sections, &concepts).is_empty());
         assert!(keys("measure.wramup", &sections, &concepts).is_empty());
         assert!(!columns("latency_p99_ns").is_empty());
+    }
+
+    #[test]
+    fn what_people_call_things_is_found() {
+        let (concepts, sections) = (spec::concepts(), spec::sections());
+        assert!(!keys("link.class", &sections, &concepts).is_empty());
+        let paths = paths(&sections, &concepts);
+        for path in ["traffic.load", "topology.arity", "routing.deadlock"] {
+            assert!(paths.iter().any(|known| known == path), "{path}");
+        }
+        assert!(columns_with("p99").unwrap().contains("latency_p99_ns"));
+        for word in ["digest", "VL", "virtual lane", "mtu"] {
+            assert_eq!(words(word).len(), 1, "{word}");
+        }
+        for path in &paths {
+            assert!(!keys(path, &sections, &concepts).is_empty(), "{path}");
+        }
     }
 }

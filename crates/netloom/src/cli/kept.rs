@@ -16,14 +16,10 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
     };
     let all: f64 = plan.classes.iter().map(delivered).sum();
     let mut table = Columns::numbers();
-    table.line([
-        "plan",
-        "wanted",
-        "given",
-        "delivered",
-        "bound",
-        "longest wait",
-    ]);
+    let mut heads = vec!["plan", "wanted", "given"];
+    heads.extend(plan.trusts().then_some("if all send"));
+    heads.extend(["delivered", "bound", "longest wait"]);
+    table.line(heads);
     for class in &plan.classes {
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         let longest = longest(class, run);
@@ -31,10 +27,13 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
         let is_broken = longest
             .zip(bound)
             .is_some_and(|(wait, bound)| wait > bound * 1.000_001);
-        table.line([
+        let mut line = vec![
             class.name.clone(),
             percent(class.share_wanted),
             percent(class.share_given),
+        ];
+        line.extend(plan.trusts().then(|| percent(class.share_if_all_send)));
+        line.extend([
             percent(delivered(class) / all.max(f64::MIN_POSITIVE)),
             class.worst_wait.map_or_else(|| "-".to_owned(), rounded),
             match longest {
@@ -43,6 +42,7 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
                 Some(wait) => nanos(wait),
             },
         ]);
+        table.line(line);
     }
     let mut text = table.print();
     if run.waits.is_none() {

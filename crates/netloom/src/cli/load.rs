@@ -7,7 +7,7 @@ use clap::Args;
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text_or_pipe};
 use netloom_catalog::{Document, Notes, Severity};
 use netloom_experiment::Experiment;
-use netloom_experiment::spec::{self, Loaded, LoadedWiring, Request};
+use netloom_experiment::spec::{self, Loaded, LoadedWiring, OpenedFile, Request};
 use netloom_study::{OpenedStudy, Study};
 use netloom_units::Time;
 
@@ -123,6 +123,14 @@ pub(super) fn load_wiring(
     let loaded = spec::load_wiring(&request(Purpose::Look, &name, directory, &text, overrides));
     tell(&loaded.document, &loaded.notes, output);
     Ok(loaded)
+}
+
+/// Opens a file, over those that it extends, without looking at what its values mean.
+pub(super) fn open(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedFile> {
+    let text = read(file)?;
+    let directory = file.parent().unwrap_or(Path::new("."));
+    let name = file.display().to_string();
+    Ok(spec::open(&request(&name, directory, &text, overrides)))
 }
 
 /// Loads a file and prints what was noted about it on stderr.

@@ -122,7 +122,18 @@ pub(super) fn metric(name: &str) -> Result<Metric, String> {
         let known = || all.iter().map(|metric| metric.column.name);
         let instead = match nearest(name, known()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            // A part of a name, as `p99` is of `latency_p99_ns`.
+            None => match known()
+                .filter(|known| known.contains(name))
+                .take(5)
+                .collect::<Vec<_>>()
+            {
+                none if none.is_empty() => {
+                    "`netloom explain p99` finds names by their parts, the book lists all"
+                        .to_owned()
+                }
+                some => format!("did you mean {}?", some.join(", ")),
+            },
         };
         format!("no metric is called \"{name}\"; {instead}")
     })

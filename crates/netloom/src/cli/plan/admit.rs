@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use netloom_catalog::{Document, Notes, Place, nearest};
 use netloom_design::infiniband::csv::{self, Listed, Mistake};
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
-use netloom_design::infiniband::{Egress, Network, Packets, Refusal, Settings};
+use netloom_design::infiniband::{Class, Egress, Lanes, Network, Packets, Refusal, Settings};
 use netloom_experiment::spec::Wiring;
 use netloom_topology::{Peer, Topology};
 use netloom_units::{Bytes, Port};
@@ -24,6 +24,15 @@ pub(super) struct Outcome {
     pub(super) network: Network,
     pub(super) accepted: Vec<Listed>,
     pub(super) refused: Vec<(Listed, Refusal)>,
+}
+
+impl Outcome {
+    /// The classes of all connections of the list.
+    pub(super) fn classes(&self) -> Vec<Class> {
+        let refused = self.refused.iter().map(|(listed, _)| listed);
+        let all = self.accepted.iter().chain(refused);
+        all.map(|listed| listed.connection.class()).collect()
+    }
 }
 
 pub(super) fn run(plan: &Plan, list: &Path, output: &Output) -> anyhow::Result<Exit> {
@@ -158,7 +167,22 @@ fn network(
             .error("E0808", place_of("link"), message)
             .help("give link.mtu a size, or say --packet \"4 KiB\"");
     }
+    let used = list.iter().map(|listed| listed.connection.class());
+    let lanes = Lanes::on_ports(used, wiring.vls, wiring.sl2vl.as_deref());
+    let lanes = lanes
+        .map_err(|problem| {
+            notes
+                .error("E0804", place_of("qos"), problem)
+                .help(
+                    "connections have SL0 to SL3 by bandwidth or by the column sl, those with a deadline SL4 to SL7, \
+                     best effort SL8, challenged traffic SL9; write a larger qos.vls, a qos.sl2vl that keeps them \
+                     apart, or put connections of several levels on one (column sl)",
+                )
+                .code
+        })
+        .ok()?;
     let settings = Settings {
+        lanes,
         mode: plan.mode.into(),
         placement: plan.placement.into(),
         packets: Packets {

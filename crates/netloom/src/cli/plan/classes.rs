@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use netloom_catalog::{Document, Notes, Section};
+use netloom_catalog::Section;
 use netloom_design::plan::{self, PATH_ASSUMPTION, Plan, PlannedClass, Refusal, Request};
 use netloom_design::qos::wait::{ASSUMPTION, Wait};
+use netloom_experiment::spec::OpenedFile;
 use serde::Serialize;
 
 use super::super::Exit;
-use super::super::load::read;
+use super::super::load::{Overrides, open};
 use super::super::output::Output;
 use super::super::table::{Columns, nanos, page, wrapped};
 use super::PlanFormat;
@@ -18,16 +19,15 @@ const WORD: usize = 11;
 
 pub(super) fn run(
     file: &Path,
-    sets: &[String],
+    overrides: &Overrides,
     format: PlanFormat,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let text = read(file)?;
-    let mut notes = Notes::new();
-    let mut document = Document::parse(&file.display().to_string(), &text, &mut notes);
-    if !notes.has_errors() {
-        sets.iter().for_each(|set| document.set(set, &mut notes));
-    }
+    let OpenedFile {
+        document,
+        mut notes,
+        ..
+    } = open(file, overrides)?;
     let request = if notes.has_errors() {
         None
     } else {
@@ -108,9 +108,9 @@ fn human(plan: &Plan) -> String {
         plan.request.capacity()
     );
     let mut table = Columns::numbers();
-    let mut heads = vec![
-        "class", "SL", "VL", "table", "wanted", "given", "entries", "distance", "a turn", "wait",
-    ];
+    let mut heads = vec!["class", "SL", "VL", "table", "wanted", "given"];
+    heads.extend(plan.trusts().then_some("if all send"));
+    heads.extend(["entries", "distance", "a turn", "wait"]);
     let is_long = ports.hops > 1;
     if is_long {
         heads.push("on its way");
@@ -126,11 +126,14 @@ fn human(plan: &Plan) -> String {
             class.table.to_owned(),
             percent(class.share_wanted),
             percent(class.share_given),
+        ];
+        line.extend(plan.trusts().then(|| percent(class.share_if_all_send)));
+        line.extend([
             class.entries.to_string(),
             class.distance.to_string(),
             netloom_units::Bytes(class.bytes_per_turn).to_string(),
             maybe(class.worst_wait),
-        ];
+        ]);
         if is_long {
             line.push(maybe(class.path_wait));
         }
@@ -201,7 +204,7 @@ fn json<T: Serialize>(document: &T) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(document)?)
 }
 
-/// A plan as JSON; times in nanoseconds.
+/// A plan as JSON; keys end with the unit of what has one.
 #[derive(Serialize)]
 struct PlanDocument<'a> {
     arbiter: String,
@@ -228,18 +231,19 @@ struct Class<'a> {
     table: &'static str,
     share_wanted: f64,
     share_given: f64,
+    share_if_all_send: f64,
     entries: usize,
     distance: usize,
     bytes_per_turn: u64,
-    /// At an output, in nanoseconds; null where there is no bound.
-    worst_wait: Option<f64>,
+    /// At an output; null where there is no bound.
+    worst_wait_ns: Option<f64>,
     /// The same as bytes that the link sends meanwhile.
     worst_wait_bytes: Option<u64>,
     unbounded_because: Option<&'a str>,
     /// At all outputs of a way.
-    path_wait: Option<f64>,
-    deadline: Option<f64>,
-    slack: Option<f64>,
+    path_wait_ns: Option<f64>,
+    deadline_ns: Option<f64>,
+    slack_ns: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -293,18 +297,19 @@ impl<'a> PlanDocument<'a> {
             table: class.table,
             share_wanted: class.share_wanted,
             share_given: class.share_given,
+            share_if_all_send: class.share_if_all_send,
             entries: class.entries,
             distance: class.distance,
             bytes_per_turn: class.bytes_per_turn,
-            worst_wait: class.worst_wait.map(|time| time.as_nanos()),
+            worst_wait_ns: class.worst_wait.map(|time| time.as_nanos()),
             worst_wait_bytes: class.wait.bytes().map(|bytes| bytes.0),
             unbounded_because: match &class.wait {
                 Wait::Unbounded(why) => Some(why),
                 Wait::AtMost(_) => None,
             },
-            path_wait: class.path_wait.map(|time| time.as_nanos()),
-            deadline: class.deadline.map(|time| time.as_nanos()),
-            slack: class.slack().map(|time| time.as_nanos()),
+            path_wait_ns: class.path_wait.map(|time| time.as_nanos()),
+            deadline_ns: class.deadline.map(|time| time.as_nanos()),
+            slack_ns: class.slack().map(|time| time.as_nanos()),
         };
         let words = |unmet: &plan::Unmet| unmet.words(&plan.request.classes);
         let facts = plan

@@ -125,7 +125,7 @@ impl Plan {
                 );
                 Ok(Exit::Usage)
             }
-            None => classes::run(&self.file, &self.overrides.sets, self.format, output),
+            None => classes::run(&self.file, &self.overrides, self.format, output),
         }
     }
 }

@@ -3,7 +3,9 @@
 use netloom_arbitration::{Entry, MAX_ENTRIES, NO_LIMIT};
 use netloom_design::infiniband::csv::Listed;
 use netloom_design::infiniband::slots::N_SLS;
-use netloom_design::infiniband::{Egress, Limit, Network, PortReport, Refusal};
+use netloom_design::infiniband::{
+    BEST_EFFORT_SL, CHALLENGED_SL, Egress, Limit, Network, PortReport, Refusal,
+};
 use netloom_design::qos::wait::ASSUMPTION;
 use netloom_units::{Sl, Time, Vl};
 use serde::Serialize;
@@ -24,6 +26,9 @@ pub(super) fn text(outcome: &Outcome, ports: &[Egress]) -> String {
     if has_deadlines(outcome) {
         text.push_str(&deadlines(&outcome.network));
     }
+    if !ports.is_empty() {
+        text.push_str(&format!("\nSL2VL  {}\n", lanes(outcome)));
+    }
     for &port in ports {
         text.push_str(&tables(&outcome.network, port));
     }
@@ -43,6 +48,35 @@ fn summary(outcome: &Outcome) -> String {
         plural(accepted + refused, "connection"),
         round(of(&outcome.accepted)),
     )
+}
+
+/// The lane of every service level.
+fn sl2vl(outcome: &Outcome) -> Vec<u8> {
+    let lanes = outcome.network.settings().lanes;
+    lanes.sl2vl(&outcome.classes()).map(|vl| vl.0).to_vec()
+}
+
+/// The map from service levels to lanes, with what travels on each.
+fn lanes(outcome: &Outcome) -> String {
+    let row = sl2vl(outcome);
+    let mut levels: Vec<(usize, &str)> = outcome
+        .classes()
+        .iter()
+        .map(|class| {
+            let what = match class.has_deadline {
+                true => "with deadlines",
+                false => "connections",
+            };
+            (class.service_level().index(), what)
+        })
+        .collect();
+    levels.sort_unstable();
+    levels.dedup();
+    levels.push((BEST_EFFORT_SL.index(), "best effort"));
+    levels.push((CHALLENGED_SL.index(), "challenged"));
+    let level = |(sl, what): (usize, &str)| format!("SL{sl} on VL{} ({what})", row[sl]);
+    let levels: Vec<String> = levels.into_iter().map(level).collect();
+    levels.join(", ")
 }
 
 /// `1 connection`, `2 connections`.
@@ -72,7 +106,7 @@ fn refusals(outcome: &Outcome) -> String {
             topology.nic_name(c.source),
             topology.nic_name(c.destination),
             c.bandwidth.to_string(),
-            c.sl.0.to_string(),
+            c.class().service_level().0.to_string(),
         ];
         let deadline = c
             .deadline
@@ -275,6 +309,8 @@ fn run(entries: &[Option<Entry>]) -> String {
 /// The document of `--format json`. Rates are in bits per second.
 #[derive(Serialize)]
 struct Document {
+    /// The lane of service level 0, 1, 2, ….
+    sl2vl: Vec<u8>,
     accepted: Vec<AcceptedLine>,
     refused: Vec<RefusedLine>,
     ports: Vec<PortLine>,
@@ -352,6 +388,7 @@ pub(super) fn json(outcome: &Outcome) -> anyhow::Result<String> {
     let refused = outcome.refused.iter().map(|(l, r)| refused(network, l, r));
     let ports = network.reports().into_iter().map(|r| port(network, &r));
     Ok(serde_json::to_string(&Document {
+        sl2vl: sl2vl(outcome),
         accepted: accepted.collect(),
         refused: refused.collect(),
         ports: ports.collect(),
@@ -365,7 +402,7 @@ fn asked(network: &Network, listed: &Listed) -> Asked {
         source: topology.nic_name(c.source),
         destination: topology.nic_name(c.destination),
         bandwidth: c.bandwidth.0,
-        sl: c.sl.0,
+        sl: c.class().service_level().0,
         vl: network.settings().lanes.of(c.class()).0,
         deadline_ns: c.deadline.map(Time::as_nanos),
     }

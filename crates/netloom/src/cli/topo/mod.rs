@@ -17,7 +17,7 @@ use super::table::Columns;
 pub(crate) enum Topo {
     /// Every switch with what its ports are cabled to.
     Show(Of),
-    /// Counts, radix and diameter.
+    /// Counts, radix, diameter, oversubscription by level and bisection.
     Stats(Of),
     /// The fabric as the plain text that `kind = "graph"` reads.
     Export(Of),
@@ -44,13 +44,14 @@ impl Topo {
             force: true,
             ..of.overrides.clone()
         };
-        let experiment = match load::experiment(&of.file, &overrides, Purpose::Look, output)? {
-            Ok(experiment) => experiment,
-            Err(exit) => return Ok(exit),
+        let loaded = load::load_file(&of.file, &overrides, Purpose::Look, output)?;
+        let exit = load::exit_of(&loaded);
+        let (Some(experiment), facts) = (loaded.experiment, loaded.facts) else {
+            return Ok(exit);
         };
         let text = match self {
             Topo::Show(_) => show(&experiment),
-            Topo::Stats(_) => stats(&experiment),
+            Topo::Stats(_) => stats(&experiment, &facts),
             _ => graph::write(&experiment.fabric.topology),
         };
         output.data(&text)?;
@@ -82,7 +83,10 @@ fn show(experiment: &Experiment) -> String {
     text
 }
 
-fn stats(experiment: &Experiment) -> String {
+/// Facts of `check` that are about the cables alone.
+const OF_CABLES: [&str; 2] = ["levels", "bisection"];
+
+fn stats(experiment: &Experiment, facts: &[(String, String)]) -> String {
     let topology = &experiment.fabric.topology;
     let measures = measures(topology);
     let mut table = Columns::words();
@@ -94,6 +98,12 @@ fn stats(experiment: &Experiment) -> String {
     table.line(["unused ports".to_owned(), measures.unused_ports.to_string()]);
     let diameter = format!("{} cables ({})", measures.diameter, measures.diameter_by);
     table.line(["diameter".to_owned(), diameter]);
+    for (word, fact) in facts
+        .iter()
+        .filter(|(word, _)| OF_CABLES.contains(&word.as_str()))
+    {
+        table.line([word, fact]);
+    }
     if let Ok(mean) = netloom_routing::paths::mean_switches(topology, &experiment.fabric.forwarding)
     {
         let how = if mean.is_sample { "a sample of " } else { "" };

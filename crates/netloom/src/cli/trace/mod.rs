@@ -1,0 +1,254 @@
+//! `netloom trace`: packets' ways, stage by stage.
+
+mod perfetto;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use netloom_experiment::Experiment;
+use netloom_fabric::{Followed, MOST_FOLLOWED, Options, Stage, Step, Watch};
+use netloom_units::Tick;
+
+use super::load::{self, Overrides, Purpose};
+use super::output::Output;
+use super::table::{Columns, nanos};
+use super::{Exit, interrupt, route};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom trace fat-tree.toml --packet 3:0      the first packet of NIC 3
+  netloom trace fat-tree.toml --slowest 3       the three that took longest
+  netloom trace fat-tree.toml --slowest 16 --format perfetto > slow.json     open it in ui.perfetto.dev")]
+pub(crate) struct Trace {
+    /// The experiment.
+    file: PathBuf,
+    /// Which packet: its NIC (name or number) and its number there, from 0; may be repeated.
+    #[arg(
+        long = "packet",
+        value_name = "SRC:SEQ",
+        required_unless_present = "slowest"
+    )]
+    packets: Vec<String>,
+    /// The N packets that took longest from the creation of their message to their delivery, warm-up included.
+    /// The experiment is run twice: to find them, and to follow them.
+    #[arg(long, value_name = "N", conflicts_with = "packets", value_parser = clap::value_parser!(u16).range(1..=MOST_FOLLOWED as i64))]
+    slowest: Option<u16>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = TraceFormat::Human)]
+    format: TraceFormat,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+/// How ways are printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TraceFormat {
+    /// A table for people.
+    #[value(alias = "text")]
+    Human,
+    /// Chrome trace events as JSON, which ui.perfetto.dev and chrome://tracing open.
+    Perfetto,
+}
+
+impl Trace {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let experiment = match load::experiment(&self.file, &self.overrides, Purpose::Run, output)?
+        {
+            Ok(experiment) => experiment,
+            Err(exit) => return Ok(exit),
+        };
+        let threads = self.overrides.threads_of_a_run();
+        let wanted = match self.slowest {
+            Some(n) => slowest(&experiment, usize::from(n), threads),
+            None => self.named(&experiment)?,
+        };
+        let length = experiment.timebase.time(experiment.measure.length.0);
+        if wanted.is_empty() {
+            bail!("no packet is delivered in {length}");
+        }
+        let steps = follow(&experiment, &wanted, threads);
+        let of = |packet: &Followed| -> Vec<Step> {
+            let own = steps.iter().filter(|step| step.packet == *packet);
+            own.copied().collect()
+        };
+        let ways: Vec<Vec<Step>> = wanted.iter().map(of).collect();
+        for (packet, way) in wanted.iter().zip(&ways) {
+            let (source, sequence) = (packet.source, packet.sequence);
+            if way.is_empty() {
+                bail!("packet {sequence} of {source} does not appear in {length}");
+            }
+            if !is_delivered(way) {
+                let which = match wanted.len() {
+                    1 => "the packet".to_owned(),
+                    _ => format!("packet {sequence} of {source}"),
+                };
+                output.say(&format!(
+                    "{which} is still on its way at the end of the run"
+                ));
+            }
+        }
+        output.data(&match self.format {
+            TraceFormat::Perfetto => perfetto::document(&experiment, &ways)?,
+            TraceFormat::Human => {
+                let tables = ways.iter().map(|way| match ways.len() {
+                    1 => self::way(&experiment, way),
+                    _ => format!(
+                        "{}\n{}",
+                        title(&experiment, way),
+                        self::way(&experiment, way)
+                    ),
+                });
+                tables.collect::<Vec<_>>().join("\n")
+            }
+        })?;
+        Ok(Exit::Done)
+    }
+
+    /// The packets that the command line names.
+    fn named(&self, experiment: &Experiment) -> anyhow::Result<Vec<Followed>> {
+        if self.packets.len() > MOST_FOLLOWED {
+            bail!("{MOST_FOLLOWED} packets can be followed at a time");
+        }
+        let named = |packet: &String| {
+            let (source, sequence) = packet
+                .rsplit_once(':')
+                .context("--packet needs SRC:SEQ, such as 3:0")?;
+            let source = route::nic(&experiment.fabric.topology, source)?;
+            let sequence = sequence
+                .parse()
+                .context("the number of a packet counts from 0")?;
+            Ok(Followed { source, sequence })
+        };
+        self.packets.iter().map(named).collect()
+    }
+}
+
+fn is_delivered(way: &[Step]) -> bool {
+    way.iter()
+        .any(|step| matches!(step.stage, Stage::Delivered { .. }))
+}
+
+/// Runs, epoch by epoch, to the end or until it is enough.
+fn run(
+    experiment: &Experiment,
+    watch: Watch,
+    threads: usize,
+    is_enough: impl Fn(&[Step]) -> bool,
+) -> Vec<Step> {
+    let options = Options {
+        threads,
+        watch: Some(watch),
+        ..Options::default()
+    };
+    interrupt::fabric_runs();
+    let mut simulation = netloom_experiment::runner::build(&experiment.fabric, options);
+    let measure = &experiment.measure;
+    let mut now = Tick::ZERO;
+    while now < measure.length {
+        now = Tick((now.0 + measure.epoch).min(measure.length.0));
+        simulation.run_until(now);
+        let steps = simulation.steps();
+        if is_enough(&steps) {
+            return steps;
+        }
+    }
+    simulation.steps()
+}
+
+/// The packets that took longest, the slowest first.
+fn slowest(experiment: &Experiment, n: usize, threads: usize) -> Vec<Followed> {
+    let mut steps = run(experiment, Watch::Slowest(n), threads, |_| false);
+    steps.sort_by_key(|step| std::cmp::Reverse(step.slowness()));
+    steps.iter().take(n).map(|step| step.packet).collect()
+}
+
+/// Follows packets until all have arrived.
+fn follow(experiment: &Experiment, packets: &[Followed], threads: usize) -> Vec<Step> {
+    let watch = Watch::packets(packets.iter().copied());
+    run(experiment, watch, threads, |steps| {
+        let delivered = steps
+            .iter()
+            .filter(|step| matches!(step.stage, Stage::Delivered { .. }));
+        delivered.count() >= packets.len()
+    })
+}
+
+/// Which packet, and how long it took.
+fn title(experiment: &Experiment, way: &[Step]) -> String {
+    let topology = &experiment.fabric.topology;
+    let (first, last) = (&way[0], &way[way.len() - 1]);
+    let took = last.at.saturating_since(first.created);
+    let took = nanos(experiment.timebase.nanos(took as f64));
+    let source = topology.nic_name(first.packet.source);
+    let sequence = first.packet.sequence;
+    match last.stage {
+        Stage::Delivered { nic } => {
+            format!("{source}:{sequence} to {}, {took}", topology.nic_name(nic))
+        }
+        _ => format!("{source}:{sequence}, on its way for {took}"),
+    }
+}
+
+fn way(experiment: &Experiment, steps: &[Step]) -> String {
+    let nanos = |ticks: u64| format!("{:.3}", experiment.timebase.nanos(ticks as f64));
+    let mut table = Columns::numbers();
+    table.line(["stage", "at (ns)", "after (ns)", "where", ""]);
+    let mut before = steps[0].at;
+    for step in steps {
+        let (stage, place, more) = words(experiment, step.stage);
+        table.line([
+            stage.to_owned(),
+            nanos(step.at.0),
+            format!("+{}", nanos(step.at.saturating_since(before))),
+            place,
+            more,
+        ]);
+        before = step.at;
+    }
+    table.print()
+}
+
+/// What a stage is called, where it is, and on which lane.
+fn words(experiment: &Experiment, stage: Stage) -> (&'static str, String, String) {
+    let topology = &experiment.fabric.topology;
+    let switch = |id| topology.switch_name(id);
+    match stage {
+        Stage::Created { nic } => ("created", topology.nic_name(nic), String::new()),
+        Stage::Injected { nic, vl } => ("injected", topology.nic_name(nic), vl.to_string()),
+        Stage::Received { switch: at, input } => (
+            "received",
+            format!("{} input {}", switch(at), input.0),
+            String::new(),
+        ),
+        Stage::Routed {
+            switch: at,
+            output,
+            vl,
+        } => (
+            "routed",
+            format!("{} output {}", switch(at), output.0),
+            vl.to_string(),
+        ),
+        Stage::Granted { switch: at, output } => (
+            "granted",
+            format!("{} output {}", switch(at), output.0),
+            String::new(),
+        ),
+        Stage::Buffered { switch: at, output } => (
+            "buffered",
+            format!("{} output {}", switch(at), output.0),
+            String::new(),
+        ),
+        Stage::Sent {
+            switch: at,
+            output,
+            vl,
+        } => (
+            "sent",
+            format!("{} output {}", switch(at), output.0),
+            vl.to_string(),
+        ),
+        Stage::Delivered { nic } => ("delivered", topology.nic_name(nic), String::new()),
+    }
+}

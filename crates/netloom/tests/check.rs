@@ -1,0 +1,203 @@
+//! `netloom check` and `explain` through the binary: whether what they say is what holds, and helps.
+
+mod place;
+
+use place::{Ended, Place};
+use serde_json::Value;
+
+/// The torus template, and one class on two switches.
+fn torus(name: &str) -> Place {
+    let place = Place::new(name);
+    place.run(&["init", "--template", "torus", "."]).with(0);
+    place
+}
+
+const SMALL: &str = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n";
+
+/// Checks the small fabric with these lines more.
+fn small(name: &str, more: &str) -> Ended {
+    let place = Place::new(name);
+    place.file("small.toml", &format!("{SMALL}{more}"));
+    place.run(&["check", "small.toml"])
+}
+
+#[test]
+fn the_routing_in_force_is_named_however_it_is_written() {
+    let place = torus("check-routing");
+    for set in ["routing=up-down", "routing={ kind = \"up-down\" }"] {
+        let seen = place
+            .run(&["check", "torus.toml", "--set", set])
+            .with(0)
+            .stdout;
+        assert!(seen.contains("up-down: free of deadlock"), "{set}: {seen}");
+    }
+    let text = place.read("torus.toml");
+    let (before, rest) = text.split_once("[routing]").unwrap();
+    let after = rest.split_once("[[traffic]]").unwrap().1;
+    let short = before.replacen("netloom = 1", "netloom = 1\nrouting = \"shortest\"", 1);
+    place.file("short.toml", &format!("{short}[[traffic]]{after}"));
+    let told = place.run(&["check", "short.toml"]).with(4).stderr;
+    assert!(told.contains("routing shortest can deadlock"), "{told}");
+    assert!(!told.contains("deadlock = \"bubble\""), "{told}");
+    assert!(
+        told.contains("routing.kind = \"dimension-order\""),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_key_of_another_kind_is_told_whose_it_is() {
+    let place = torus("check-other-kind");
+    let told = place
+        .run(&["check", "torus.toml", "--set", "routing.kind=shortest"])
+        .with(3)
+        .stderr;
+    assert!(told.contains("it is a key of dimension-order"), "{told}");
+    assert!(!told.contains("use deadlock ="), "{told}");
+}
+
+#[test]
+fn a_routing_that_does_not_fit_is_told_with_those_that_do() {
+    let traffic = "[routing]\nkind = \"minimal\"\n[[traffic]]\nload = 0.5\n";
+    let told = small("check-fit", traffic).with(3).stderr;
+    assert!(told.contains("what fits here: d-mod-k"), "{told}");
+    assert!(told.contains("up-down, shortest"), "{told}");
+}
+
+#[test]
+fn slips_are_told_once_and_with_what_to_write() {
+    let told = |name: &str, class: &str| {
+        let ended = small(name, &format!("[[traffic]]\n{class}\n"));
+        ended.with(3).stderr
+    };
+    let misspelt = told("check-slip", "laod = 0.5");
+    assert!(misspelt.contains("did you mean `load`?"), "{misspelt}");
+    assert!(
+        misspelt.contains("1 error") && !misspelt.contains("is missing"),
+        "{misspelt}"
+    );
+    let percent = told("check-percent", "load = \"50 %\"");
+    assert!(percent.contains("write 0.5, without quotes"), "{percent}");
+    let size = told("check-size", "load = 0.5\nsize = \"2 KiB\"");
+    assert!(size.contains("write message = \"2 KiB\""), "{size}");
+}
+
+#[test]
+fn what_lanes_leave_to_chance_is_warned_of() {
+    let lonely = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.5\n";
+    let told = small("check-lonely", lonely).with(0).stderr;
+    assert!(told.contains("W0415"), "{told}");
+    let two = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.3\n[[traffic]]\nsl = 1\nload = 0.3\n";
+    let told = small("check-two", two).with(0).stderr;
+    assert_eq!(told, "");
+    let left_out = "[qos]\nsl2vl = [0, 1]\n[[traffic]]\nsl = 3\nload = 0.3\n";
+    let told = small("check-left-out", left_out).with(0).stderr;
+    assert!(
+        told.contains("W0416") && told.contains("it takes VL1"),
+        "{told}"
+    );
+}
+
+#[test]
+fn oversubscription_and_bisection_are_told_by_level() {
+    let place = Place::new("check-levels");
+    let text = "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [8, 4]\nparents = [1, 4]\n[[traffic]]\nload = 0.1\n";
+    place.file("half.toml", text);
+    for command in [&["check"][..], &["topo", "stats"]] {
+        let seen = place
+            .run(&[command, &["half.toml"]].concat())
+            .with(0)
+            .stdout;
+        assert!(seen.contains("2:1 level 1 to 2 (16 cables)"), "{seen}");
+        assert!(seen.contains("800 Gbps each way, 50.0 %"), "{seen}");
+    }
+}
+
+#[test]
+fn a_machine_reads_mistakes_with_their_places() {
+    let place = Place::new("check-json");
+    place.file("good.toml", &format!("{SMALL}[[traffic]]\nload = 0.5\n"));
+    place.file("bad.toml", &format!("{SMALL}[[traffic]]\nlaod = 0.5\n"));
+    let ended = place
+        .run(&["check", "--format", "json", "good.toml", "bad.toml"])
+        .with(3);
+    assert_eq!(ended.stderr, "");
+    let lines: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let verdicts: Vec<&str> = lines
+        .iter()
+        .map(|v| v["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(verdicts, ["ok", "has mistakes"]);
+    assert_eq!(lines[0]["facts"][0]["word"], "fabric");
+    let note = &lines[1]["notes"][0];
+    assert_eq!(
+        (&note["code"], &note["severity"]),
+        (&"E0106".into(), &"error".into())
+    );
+    let at = &note["places"][0];
+    assert_eq!(
+        (&at["file"], &at["line"], &at["column"]),
+        (&"bad.toml".into(), &7.into(), &1.into())
+    );
+}
+
+#[test]
+fn a_class_is_set_by_its_name() {
+    let place = Place::new("check-by-name");
+    let classes =
+        "[[traffic]]\nname = \"bulk\"\nload = 0.1\n[[traffic]]\nname = \"rpc\"\nload = 0.2\n";
+    place.file("two.toml", &format!("{SMALL}{classes}"));
+    let seen = place
+        .run(&["check", "two.toml", "--set", "traffic.bulk.load=0.5"])
+        .with(0)
+        .stdout;
+    assert!(seen.contains("2 classes, 0.700 of"), "{seen}");
+}
+
+#[test]
+fn words_parts_and_ends_are_explained() {
+    let place = Place::new("check-explain");
+    let explained = |name: &str| place.run(&["explain", name]).with(0).stdout;
+    assert!(explained("load").contains("traffic.load, a key of traffic"));
+    assert!(explained("p99").contains("latency_p99_ns"));
+    assert!(explained("digest").contains("a fingerprint of all deliveries"));
+    assert!(explained("link.class").contains("[link.class.*]"));
+}
+
+#[test]
+fn a_plan_counts_the_headers_of_its_links() {
+    let place = Place::new("check-headers");
+    let plan = "[plan]\nentries = 8\n[[plan.class]]\nshare = 0.6\n[[plan.class]]\nshare = 0.4\npacket = \"1 KiB\"\n";
+    let traffic = "[[traffic]]\nload = 0.5\nmessage = \"4 KiB\"\n[[traffic]]\nsl = 1\nload = 0.3\nmessage = \"1 KiB\"\n";
+    let wait = |link: &str| {
+        place.file("plan.toml", &format!("{SMALL}{link}{plan}{traffic}"));
+        let plan = place
+            .run(&["plan", "plan.toml", "--format", "json"])
+            .with(0)
+            .json();
+        plan["classes"][1]["worst_wait_bytes"].as_u64().unwrap()
+    };
+    let (plain, long) = (wait(""), wait("[link]\nheader = \"512 B\"\n"));
+    assert!(long >= plain + 512, "{plain} {long}");
+    assert!(wait("[link]\nmtu = \"1 KiB\"\n") < plain);
+    // The class says 1 KiB, and sends 512 bytes of header more.
+    place.file(
+        "plan.toml",
+        &format!("{SMALL}[link]\nheader = \"512 B\"\n{plan}{traffic}"),
+    );
+    let told = place.run(&["check", "plan.toml"]).with(0).stderr;
+    assert!(
+        told.contains("W0906") && told.contains("sends packets of 1536 B"),
+        "{told}"
+    );
+    place.file(
+        "plan.toml",
+        &format!("{SMALL}[link]\nmtu = \"message\"\n{plan}{traffic}"),
+    );
+    let told = place.run(&["plan", "plan.toml"]).with(3).stderr;
+    assert!(told.contains("E0905"), "{told}");
+}
