@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Every experiment of the repository and every template.
-pub fn experiments() -> Vec<String> {
+pub(crate) fn experiments() -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = vec![];
     for folder in ["templates", "../../experiments"] {
@@ -30,14 +30,14 @@ fn collect(folder: &Path, texts: &mut Vec<String>) {
 }
 
 /// A list that an experiment names: the experiment, the name of its list, and lists.
-pub struct Lists {
-    pub experiment: &'static str,
-    pub name: &'static str,
-    pub texts: &'static [&'static str],
-    pub words: &'static [&'static str],
+pub(crate) struct Lists {
+    pub(crate) experiment: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) texts: &'static [&'static str],
+    pub(crate) words: &'static [&'static str],
 }
 
-pub const GRAPHS: Lists = Lists {
+pub(crate) const GRAPHS: Lists = Lists {
     experiment: "netloom = 1\n[topology]\nkind = \"graph\"\nfile = \"fabric.txt\"\n[[traffic]]\nload = 0.4\n\
         message = \"256 B\"\n[measure]\nlength = \"2 us\"\n",
     name: "fabric.txt",
@@ -65,7 +65,7 @@ pub const GRAPHS: Lists = Lists {
     ],
 };
 
-pub const FLOWS: Lists = Lists {
+pub(crate) const FLOWS: Lists = Lists {
     experiment: "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n[[traffic]]\nflows = \"flows.csv\"\n\
         [measure]\nlength = \"2 us\"\n",
     name: "flows.csv",
@@ -92,7 +92,7 @@ pub const FLOWS: Lists = Lists {
     ],
 };
 
-pub const SIZES: Lists = Lists {
+pub(crate) const SIZES: Lists = Lists {
     experiment: "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n[[traffic]]\nload = 0.3\n\
         size = { kind = \"cdf\", file = \"sizes.csv\", scale = 3 }\n[measure]\nlength = \"2 us\"\n",
     name: "sizes.csv",
@@ -117,7 +117,7 @@ pub const SIZES: Lists = Lists {
     ],
 };
 
-pub const CONNECTIONS: Lists = Lists {
+pub(crate) const CONNECTIONS: Lists = Lists {
     experiment: "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n[connections]\n\
         list = \"connections.csv\"\nrefused = \"skip\"\n[measure]\nlength = \"2 us\"\n",
     name: "connections.csv",
@@ -141,9 +141,9 @@ pub const CONNECTIONS: Lists = Lists {
 };
 
 /// Small experiments whose folders of results are damaged: one of a single run, one of a study.
-pub const SINGLE: &str = "netloom = 1\nname = \"single\"\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
+pub(crate) const SINGLE: &str = "netloom = 1\nname = \"single\"\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
     [[traffic]]\nname = \"bulk\"\nload = 0.4\nmessage = \"256 B\"\n[[traffic]]\nname = \"control\"\nload = 0.1\nsl = 1\n\
     message = \"64 B\"\n[measure]\nlength = \"20 us\"\nrepeat = 2\nepochs = 20\nwaits = true\n";
-pub const STUDY: &str = "netloom = 1\nname = \"study\"\n[topology]\nkind = \"single-switch\"\nports = 3\n\
+pub(crate) const STUDY: &str = "netloom = 1\nname = \"study\"\n[topology]\nkind = \"single-switch\"\nports = 3\n\
     [[traffic]]\nname = \"bulk\"\nload = 0.4\nmessage = \"256 B\"\n[measure]\nlength = \"10 us\"\nrepeat = 2\nepochs = 10\n\
     [study.axes]\n\"traffic.load\" = [0.2, 0.6]\n\"qos.arbiter.kind\" = [\"round-robin\", \"oldest-first\"]\n";

@@ -7,14 +7,14 @@ use crate::mutate::EDGES;
 use crate::random::Random;
 
 /// The format, as it describes itself.
-pub struct Format {
+pub(crate) struct Format {
     sections: Vec<SectionInfo>,
     concepts: Vec<Concept>,
 }
 
 impl Format {
     /// The format of this version.
-    pub fn new() -> Format {
+    pub(crate) fn new() -> Format {
         Format {
             sections: sections(),
             concepts: concepts(),
@@ -22,7 +22,7 @@ impl Format {
     }
 
     /// Every key with its default, every kind with its example: lines that mean something somewhere.
-    pub fn dictionary(&self) -> Vec<String> {
+    pub(crate) fn dictionary(&self) -> Vec<String> {
         let mut lines: Vec<String> = vec![];
         let mut key = |param: &Param| {
             let value = param.default.clone().filter(|text| !text.is_empty());
@@ -70,7 +70,7 @@ impl Format {
     }
 
     /// A whole experiment; most of them are sound in most parts.
-    pub fn experiment(&self, random: &mut Random) -> String {
+    pub(crate) fn experiment(&self, random: &mut Random) -> String {
         let mut text = "netloom = 1\n".to_owned();
         for section in &self.sections {
             let is_needed = matches!(section.path, "topology" | "traffic");

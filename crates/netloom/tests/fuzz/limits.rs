@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::random::Random;
 
 /// An input: files by their names.
-pub type Input = Vec<(String, Vec<u8>)>;
+pub(crate) type Input = Vec<(String, Vec<u8>)>;
 
 /// An input may take this long in a test build on a busy machine.
 const MOST_TIME: Duration = Duration::from_secs(30);
@@ -59,13 +59,13 @@ thread_local! {
 }
 
 /// Acts on an input; says where it panicked.
-pub fn caught(act: impl FnOnce()) -> Result<(), String> {
+pub(crate) fn caught(act: impl FnOnce()) -> Result<(), String> {
     panic::catch_unwind(AssertUnwindSafe(act))
         .map_err(|_| PANICKED.with(|panicked| panicked.borrow().clone()))
 }
 
 /// From now on a panic is remembered and not printed.
-pub fn silence() {
+pub(crate) fn silence() {
     panic::set_hook(Box::new(|info| {
         let message = info.to_string();
         PANICKED.with(|panicked| *panicked.borrow_mut() = message);
@@ -73,7 +73,7 @@ pub fn silence() {
 }
 
 /// Makes inputs and acts on them; fails with every input that broke something.
-pub fn fuzz(
+pub(crate) fn fuzz(
     target: &'static str,
     usual: u64,
     make: impl Fn(&mut Random) -> Input,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::random::Random;
 
 /// Values at the edges of types and of sense, as TOML.
-pub const EDGES: &[&str] = &[
+pub(crate) const EDGES: &[&str] = &[
     "0",
     "-1",
     "1",
@@ -83,7 +83,7 @@ pub const EDGES: &[&str] = &[
 ];
 
 /// A text with some changes; `dictionary` has words and lines that mean something.
-pub fn text(
+pub(crate) fn text(
     original: &str,
     others: &[String],
     dictionary: &[String],
@@ -163,7 +163,7 @@ fn with_token(line: &str, random: &mut Random) -> String {
 }
 
 /// Some bytes changed, taken out, put in or cut off.
-pub fn some_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
+pub(crate) fn some_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         if bytes.is_empty() {
             bytes.push(random.next() as u8);
@@ -196,7 +196,7 @@ pub fn some_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 /// A tree with one of its values changed.
-pub fn json(tree: &mut Value, random: &mut Random) {
+pub(crate) fn json(tree: &mut Value, random: &mut Random) {
     let n = count(tree);
     for _ in 0..=random.below(3) {
         let mut left = random.below(n);

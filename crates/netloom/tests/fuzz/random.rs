@@ -1,18 +1,18 @@
 //! A small generator of random numbers: equal seeds give equal inputs on every machine.
 
 /// SplitMix64.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// The numbers of one input.
-    pub fn new(seed: u64, input: u64) -> Random {
+    pub(crate) fn new(seed: u64, input: u64) -> Random {
         let mut random = Random(seed ^ input.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         random.next();
         random
     }
 
     /// Any 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,17 +21,17 @@ impl Random {
     }
 
     /// Less than `n`; zero if that is.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 
     /// Yes in one of `n` cases.
-    pub fn one_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
     /// One of these.
-    pub fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+    pub(crate) fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 }
