@@ -281,7 +281,7 @@ impl Drawn {
         let class = |&(share, bytes, deadline): &(u32, u32, Option<u32>)| {
             let share = f64::from(share) / f64::from(sum.max(100));
             let share = (share * 1e6).floor() / 1e6;
-            let deadline = deadline.map(|tenths| format!("\ndeadline = \"{}00 ns\"", tenths));
+            let deadline = deadline.map(|tenths| format!("\ndeadline = \"{tenths}00 ns\""));
             let deadline = deadline.unwrap_or_default();
             format!("share = {share}\npacket = \"{bytes} B\"{deadline}")
         };

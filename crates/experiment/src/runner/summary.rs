@@ -245,7 +245,7 @@ impl<'a> Summaries<'a> {
 
     /// How long a NIC needs to send a mean message, in ticks.
     fn sending(&self, row: &Row) -> f64 {
-        let n_nics = self.experiment.fabric.topology.n_nics() as f64;
+        let n_nics = f64::from(self.experiment.fabric.topology.n_nics());
         let flits = over(row.offered_flits as f64, row.offered_messages as f64);
         over(flits * n_nics, self.capacity)
     }

@@ -130,7 +130,13 @@ pub(super) fn open(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedF
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    Ok(spec::open(&request(&name, directory, &text, overrides)))
+    Ok(spec::open(&request(
+        Purpose::Look,
+        &name,
+        directory,
+        &text,
+        overrides,
+    )))
 }
 
 /// Loads a file and prints what was noted about it on stderr.

@@ -97,9 +97,10 @@ impl Format {
     }
 
     fn section(&self, section: &SectionInfo, random: &mut Random) -> String {
-        let path = section
-            .path
-            .replace('*', *random.of(&["host", "switch", "local", "up", "a"]));
+        let path = section.path.replace(
+            '*',
+            random.of::<&str>(&["host", "switch", "local", "up", "a"]),
+        );
         let mut text = match section.is_list {
             true => format!("[[{path}]]\n"),
             false => format!("[{path}]\n"),

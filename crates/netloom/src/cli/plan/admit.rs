@@ -190,7 +190,6 @@ fn network(
             management: Bytes(MANAGEMENT_DATAGRAM.0 + header.0),
             limit: plan.limit.unwrap_or(wiring.limit),
         },
-        ..Settings::default()
     };
     let made = Network::with_rates(wiring.topology, wiring.forwarding, wiring.rates, settings);
     made.map_err(|problem| notes.error("E0804", place_of("routing"), problem).code)
