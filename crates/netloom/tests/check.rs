@@ -171,33 +171,27 @@ fn words_parts_and_ends_are_explained() {
 #[test]
 fn a_plan_counts_the_headers_of_its_links() {
     let place = Place::new("check-headers");
-    let plan = "[plan]\nentries = 8\n[[plan.class]]\nshare = 0.6\n[[plan.class]]\nshare = 0.4\npacket = \"1 KiB\"\n";
-    let traffic = "[[traffic]]\nload = 0.5\nmessage = \"4 KiB\"\n[[traffic]]\nsl = 1\nload = 0.3\nmessage = \"1 KiB\"\n";
-    let wait = |link: &str| {
+    let planned = |link: &str, class: &str| {
+        let plan =
+            format!("[plan]\n[[plan.class]]\nshare = 0.5\n{class}[[plan.class]]\nshare = 0.5\n");
+        let traffic = "[[traffic]]\nload = 0.5\nmessage = \"1 KiB\"\n";
         place.file("plan.toml", &format!("{SMALL}{link}{plan}{traffic}"));
-        let plan = place
-            .run(&["plan", "plan.toml", "--format", "json"])
-            .with(0)
-            .json();
+        place.run(&["plan", "plan.toml", "--format", "json"])
+    };
+    let wait = |link: &str| {
+        let plan = planned(link, "").with(0).json();
         plan["classes"][1]["worst_wait_bytes"].as_u64().unwrap()
     };
     let (plain, long) = (wait(""), wait("[link]\nheader = \"512 B\"\n"));
     assert!(long >= plain + 512, "{plain} {long}");
     assert!(wait("[link]\nmtu = \"1 KiB\"\n") < plain);
+    let of_level = wait("[qos]\nsl-mtu = [\"1 KiB\", \"1 KiB\"]\n");
+    assert_eq!(of_level, wait("[link]\nmtu = \"1 KiB\"\n"));
     // The class says 1 KiB, and sends 512 bytes of header more.
-    place.file(
-        "plan.toml",
-        &format!("{SMALL}[link]\nheader = \"512 B\"\n{plan}{traffic}"),
-    );
+    planned("[link]\nheader = \"512 B\"\n", "packet = \"1 KiB\"\n").with(0);
     let told = place.run(&["check", "plan.toml"]).with(0).stderr;
-    assert!(
-        told.contains("W0906") && told.contains("sends packets of 1536 B"),
-        "{told}"
-    );
-    place.file(
-        "plan.toml",
-        &format!("{SMALL}[link]\nmtu = \"message\"\n{plan}{traffic}"),
-    );
-    let told = place.run(&["plan", "plan.toml"]).with(3).stderr;
+    assert!(told.contains("W0906"), "{told}");
+    assert!(told.contains("sends packets of 1536 B"), "{told}");
+    let told = planned("[link]\nmtu = \"message\"\n", "").with(3).stderr;
     assert!(told.contains("E0905"), "{told}");
 }

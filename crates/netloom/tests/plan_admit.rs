@@ -70,6 +70,8 @@ fn the_refused_are_told_with_the_port_that_had_no_room() {
       a:1   2.5 Gbps            1      1   0.0 %           15
       b:0   2.5 Gbps            1      1   0.0 %           15
 
+    SL2VL  SL0 on VL0 (connections), SL3 on VL3 (connections), SL8 on VL8 (best effort), SL9 on VL9 (challenged)
+
     tables of a:0, limit of high priority 255
       high  empty
       low   VL8 255 x12, VL8 204, VL9 1, VL3 255 x46, VL3 24
@@ -180,8 +182,8 @@ fn deadlines_are_kept_or_refused_with_bound_and_budget() {
 
     refused
       line  from  to  bandwidth  sl  deadline  port  needed  free   why
-      2     n0    n2  100 Mbps   3   41 us     n0    653     13056  VL7 would wait up to 13.9 us; the part of the deadline is 13.7 us
-      4     n1    n3  1 Mbps     1   1 s       a:0   7       12403  VL7 would wait up to 28.3 us; the part of the deadline of a connection accepted before is 14 us
+      2     n0    n2  100 Mbps   7   41 us     n0    653     13056  VL7 would wait up to 13.9 us; the part of the deadline is 13.7 us
+      4     n1    n3  1 Mbps     5   1 s       a:0   7       12403  VL7 would wait up to 28.3 us; the part of the deadline of a connection accepted before is 14 us
 
     5 of 10 ports in use:
       port      link  connections  slots   share  low entries  high entries  longest wait
@@ -196,6 +198,8 @@ fn deadlines_are_kept_or_refused_with_bound_and_budget() {
     class: the head is present and keeps the credits for its whole packet; all other classes may always
     send; at most one management packet meanwhile; no bound along a path, for the tables guarantee no
     credits downstream. Sending, cables and the insides of switches come on top.
+
+    SL2VL  SL3 on VL3 (connections), SL5 on VL5 (with deadlines), SL7 on VL7 (with deadlines), SL8 on VL8 (best effort), SL9 on VL9 (challenged)
 
     tables of a:0, limit of high priority 255
       high  VL7 255 x2, VL7 143

@@ -46,9 +46,9 @@ pub(crate) fn routing(
     let is_grid = matches!(topology.structure(), Structure::Grid(_));
     let has_rule = kind == "dimension-order";
     let path = match desk.places.written("routing.deadlock") {
-        Some(_) => "routing.deadlock",
-        None if desk.places.written("routing.kind").is_some() => "routing.kind",
-        None => "routing",
+        Some(_) if has_rule => "routing.deadlock",
+        _ if desk.places.written("routing.kind").is_some() => "routing.kind",
+        _ => "routing",
     };
     let mut channels: Vec<String> = cycle
         .iter()
