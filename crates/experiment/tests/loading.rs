@@ -220,7 +220,7 @@ fn cross_checks_have_their_codes() {
         ),
         (
             "[qos]\narbiter = { kind = \"ib-two-table\", low = [[0, 16]] }",
-            &["W0411"],
+            &["W0415", "W0411"],
         ),
         (
             "[[qos.sl2vl-exception]]\nswitch = 48\ninput = 0\noutput = 1\nrow = [0]",

@@ -490,7 +490,7 @@ fn a_centre_that_mixes_dimensions_can_deadlock() {
     8 | kind = "hierarchical"
       |        -------------- inputs of an MPort share its central queues
       |
-      = help: choose `ports-per-mport` so that an MPort does not join inputs of different directions, or switch.kind = "cioq"; on a torus use deadlock = "bubble"; --force runs it all the same
+      = help: choose `ports-per-mport` so that an MPort does not join inputs of different directions, or switch.kind = "cioq"; on a torus use dimension-order with deadlock = "bubble"; --force runs it all the same
 
     1 error
     "#);

@@ -92,8 +92,8 @@ kind = \"tiled\"
 rows = 2
 columns = 2
 [qos]
-arbiter = \"round-robin\"
-nic-arbiter = \"round-robin\"
+arbiter = \"oldest-first\"
+nic-arbiter = \"oldest-first\"
 [nic]
 queues = \"per-destination\"
 [connections]

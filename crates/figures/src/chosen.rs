@@ -178,10 +178,10 @@ impl Drawing<'_, '_> {
 
     fn figure(&self, lines: &[usize], choice: &Choice) -> Figure {
         let table = self.study.table;
-        let unit = table.column(self.y).map_or("", |c| c.unit.as_str());
-        let quantity = match unit {
-            "ns" => Quantity::Time,
-            _ if self.y.ends_with("_load") => Quantity::Load,
+        // A column is named after its unit.
+        let quantity = match self.y.rsplit('_').next() {
+            Some("ns") => Quantity::Time,
+            Some("load") => Quantity::Load,
             _ => Quantity::Index,
         };
         let places = Places::of(table, self.x);

@@ -435,12 +435,13 @@ fn numbered(list: &mut Vec<String>, text: String) -> usize {
 /// An axis on which all these places along a quantity are seen.
 pub(crate) fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64], unit: &str) -> Axis {
     let value = |name: &str| Numbers::of(table, name).and_then(|column| column.get(first));
-    // The load of one class is not that of the fabric.
+    // The load of one class is not that of the fabric, and what was measured has its own name.
+    let is_key = name.contains('.');
     let is_whole = value(name)
         .zip(value("offered_load"))
         .is_some_and(|(set, seen)| (seen - set).abs() <= 0.1 * set);
     let is_load = name.ends_with("load");
-    let label = if is_load && is_whole {
+    let label = if is_key && is_load && is_whole {
         "Offered load"
     } else {
         name

@@ -442,7 +442,11 @@ fn a_figure_of_ones_own_choice() {
     assert_eq!(names(lines(&figure, 0)), study.classes);
     // What was measured against what was measured.
     let figure = choice("delivered_load", "mean", "qos.arbiter.kind", "").unwrap();
-    assert!(figure.x.title().starts_with("delivered_load"));
+    assert!(
+        figure.x.title().starts_with("delivered_load"),
+        "{}",
+        figure.x.title()
+    );
     // Names side by side.
     let figure = choice("qos.arbiter.kind", "delivered", "traffic.load", "").unwrap();
     assert_eq!(figure.x.categories(), study.arbiters);

@@ -104,7 +104,7 @@ fn a_study_runs_and_says_what_came_out() {
     // Four points, each with the total, two classes, two levels and two rows.
     assert_eq!(points.lines().count(), 1 + 4 * 7);
     assert!(
-        points.contains("\n3,oldest-first,0.4,total,,,2,0,2,"),
+        points.contains("\n3,oldest-first,0.4,total,,,2,ok,0,0,"),
         "{points}"
     );
     let results = place.read("small.out/results.csv");
@@ -196,7 +196,7 @@ fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
     let place = Place::new("study-killed");
     place.file("small.toml", &slower(SMALL));
     let began = Instant::now();
-    place.run(&["run", "small.toml", "-o", "whole"]).with(0);
+    place.run(&["run", "small.toml", "-o", "whole"]).done();
     let whole = began.elapsed();
     // Kills are spread so that a study takes about fifty of them.
     let most = (whole.as_millis() as u64 / 12).max(20);
@@ -222,7 +222,7 @@ fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
         if kills == 50 || is_done {
             place
                 .run(&["run", "small.toml", "-o", &name, "--progress", "none"])
-                .with(0);
+                .done();
             assert_same(&place.0.join("whole"), &place.0.join(&name));
             let left = std::fs::read_dir(place.0.join(&name).join("runs")).unwrap();
             assert_eq!(left.count(), 24, "no temporary file stays");
@@ -238,7 +238,7 @@ fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
 fn processes_on_one_folder_share_the_work() {
     let place = Place::new("study-together");
     place.file("small.toml", &slower(SMALL));
-    place.run(&["run", "small.toml", "-o", "alone"]).with(0);
+    place.run(&["run", "small.toml", "-o", "alone"]).done();
     let start = || {
         place
             .command(&[
@@ -258,7 +258,7 @@ fn processes_on_one_folder_share_the_work() {
     };
     let together: Vec<_> = (0..3).map(|_| start()).collect();
     for child in together {
-        Ended::new(child.wait_with_output().unwrap()).with(0);
+        Ended::new(child.wait_with_output().unwrap()).done();
     }
     assert_same(&place.0.join("alone"), &place.0.join("shared"));
     let begun = begun(&place.0.join("shared"));
@@ -270,7 +270,7 @@ fn processes_on_one_folder_share_the_work() {
 fn a_damaged_run_is_run_again() {
     let place = Place::new("study-damaged");
     place.file("small.toml", SMALL);
-    place.run(&["run", "small.toml", "-o", "whole"]).with(0);
+    place.run(&["run", "small.toml", "-o", "whole"]).done();
     place.run(&["run", "small.toml", "-o", "damaged"]).with(0);
     let runs = std::fs::read_dir(place.0.join("damaged/runs")).unwrap();
     let file = runs.map(|run| run.unwrap().path()).min().unwrap();
@@ -302,13 +302,13 @@ fn a_search_for_saturation_finds_the_edge_and_is_the_same_in_shards() {
         .replace("100 us", "400 us");
     let place = Place::new("study-search");
     place.file("search.toml", &text);
-    place.run(&["run", "search.toml", "-o", "one"]).with(0);
+    place.run(&["run", "search.toml", "-o", "one"]).done();
     for shard in ["1/2", "2/2"] {
         place
             .run(&["run", "search.toml", "-o", "two", "--shard", shard])
-            .with(0);
+            .done();
     }
-    place.run(&["merge", "two"]).with(0);
+    place.run(&["merge", "two"]).done();
     assert_same(&place.0.join("one"), &place.0.join("two"));
     let points = place.read("one/points.csv");
     let column = |line: &str, at: usize| line.split(',').nth(at).unwrap().to_owned();

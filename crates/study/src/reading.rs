@@ -106,7 +106,7 @@ pub(crate) fn read(document: &Document, study: &Value, notes: &mut Notes) -> Opt
     let rules = rules?;
     let walked = walked(&mut drafts, &rules, rule_places[0], notes);
     let seeds = seeds(document, &rules, rule_places, notes);
-    if let (Some(n), Some(seeds)) = (n_points, &seeds)
+    if let (Some(n @ ..=MOST_POINTS), Some(seeds)) = (n_points, &seeds)
         && n.saturating_mul(u64::from(seeds.most)) > MOST_RUNS
     {
         notes

@@ -385,7 +385,6 @@ fn values_that_are_none() {
             "E1002 a step of -0.1 does not lead from 0.1 to 0.5 | write a step above zero, or exchange `from` and `to`",
             "E1002 a step of 0.1 does not lead from 0.5 to 0.1 | write a step below zero, or exchange `from` and `to`",
             "E1002 a step of 0 does not lead from 1 to 5 | write the way from one value to the next",
-            "E0105 `to` is missing | add to = … (number)",
             "E0106 unknown key `too` | did you mean `to`?",
             "E1002 an axis of 1000000 values | write a larger step: an axis has at most 100000 values",
             "E1002 `from` of 0.00000000000000000001 is too large or too exact | write at most 15 digits before and behind the point",

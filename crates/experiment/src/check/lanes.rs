@@ -75,7 +75,9 @@ pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
         .get("qos")
         .and_then(|qos| qos.get("arbiter"));
     let name = arbiter.and_then(Value::kind_name);
+    // An arbiter that is unknown is told by itself.
     if lanes.used.count_ones() == 1
+        && !desk.notes.has_errors()
         && let (Some(arbiter), Some(name)) = (arbiter, name.filter(|name| !is_plain(name)))
     {
         let place = arbiter.get("kind").map_or(arbiter.place, |kind| kind.place);

@@ -151,21 +151,26 @@ pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
 pub(crate) fn meaningless(waits: bool, desk: &mut Desk<'_>) -> bool {
     let turns = "channels and flows take turns there: leave it out";
     let unmeasured = "waits at outputs are not measured there: leave it out";
+    // With what a resolved file has there when nobody wrote anything.
     let keys = [
-        ("qos.arbiter", turns),
-        ("qos.nic-arbiter", turns),
-        ("nic.queues", turns),
+        ("qos.arbiter", Some("round-robin"), turns),
+        ("qos.nic-arbiter", Some("round-robin"), turns),
+        ("nic.queues", Some("per-sl"), turns),
         (
             "connections",
+            None,
             "no table gives connections their bandwidth there: leave them out, or write kind = \"cioq\" in [switch]",
         ),
-        ("measure.waits", unmeasured),
+        ("measure.waits", None, unmeasured),
     ];
     let mut is_good = true;
-    for (key, help) in keys {
+    for (key, default, help) in keys {
         let Some(place) = desk.places.written(key) else {
             continue;
         };
+        if default.is_some() && desk.places.kind(key) == default {
+            continue;
+        }
         if key == "measure.waits" && !waits {
             continue;
         }

@@ -111,7 +111,20 @@ impl Places<'_> {
         self.find(path).ok()
     }
 
+    /// The kind that the file names there, as a text or as `kind` of a table.
+    pub(crate) fn kind(&self, path: &str) -> Option<&str> {
+        let value = self.value(path).ok()?;
+        match &value.get("kind").unwrap_or(value).shape {
+            ValueShape::Text(name) => Some(name),
+            _ => None,
+        }
+    }
+
     fn find(&self, path: &str) -> Result<Place, Place> {
+        self.value(path).map(|value| value.place)
+    }
+
+    fn value(&self, path: &str) -> Result<&Value, Place> {
         let mut value = self.root;
         for key in path.split('.') {
             let next = match &value.shape {
@@ -120,6 +133,6 @@ impl Places<'_> {
             };
             value = next.ok_or(value.place)?;
         }
-        Ok(value.place)
+        Ok(value)
     }
 }

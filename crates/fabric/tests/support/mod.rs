@@ -235,7 +235,7 @@ impl Case {
                     groups: &netloom_traffic::NO_GROUPS,
                     seed: self.seed,
                     class: class_number,
-                    cycles: &|_: Time| 0,
+                    cycles: &|_: Time| 1 << 40,
                     directory: Path::new("."),
                 };
                 let source = class

@@ -136,7 +136,14 @@ impl Columns {
             words.max().unwrap_or(0).max(NARROWEST)
         };
         let mut widths: Vec<usize> = (0..n).map(|column| longest(column, width_of)).collect();
-        let least: Vec<usize> = (0..n).map(|column| longest(column, word)).collect();
+        // A number stays with its unit.
+        let may_break = |column: usize| self.is_text || self.left.contains(&column);
+        let least: Vec<usize> = (0..n)
+            .map(|column| match may_break(column) {
+                true => longest(column, word),
+                false => widths[column],
+            })
+            .collect();
         while widths.iter().map(|width| width + GAP).sum::<usize>() > most.unwrap_or(usize::MAX) {
             let can = (0..n).filter(|&column| widths[column] > least[column]);
             let Some(widest) = can.max_by_key(|&column| widths[column]) else {

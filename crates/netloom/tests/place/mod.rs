@@ -77,6 +77,15 @@ impl Ended {
         self
     }
 
+    /// Checks that it did its work, whether its numbers are as exact as asked (0) or not (5).
+    #[track_caller]
+    pub(crate) fn done(self) -> Ended {
+        match self.code {
+            Some(5) => self,
+            _ => self.with(0),
+        }
+    }
+
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}:\n{}", self.stdout))

@@ -414,7 +414,7 @@ impl Case {
                     n_nics: topology.n_nics(),
                     seed: self.seed,
                     class: class as u8,
-                    cycles: &|_: Time| 0,
+                    cycles: &|_: Time| 1 << 40,
                     directory: Path::new("."),
                     groups: &netloom_traffic::NO_GROUPS,
                 };

@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_bucket_of_a_histogram_breaks_no_limit() {
-        let bucket = [(1000.0, 1013.0), (2000.0, 2026.0)];
+        let bucket = [(1000.0, 1013.0); 3];
         assert!(!is_broken("latency_p99_ns > +1%", &bucket));
         assert!(is_broken("latency_mean_ns > +1%", &bucket));
     }
@@ -206,7 +206,7 @@ mod tests {
             ("latency_p99_ns >= 5", "\"= 5\" is no limit"),
             ("latency_p99_ns > inf", "\"inf\" is no limit"),
             ("latency_p9_ns > 5", "did you mean \"latency_p90_ns\"?"),
-            ("speed > 5", "there are offered_load, "),
+            ("speed > 5", "finds names by their parts"),
         ] {
             let error = Limit::parse(text).unwrap_err();
             assert!(error.contains(part) && error.contains(text), "{error}");

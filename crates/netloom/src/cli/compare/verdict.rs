@@ -236,7 +236,7 @@ mod tests {
     fn one_bucket_of_a_histogram_is_no_difference() {
         // Three seeds whose percentile moved by the same bucket: without an interval, it would be certain.
         let p99 = Metric::named("latency_p99_ns").unwrap();
-        let moved = |by: f64| [1000.0, 2000.0, 3000.0].map(|a| (a, a * by));
+        let moved = |by: f64| [1000.0; 3].map(|a| (a, a * by));
         let one = Difference::over(p99, &moved(1.013)).unwrap();
         assert_eq!((one.side(), one.by_chance()), (0, Some(1.0)));
         assert_eq!(
