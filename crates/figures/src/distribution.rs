@@ -58,7 +58,9 @@ fn buckets(details: &Details<'_, '_>) -> Option<BTreeMap<(u64, usize), Buckets>>
             continue;
         };
         let buckets = found.entry((number, group)).or_default();
-        buckets.entry(to.max(0.0).to_bits()).or_insert((from, 0)).1 += count as u64;
+        let own = &mut buckets.entry(to.max(0.0).to_bits()).or_insert((from, 0)).1;
+        // No sum over the lines of a table, of which at most 2^26 are read, goes beyond 64 bits.
+        *own = own.saturating_add(count as u64).min(u64::MAX >> 27);
     }
     Some(found)
 }

@@ -157,7 +157,9 @@ fn log_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
 }
 
 fn decades(low: f64, high: f64) -> Vec<i32> {
-    ((low.log10() - 1e-9).floor() as i32..=(high.log10() + 1e-9).floor() as i32).collect()
+    // All that numbers of 64 bits have; zero and infinity have none.
+    let exponent = |value: f64| value.clamp(-330.0, 330.0).floor() as i32;
+    (exponent(low.log10() - 1e-9)..=exponent(high.log10() + 1e-9)).collect()
 }
 
 /// Exact for the decades that axes have: a product of 0.1 would not be.
