@@ -15,7 +15,7 @@ mod run_file;
 mod writing;
 
 pub use folder::{ReadError, read};
-pub use parquet::{TableWriter, from_parquet, to_parquet};
+pub use parquet::{TableWriter, from_parquet, is_guarded, to_parquet};
 pub use points::points;
 pub use run_file::{Invalid, RunFile, RunSummary};
 pub use writing::{

@@ -7,6 +7,7 @@
 //! | number | DOUBLE | DOUBLE | Float64 | float64 |
 //! | flag | BOOLEAN | BOOLEAN | Boolean | bool |
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -196,6 +197,15 @@ fn present<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<U>, Ve
     (there.collect(), levels.collect())
 }
 
+thread_local! {
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would be a damaged file's, and told as such: a hook has nothing to say of it.
+pub fn is_guarded() -> bool {
+    IS_GUARDED.get()
+}
+
 /// Reads a table that [`to_parquet`] wrote.
 ///
 /// # Errors
@@ -203,7 +213,9 @@ fn present<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<U>, Ve
 pub fn from_parquet(bytes: Vec<u8>) -> Result<Frame, String> {
     // The library asserts what a damaged page does not keep; a folder may be anybody's, so that is one more mistake
     // of the file. Nothing is shared with what was interrupted.
+    IS_GUARDED.set(true);
     let read = std::panic::catch_unwind(|| try_from_parquet(bytes));
+    IS_GUARDED.set(false);
     match read {
         Ok(frame) => frame.map_err(|error| error.to_string()),
         Err(_) => Err("a page of it is damaged".to_owned()),

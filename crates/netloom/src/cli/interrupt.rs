@@ -35,6 +35,9 @@ pub(super) fn fabric_runs() {
 pub(super) fn report_broken_laws() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        if netloom_store::is_guarded() {
+            return;
+        }
         print(panic);
         let exit = if FABRIC_RUNS.load(Ordering::SeqCst) {
             Exit::Fault
