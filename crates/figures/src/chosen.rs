@@ -6,7 +6,7 @@ use crate::axis::{Quantity, fitted};
 use crate::columns::{Numbers, text};
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Scale};
 use crate::places::Places;
-use crate::study::{Study, category_axis, lines_of_scope, mark, word_of, x_axis};
+use crate::study::{Study, category_axis, lines_of_scope, mark, numbered, word_of, x_axis};
 use crate::style::Style;
 
 /// What is to be drawn.
@@ -313,15 +313,6 @@ impl Drawing<'_, '_> {
         }
         Figure { caption, ..figure }
     }
-}
-
-fn numbered(list: &mut Vec<String>, text: String) -> usize {
-    list.iter()
-        .position(|known| *known == text)
-        .unwrap_or_else(|| {
-            list.push(text);
-            list.len() - 1
-        })
 }
 
 /// A column in words: `99 % latency`, `Delivered load`.

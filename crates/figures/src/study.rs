@@ -423,7 +423,7 @@ fn joined(table: &Frame, line: usize, axes: &[&str]) -> String {
 }
 
 /// The number of a text in a list to which it is added if it is new.
-fn numbered(list: &mut Vec<String>, text: String) -> usize {
+pub(crate) fn numbered(list: &mut Vec<String>, text: String) -> usize {
     list.iter()
         .position(|known| *known == text)
         .unwrap_or_else(|| {

@@ -297,21 +297,24 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_is_simulated() {
             told.contains("cannot write") || told.contains("holds"),
             "{told}"
         );
-        {
-            let study = [
-                &["run", "s.toml", "--set", "measure.length=\"100s\""],
-                arguments,
-            ]
-            .concat();
-            let told = place.run(&study).with(1).stderr;
-            assert!(
-                told.contains("cannot write") || told.contains("holds"),
-                "{told}"
-            );
-            let paper = [&["reproduce", "000", "--size", "paper"], arguments].concat();
-            place.run(&paper).with(1);
-        }
+        let study = [
+            &["run", "s.toml", "--set", "measure.length=\"100s\""],
+            arguments,
+        ]
+        .concat();
+        let told = place.run(&study).with(1).stderr;
+        assert!(
+            told.contains("cannot write") || told.contains("holds"),
+            "{told}"
+        );
+        let paper = [&["reproduce", "000", "--size", "paper"], arguments].concat();
+        place.run(&paper).with(1);
     }
+    // A name of the experiment that no folder could have is a mistake of the file.
+    let named = format!("name=\"{long}\"");
+    let run = ["run", "small.toml", "--until", "100s", "--set", &named];
+    let told = place.run(&run).with(3).stderr;
+    assert!(told.contains("E0108"), "{told}");
     assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(names(&place.0), ["plain", "s.toml", "small.toml"]);
     // A name as long as the system takes is fine, though hidden ones are longer.
