@@ -279,9 +279,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "E0345",
-        "endpoints that acknowledge, or are slowed down, without tiled switches",
-        "Acknowledgements and congestion control are part of the model of tiled switches (switch.kind = \"tiled\"). NICs of other \
-         switches send what their queues and credits let them.",
+        "two kinds of queues per destination at one NIC",
+        "A congestion control holds back the flow to one destination and lets the others go on, so its NICs have a send queue for \
+         each destination, which take turns. Admittance and injection queues (nic.queues = \"per-destination\") would be a second \
+         set of the same.",
     ),
     (
         "E0401",
@@ -419,13 +420,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "E0504",
-        "the routing looks at queues that the switches do not show",
-        "ugal and par send a packet by way of another group where the minimal way looks longer: they compare the flits \
-         that wait at two outputs when the header of the packet is routed. A tiled switch routes headers one after \
-         the other on its clock edges, each seeing what those before it chose. The other switches take in all headers \
-         of an instant at once, so that results do not depend on how a fabric is split, and have no queues to show at \
-         that moment. --force goes on as if nothing ever waited, so that `netloom route` can show the ways of a file: \
-         they are the minimal ones.",
+        "the routing decides later than the flow control must know",
+        "With link.flow-control = \"queue-credits\" a sender holds credits for one queue of the next switch, so it must know \
+         which queue a packet will join there. With queues by output (voq-switch, obqa) that is the output that the \
+         next switch will choose; a routing that looks at queues chooses it when the packet has arrived. Queues \
+         by destination (voq-net, dbbm) are known before.",
     ),
     (
         "E0601",
@@ -501,12 +500,6 @@ pub const CODES: &[(&str, &str, &str)] = &[
          left, \"next 100\" takes the first that are left, \"rest\" all of them, and a set like \"0-63\" exactly these. Sets \
          come first, then the others in the order written, \"rest\" last. Which NICs are drawn depends on the seed, so \
          a class that names a drawn group names no NICs by number: with another seed they might be in that group.",
-    ),
-    (
-        "E0613",
-        "the NICs cannot run a program",
-        "The messages of a program of ranks (a skeleton of an MPI program) wait for each other: a rank goes on when a \
-         message has arrived. The endpoints of tiled switches keep account of that, those of other switches do not.",
     ),
     (
         "E0614",

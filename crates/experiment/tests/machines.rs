@@ -56,7 +56,7 @@ fn the_usual_machine_is_cioq_with_credits() {
     let plan = plan("");
     assert_eq!(plan.switch.architecture, Architecture::Cioq);
     assert_eq!(plan.flow_control, FlowControl::Credits);
-    assert_eq!(plan.nic_queues, NicQueues::PerChannel);
+    assert_eq!(plan.endpoints.queues, NicQueues::PerChannel);
     assert_eq!(plan.switch.queues, QueueScheme::PerVl);
     assert_eq!(plan.switch.queue_flits[..], [256]);
 }

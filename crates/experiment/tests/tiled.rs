@@ -65,8 +65,9 @@ fn rows_and_columns_are_all_that_a_tiled_switch_needs() {
     let plan = tiled(&loaded);
     assert_eq!((plan.inputs, plan.outputs), (4, 2), "P = R I = C O");
     assert_eq!(plan.stash, None);
-    assert_eq!(plan.endpoints.acknowledgement, Some(1));
-    assert!(plan.ports.iter().all(|port| port.marks_above.is_none()));
+    let fabric = &loaded.experiment.as_ref().expect("it loads").fabric;
+    assert_eq!(fabric.endpoints.acknowledgement, Some(1));
+    assert!(fabric.marks_above.iter().all(Option::is_none));
 }
 
 #[test]

@@ -25,44 +25,35 @@
 //! What this model leaves out: those four, and so every loss (a lossless fabric never drops). Management traffic
 //! (VL15) has its own lane and priority and no special packets.
 
-mod build;
 mod channels;
-mod connections;
-mod event;
+mod endpoint;
 mod fabric;
-mod flow;
-mod mask;
-mod nic;
-mod pause;
+mod link;
+mod parcel;
 mod plan;
-mod port;
 mod queue_scheme;
-mod ramp;
 mod recorder;
-mod room;
-mod shape;
+mod rows;
+mod shared;
 mod simulation;
-mod stall;
+mod slab;
 mod switch;
-mod tiles;
 mod trace;
-mod wire;
 
-pub use build::rows;
 pub use channels::Channels;
-pub use connections::{ConnectionPlan, DelayFrom};
+pub use endpoint::connections::{ConnectionPlan, DelayFrom};
+pub use endpoint::control::{
+    CONGESTION_CONTROLS, CongestionControl, Control, Cuts, Echo, EcnWindow, FlowState, Link,
+    MarkBase, Marking, Uncontrolled, Window,
+};
+pub use link::ramp::Pace;
+pub use link::room::Sizes;
+pub use plan::tiles::{Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled};
 pub use plan::{
-    Allocation, Architecture, ClassPlan, FabricPlan, FlowControl, Hierarchy, LinkTiming, NicQueues,
-    Pipeline, QueueScheme, SwitchPlan, Thresholds,
+    Allocation, Architecture, ClassPlan, EndpointPlan, FabricPlan, FlowControl, Hierarchy,
+    LinkTiming, NicQueues, Pipeline, QueueScheme, SwitchPlan, Thresholds,
 };
-pub use port::PortUse;
 pub use queue_scheme::QueueMap;
-pub use ramp::Pace;
-pub use recorder::{Counters, Protocol, Row};
-pub use room::Sizes;
-pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, build};
-pub use stall::Waiting;
-pub use tiles::{
-    Cuts, Endpoints, Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled, Window,
-};
+pub use recorder::{Counters, PortUse, Protocol, Row};
+pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, Waiting, build, rows};
 pub use trace::{Followed, MOST_FOLLOWED, Stage, Step, Watch};

@@ -183,3 +183,20 @@ impl Protocol {
         self.copy_time.merge(&other.copy_time);
     }
 }
+
+/// What a port has done since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortUse {
+    /// Flits sent over its link.
+    pub flits: u64,
+    /// Packets sent over its link.
+    pub packets: u64,
+    /// Packets sent when more than one lane could have been.
+    pub choices: u64,
+    /// Flits times ticks spent in its input buffer.
+    pub input_residence: u64,
+    /// Flits times ticks spent in its output buffer.
+    pub output_residence: u64,
+    /// The most flits (or slots) of its output buffer ever in use, reservations included.
+    pub output_peak: u32,
+}

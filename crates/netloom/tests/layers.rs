@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "fabric",
         &[
             "units",
+            "catalog",
             "random",
             "engine",
             "packet",
@@ -31,12 +32,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "routing",
             "arbitration",
             "metrics",
-        ],
-    ),
-    (
-        "tiled",
-        &[
-            "units", "random", "engine", "packet", "topology", "routing", "fabric", "metrics",
         ],
     ),
     (
@@ -63,7 +58,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "traffic",
             "metrics",
             "fabric",
-            "tiled",
             "results",
         ],
     ),
@@ -106,7 +100,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "traffic",
             "metrics",
             "fabric",
-            "tiled",
             "results",
             "figures",
             "report",

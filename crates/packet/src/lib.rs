@@ -12,13 +12,9 @@
 //! The identity of a packet is (source NIC, sequence): the same for any split of the fabric.
 
 mod packet;
-mod rows;
 mod segmentation;
-mod slab;
 mod source;
 
 pub use packet::{Label, N_SCS, Packet};
-pub use rows::Rows;
 pub use segmentation::{Cut, MOST_FLITS, Segmentation, SlSegmentation};
-pub use slab::Slab;
 pub use source::{Arrival, Cursor, Op, Program, Source};

@@ -46,14 +46,15 @@ pub struct Packet {
 /// A packet and what a switch decides about it share a cache line.
 const _: () = assert!(size_of::<Packet>() == 56);
 
-/// The service channel (5 bits) and the end of the message (1 bit) in one byte. A switch may write another
-/// channel when it routes; the service level stays.
+/// The service channel (5 bits), what the routing remembers (2 bits) and the end of the message (1 bit) in one byte.
+/// A switch may write another channel when it routes; the service level stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Label(u8);
 
 impl Label {
     const LAST: u8 = 1 << 7;
     const CHANNEL: u8 = N_SCS as u8 - 1;
+    const WORD: u8 = 3 << 5;
 
     /// A channel below 32, and whether the packet ends its message.
     #[inline]
@@ -68,6 +69,19 @@ impl Label {
         Sc(self.0 & Self::CHANNEL)
     }
 
+    /// What the routing of the fabric remembers of the packet: two bits whose meaning is its own.
+    #[inline]
+    pub fn word(self) -> u8 {
+        (self.0 & Self::WORD) >> 5
+    }
+
+    /// Changes it.
+    #[inline]
+    pub fn set_word(&mut self, word: u8) {
+        debug_assert!(word < 4, "{word} in a field of 2 bits");
+        self.0 = self.0 & !Self::WORD | word << 5 & Self::WORD;
+    }
+
     /// Whether it is the last packet of its message.
     #[inline]
     pub fn is_last(self) -> bool {
@@ -80,11 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_holds_channel_and_end() {
+    fn a_label_holds_channel_word_and_end() {
         for sc in (0..N_SCS as u8).map(Sc) {
             for is_last in [false, true] {
-                let label = Label::new(sc, is_last);
-                assert_eq!((label.sc(), label.is_last()), (sc, is_last));
+                let mut label = Label::new(sc, is_last);
+                for word in [0, 2, 3, 1] {
+                    label.set_word(word);
+                    let is = (label.sc(), label.word(), label.is_last());
+                    assert_eq!(is, (sc, word, is_last));
+                }
             }
         }
     }

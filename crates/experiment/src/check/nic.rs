@@ -1,6 +1,6 @@
 //! NICs: which queues go with which routing.
 
-use netloom_fabric::NicQueues;
+use netloom_fabric::{Link, NicQueues};
 use netloom_routing::Forwarding;
 
 use crate::spec::Desk;
@@ -29,35 +29,43 @@ pub(crate) fn per_destination(
     false
 }
 
-/// Whether a NIC does nothing that only those of tiled switches can.
-pub(crate) fn plain(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
-    let asks = [
-        (
-            "nic.acknowledge",
-            nic.acknowledge == Some(true),
-            "acknowledgements",
-        ),
-        (
-            "nic.congestion-control",
-            nic.congestion.is_some(),
-            "congestion control",
-        ),
-    ];
+/// Whether a congestion control fits the packets of the fabric.
+pub(crate) fn control(nic: &NicSpec, link: Link, desk: &mut Desk<'_>) -> bool {
+    let control = nic.congestion.as_ref();
+    let Some(fault) = control.and_then(|control| control.fault(link)) else {
+        return true;
+    };
+    let place = desk.places.of("nic.congestion-control");
+    desk.notes.error("E0344", place, fault);
+    false
+}
+
+/// Whether what endpoints do goes together.
+pub(crate) fn protocol(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
     let mut is_good = true;
-    for (path, is_asked, what) in asks {
-        if is_asked {
-            let place = desk.places.of(path);
-            let note = desk.notes.error(
+    if nic.congestion.is_some() && nic.acknowledge == Some(false) {
+        let place = desk.places.of("nic.acknowledge");
+        desk.notes
+            .error(
+                "E0343",
+                place,
+                "marks come back by acknowledgements, and none is sent",
+            )
+            .help("write acknowledge = true, or congestion-control = \"none\"");
+        is_good = false;
+    }
+    if nic.congestion.is_some() && nic.queues == NicQueues::PerDestination {
+        let place = desk.places.of("nic.queues");
+        let control = desk.places.of("nic.congestion-control");
+        desk.notes
+            .error(
                 "E0345",
                 place,
-                format!("{what} can be had with tiled switches only"),
-            );
-            if let Some(kind) = desk.places.written("switch.kind") {
-                note.also(kind, "the switches");
-            }
-            note.help("write switch.kind = \"tiled\", or leave this out");
-            is_good = false;
-        }
+                "a NIC with congestion control has a send queue for each destination already",
+            )
+            .also(control, "the congestion control")
+            .help("leave nic.queues out, or write congestion-control = \"none\"");
+        is_good = false;
     }
     is_good
 }

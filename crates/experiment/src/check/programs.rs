@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use netloom_fabric::Architecture;
 use netloom_packet::{Op, Program, Source};
 use netloom_units::NicId;
 
@@ -91,34 +90,4 @@ pub(crate) fn facts(
         );
     }
     in_all
-}
-
-/// Whether the NICs of the fabric can run programs.
-pub(crate) fn can_run(
-    classes: &[ClassSpec],
-    sources: &[Arc<dyn Source>],
-    architecture: &Architecture,
-    desk: &mut Desk<'_>,
-) -> bool {
-    if matches!(architecture, Architecture::Tiled(_)) {
-        return true;
-    }
-    let mut is_good = true;
-    for (spec, _) in programs(classes, sources) {
-        let place = place_of(spec, desk);
-        let message = format!(
-            "class `{}` is a program of ranks, which the NICs of this fabric cannot run",
-            spec.class.name
-        );
-        let note = desk.notes.error("E0613", place, message);
-        if let Some(switch) = desk.places.written("switch.kind") {
-            note.also(switch, "its switches");
-        }
-        note.help(
-            "programs run on the endpoints of tiled switches; with other switches take a law, a list of \
-             messages or `san`",
-        );
-        is_good = false;
-    }
-    is_good
 }

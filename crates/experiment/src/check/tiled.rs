@@ -4,7 +4,6 @@ use netloom_fabric::{PortBuffers, StashUse};
 use netloom_topology::Peer;
 
 use super::buffers::words;
-use crate::spec::congestion::EcnSpec;
 use crate::spec::machine::Around;
 use crate::spec::nic::NicSpec;
 use crate::spec::switch::{StashKind, TiledSpec};
@@ -222,29 +221,6 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
         }
     }
     is_good
-}
-
-/// Whether a window lets a packet through.
-pub(crate) fn window(ecn: Option<&EcnSpec>, largest: u32, desk: &mut Desk<'_>) -> bool {
-    let Some(ecn) = ecn else {
-        return true;
-    };
-    let least = ecn.least.unwrap_or(largest);
-    if least >= largest && ecn.most >= least {
-        return true;
-    }
-    let place = desk.places.of("nic.congestion-control");
-    desk.notes
-        .error(
-            "E0344",
-            place,
-            "a window that may be too small for a packet",
-        )
-        .label(format!("{least} to {} flits", ecn.most))
-        .help(format!(
-            "the largest packet has {largest} flits: give `least` and `window` at least that"
-        ));
-    false
 }
 
 /// Whether a port has room for a packet of each of its channels.

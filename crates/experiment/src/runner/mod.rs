@@ -22,7 +22,7 @@ mod warmup;
 
 use std::time::{Duration, Instant};
 
-use netloom_fabric::{Architecture, Counters, FabricPlan, Options, PortUse, Simulation, Waiting};
+use netloom_fabric::{Counters, Options, PortUse, Simulation, Waiting};
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };
@@ -214,14 +214,6 @@ pub fn run_id(experiment: &Experiment) -> RunId {
     RunId::new(&text, experiment.measure.seed)
 }
 
-/// Builds a fabric for the kind of its switches.
-pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
-    match plan.switch.architecture {
-        Architecture::Tiled(_) => netloom_tiled::build(plan, options),
-        _ => netloom_fabric::build(plan, options),
-    }
-}
-
 /// Counts since the start, taken at some moment.
 struct Snapshot {
     ports: Vec<PortUse>,
@@ -310,7 +302,7 @@ impl OneRun<'_> {
         let witnessed = measure
             .waits
             .then(|| waits::Witnesses::put(&experiment.fabric));
-        let mut simulation = build(
+        let mut simulation = netloom_fabric::build(
             witnessed
                 .as_ref()
                 .map_or(&experiment.fabric, |(plan, _)| plan),

@@ -66,8 +66,8 @@ pub(crate) fn state_bytes(
     });
     let classes = n_classes as u64;
     let nic = 180 + classes * 60 + vls * 36;
-    let admittance = match machine.nic_queues {
-        NicQueues::PerChannel => 0,
+    let admittance = match machine.endpoints.queues {
+        NicQueues::PerChannel | NicQueues::SendQueues => 0,
         NicQueues::PerDestination => classes * (n_nics + u64::from(map.per_lane)) * QUEUE,
     };
     n_ports * port + central + n_nics * (nic + admittance)
@@ -150,12 +150,12 @@ pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
 impl Offered {
     /// Tiled switches have four stages with buffers, and their endpoints answer every packet.
     pub(crate) fn through(&mut self, machine: &Machine) {
-        if let Architecture::Tiled(tiled) = &machine.switch.architecture {
+        if let Architecture::Tiled(_) = &machine.switch.architecture {
             self.weight = 2.5;
-            if tiled.endpoints.acknowledgement.is_some() {
-                self.packets *= 2.0;
-                self.packets_at_all *= 2;
-            }
+        }
+        if machine.endpoints.acknowledgement.is_some() {
+            self.packets *= 2.0;
+            self.packets_at_all *= 2;
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use netloom_arbitration::Policy;
 use netloom_fabric::{
-    Architecture, FlowControl, Hierarchy, NicQueues, QueueMap, Sizes, SwitchPlan,
+    Architecture, EndpointPlan, FlowControl, Hierarchy, Link, NicQueues, QueueMap, Sizes,
+    SwitchPlan,
 };
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -20,7 +21,9 @@ use crate::check;
 pub(crate) struct Machine {
     pub(crate) switch: SwitchPlan,
     pub(crate) flow_control: FlowControl,
-    pub(crate) nic_queues: NicQueues,
+    pub(crate) endpoints: EndpointPlan,
+    /// When inputs mark packets, by link class.
+    pub(crate) marks_above: Vec<Option<u32>>,
     /// Lanes of every link, where there are more than service levels and routing take.
     pub(crate) n_vls: u8,
 }
@@ -49,9 +52,6 @@ pub(crate) fn machine(
     if let ArchitectureSpec::Tiled(spec) = &switch.architecture {
         return super::tiled::machine(switch, spec, link, nic, around, desk);
     }
-    if !check::nic::plain(nic, desk) {
-        return None;
-    }
     let nic_queues = nic.queues;
     let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
     let flit = link.segmentation.flit.0;
@@ -65,6 +65,13 @@ pub(crate) fn machine(
     is_good &= check::queues::one_queue(switch, link.flow_control, around, desk);
     is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
     is_good &= check::nic::per_destination(nic_queues, around.way, desk);
+    let largest = u32::from(lanes.largest.iter().copied().max().unwrap_or(1).max(1));
+    let host = Link {
+        flit: timing.links[0].flit,
+        largest,
+    };
+    is_good &= check::nic::protocol(nic, desk);
+    is_good &= check::nic::control(nic, host, desk);
     let input = BufferAt {
         buffer: &switch.input_buffer,
         path: "switch.input-buffer",
@@ -113,8 +120,8 @@ pub(crate) fn machine(
             })
         }
     };
-    if let (Some(architecture), Some(way)) = (&architecture, around.way) {
-        is_good &= check::adaptive::fits(architecture, way, desk);
+    if let Some(way) = around.way {
+        is_good &= check::adaptive::fits(link.flow_control, &map, way, desk);
     }
     let speedup = match switch.is_input_queued() {
         true => check::input_queued::pace(timing, desk),
@@ -161,10 +168,14 @@ pub(crate) fn machine(
         check::deadlock::bubble(way, &plan, lanes, flit, desk);
     }
     let flow_control = flow_control?;
+    let buffer = f64::from(plan.input_buffer.total());
+    let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
+    let marks_above = vec![marks_above; timing.links.len()];
     is_good.then_some(Machine {
         switch: plan,
         flow_control,
-        nic_queues,
+        endpoints: nic.endpoints(nic_queues, nic.acknowledges(), host),
+        marks_above,
         n_vls: lanes.n_vls,
     })
 }

@@ -13,7 +13,6 @@
 
 pub(crate) mod admitted;
 pub(crate) mod buffers;
-pub mod congestion;
 pub(crate) mod connections;
 mod cost;
 mod extends;

@@ -1,11 +1,13 @@
 //! `[nic]`: where messages wait before they are sent.
 
+use std::sync::Arc;
+
 use netloom_catalog::{
     Described, Kind, Param, Params, ResolvedLine, Section, Shape, kind, params, read_kind,
 };
-use netloom_fabric::NicQueues;
-
-use super::congestion::{CONGESTION_CONTROLS, EcnSpec};
+use netloom_fabric::{
+    CONGESTION_CONTROLS, CongestionControl, EndpointPlan, Link, Marking, NicQueues,
+};
 
 /// A way to keep messages at a NIC.
 pub trait NicQueueing: Send + Sync {
@@ -62,15 +64,43 @@ pub struct NicSpec {
     pub queues: NicQueues,
     /// Whether every data packet is acknowledged; `None` for what suits the switches.
     pub acknowledge: Option<bool>,
-    /// How it slows down.
-    pub congestion: Option<EcnSpec>,
+    /// How it slows down; `None` if it does not.
+    pub congestion: Option<Arc<dyn CongestionControl>>,
+}
+
+impl NicSpec {
+    /// Whether data packets are acknowledged, unless the switches ask for it: where something depends on it.
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.acknowledge.unwrap_or(self.congestion.is_some())
+    }
+
+    /// When switches mark packets; never if `None`.
+    pub(crate) fn marking(&self) -> Option<Marking> {
+        self.congestion.as_ref()?.marking()
+    }
+
+    /// What the endpoints of the fabric do.
+    pub(crate) fn endpoints(
+        &self,
+        queues: NicQueues,
+        acknowledges: bool,
+        host: Link,
+    ) -> EndpointPlan {
+        let control = self.congestion.as_ref();
+        EndpointPlan {
+            queues,
+            acknowledgement: acknowledges.then_some(1),
+            control: control.and_then(|control| control.control(host)),
+        }
+    }
 }
 
 params! {
     /// The plain values of a NIC.
     #[derive(Clone, Debug)]
     struct Values {
-        /// Whether every data packet is answered by a packet of one flit; left out, it is with tiled switches.
+        /// Whether every data packet is answered by a packet of one flit; left out, it is with tiled switches and with
+        /// congestion control.
         acknowledge: Option<bool> = None,
     }
 }
@@ -92,8 +122,9 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
         CONGESTION_CONTROLS,
         Some("none"),
     );
-    let congestion = congestion?.spec();
-    if congestion.is_none() {
+    let congestion = congestion?;
+    let is_controlled = !congestion.is_absent();
+    if !is_controlled {
         // What is not there makes no other experiment.
         let is_it = |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == "congestion-control");
         section.resolved.lines.retain(|line| !is_it(line));
@@ -101,7 +132,7 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
     Some(NicSpec {
         queues: queues?.queues(),
         acknowledge: values?.acknowledge,
-        congestion,
+        congestion: is_controlled.then(|| Arc::from(congestion)),
     })
 }
 
@@ -122,7 +153,7 @@ pub(crate) fn params() -> Vec<Param> {
     params.extend(Values::params());
     params.push(of_a_kind(
         "congestion-control",
-        "How a NIC slows down when switches are congested; tiled switches only.",
+        "How a NIC slows down when switches are congested.",
         "congestion control",
         "\"none\"",
     ));

@@ -204,10 +204,6 @@ pub(crate) fn build(
         }
         _ => None,
     };
-    if let (Some(traffic), Some(classes), Some(machine)) = (&traffic, &classes, &machine) {
-        let architecture = &machine.switch.architecture;
-        check::programs::can_run(traffic, &classes.sources, architecture, desk);
-    }
     if let (Some(qos), Some(lanes)) = (&qos, &lanes) {
         let levels = classes
             .iter()
@@ -368,7 +364,8 @@ pub(crate) fn build(
         links: timing.links,
         switch: machine.switch,
         flow_control: machine.flow_control,
-        nic_queues: machine.nic_queues,
+        endpoints: machine.endpoints,
+        marks_above: machine.marks_above,
         n_vls: machine.n_vls,
         channels,
         largest: lanes.largest,

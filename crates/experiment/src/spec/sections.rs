@@ -3,7 +3,7 @@
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
 use netloom_traffic::Class;
 
-use super::{congestion, connections, flow_control, link, measure, nic, qos, switch};
+use super::{connections, flow_control, link, measure, nic, qos, switch};
 
 /// One section of a file.
 pub struct SectionInfo {
@@ -86,7 +86,7 @@ pub fn concepts() -> Vec<Concept> {
             "congestion control",
             "How a NIC slows down when switches are congested.",
             "nic.congestion-control",
-            info(congestion::CONGESTION_CONTROLS),
+            info(netloom_fabric::CONGESTION_CONTROLS),
         ),
         concept(
             "NIC queueing",

@@ -1,12 +1,11 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Architecture, Cuts, Endpoints, Faults, FlowControl, LinkTiming, NicQueues, PortBuffers,
-    RowSpace, Sizes, StashUse, SwitchPlan, Tiled, Window,
+    Architecture, Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, RowSpace, Sizes,
+    StashUse, SwitchPlan, Tiled,
 };
 use netloom_units::{Ratio, Time};
 
-use super::congestion::{CutBy, EcnSpec, MarkBase};
 use super::link::LinkSpec;
 use super::machine::{Around, Machine};
 use super::nic::NicSpec;
@@ -44,9 +43,15 @@ pub(crate) fn machine(
     is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
     is_good &= check::tiled::meaningless(around.waits, desk);
     is_good &= check::tiled::protocol(spec, nic, desk);
-    is_good &= check::tiled::window(nic.congestion.as_ref(), largest, desk);
+    let host = Link {
+        flit: timing.links[0].flit,
+        largest,
+    };
+    is_good &= check::nic::control(nic, host, desk);
+    let marking = nic.marking();
 
     let buffer = spec.port_buffer.0 / flit;
+    let mut marks_above = Vec::new();
     let ports: Vec<PortBuffers> = timing
         .names
         .iter()
@@ -73,18 +78,17 @@ pub(crate) fn machine(
                 max: vec![normal; reserve.len()].into(),
                 min: reserve,
             };
-            let marks_above = nic.congestion.map(|ecn| {
-                let base = match ecn.mark_base {
+            marks_above.push(marking.map(|marking| {
+                let base = match marking.of {
                     MarkBase::Normal => f64::from(normal),
                     MarkBase::Full => buffer as f64,
                 };
-                (ecn.mark_above * base) as u32
-            });
+                (marking.above * base) as u32
+            }));
             PortBuffers {
                 input: sizes.clone(),
                 output: sizes,
                 stash: (2.0 * stashed as f64 * spec.stash.capacity) as u32,
-                marks_above,
             }
         })
         .collect();
@@ -103,7 +107,6 @@ pub(crate) fn machine(
         check::tiled::stash_fact(&ports, around, flit, desk);
     }
     let port = ports[0].clone();
-    let host = timing.links[0];
     let tiled = Tiled {
         rows: spec.rows,
         columns: spec.columns,
@@ -122,10 +125,6 @@ pub(crate) fn machine(
             seed: around.seed,
             ..spec.faults
         },
-        endpoints: Endpoints {
-            acknowledgement: acknowledges.then_some(1),
-            window: nic.congestion.map(|ecn| window(&ecn, largest, host)),
-        },
     };
     Some(Machine {
         switch: SwitchPlan {
@@ -140,22 +139,8 @@ pub(crate) fn machine(
             output_buffer: port.output,
         },
         flow_control: FlowControl::Credits,
-        nic_queues: NicQueues::PerChannel,
+        endpoints: nic.endpoints(NicQueues::SendQueues, acknowledges, host),
+        marks_above,
         n_vls,
     })
-}
-
-/// The window of the paper in ticks and flits.
-fn window(ecn: &EcnSpec, largest: u32, host: LinkTiming) -> Window {
-    Window {
-        most: ecn.most,
-        least: ecn.least.unwrap_or(largest),
-        // Thousandths: exact for what a person writes.
-        cut: ((ecn.keep * 1000.0).round() as u32, 1000),
-        cuts: match ecn.cuts {
-            CutBy::EveryMark => Cuts::EveryMark,
-            CutBy::OncePerWindow => Cuts::OncePerWindow,
-        },
-        step: ecn.step * host.flit,
-    }
 }

@@ -1,104 +1,195 @@
-//! Switches: blocks between input buffers and links.
+//! Switches, and what a fabric asks of them.
 //!
-//! ```text
-//!  CIOQ          link ─► input buffer ─► queues ─► allocation ─► crossbar ─► output buffer ─► scheduler ─► link
-//!                           IB      RT              VA-SA           X                            OB
-//!  input-queued  link ─► input buffer ─► queues ─► allocation with the scheduler ─► crossbar ─► link
-//!  hierarchical  link ─► input buffer ─► MPort crossbar ─► central buffer ─► central crossbar ─► output buffer ─► …
-//!                                          └───────────────── own MPort ─────────────────────────┘
-//! ```
-//!
-//! - `input.rs`: a header has been buffered and routed; it joins its queue.
-//! - `allocate.rs`, `islip.rs`: which inputs may cross to which outputs, once per clock edge.
-//! - `input_queued.rs`: the same where a packet crosses straight onto its link.
-//! - `hierarchy.rs`: where a transfer goes when ports are grouped around a central crossbar.
-//! - `ahead.rs`: which queue a packet will join one hop further on.
-//! - `transfer.rs`: a grant holds both crossbar ports, returns credits and fills the output buffer.
-//! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
-//!
-//! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be granted;
-//! every reason why a packet waits registers its own wake-up.
+//! A fabric is endpoints around one kind of switch ([`Switches`]). What endpoints, links and routing do is
+//! written once, in `endpoint/`; a kind of switch says how a header is taken in, what is decided on
+//! its edges, and how a NIC's packet gets into it.
 
-mod ahead;
-mod allocate;
-mod hierarchy;
-mod input;
-mod input_queued;
-mod islip;
-mod output;
-mod transfer;
+pub(crate) mod announcing;
+pub(crate) mod crossbar;
+pub(crate) mod tiled;
 
-use netloom_arbitration::Grant;
-use netloom_units::SwitchId;
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::{NicId, Port, SwitchId, Tick};
 
-use crate::mask::Mask;
+use crate::endpoint::Created;
+use crate::fabric::Fabric;
+use crate::parcel::Parcel;
+use crate::plan::FabricPlan;
+use crate::recorder::PortUse;
+use crate::shared::Shared;
+use crate::switch::announcing::Announcing;
 
-pub(crate) use ahead::Beyond;
-pub(crate) use hierarchy::n_records;
+/// No record.
+pub(crate) const NIL: u32 = u32::MAX;
 
-/// State of a switch beyond its ports.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(crate) struct Switch<const W: usize> {
-    pub(crate) id: SwitchId,
-    /// Index of its first port.
-    pub(crate) base: u32,
-    /// Its ports; other records of a hierarchical switch follow them.
-    pub(crate) n_ports: u16,
-    /// Its central links.
-    pub(crate) n_central: u16,
-    /// It decides in this tick.
-    pub(crate) is_marked: bool,
-    /// Losers are to return on the next edge.
-    pub(crate) again: bool,
-    /// Inputs to be looked at.
-    pub(crate) woken: Mask<W>,
-    /// Outputs to be looked at.
-    pub(crate) sending: Mask<W>,
-    /// Inputs that lost an allocation.
-    pub(crate) losers: Mask<W>,
+/// Who is at the other end of a port's link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Peer {
+    /// Nobody.
+    Nobody,
+    /// A port of a switch in this partition.
+    Port(u32),
+    /// A port of a switch in another partition.
+    Remote(u16, u32),
+    /// A NIC, always in this partition.
+    Nic(u32),
 }
 
-/// Scratch of one allocation, reused by all switches.
-#[derive(Clone, Debug)]
-pub(crate) struct Requests<const W: usize> {
-    /// Inputs that want each output.
-    pub(crate) by_output: Vec<Mask<W>>,
-    /// The queue with which an input asks.
-    pub(crate) queue: Vec<u16>,
-    /// Outputs that each input wants (iSLIP).
-    pub(crate) by_input: Vec<Mask<W>>,
-    /// The output matched to each input (iSLIP).
-    pub(crate) matched: Vec<Option<u16>>,
-    /// What the arbiter of each output proposes (input-queued).
-    pub(crate) grants: Vec<Option<Grant>>,
-    /// Whether it had a choice (input-queued).
-    pub(crate) had_choice: Vec<bool>,
-    /// By input and output: lanes with a packet that could cross (iSLIP).
-    pub(crate) lanes: Vec<u32>,
-    /// By input, output and lane: the queue that is next (iSLIP).
-    pub(crate) candidates: Vec<u16>,
-    /// Lanes that are told apart.
-    pub(crate) n_lanes: usize,
-    /// Records of the largest switch.
-    pub(crate) radix: usize,
+/// What can happen beside every switch, as events of a kind of switch: one flat set for each kind keeps them at 16 bytes.
+pub(crate) trait Events: Copy + Send + Ord + std::fmt::Debug {
+    /// A workload hands over a message.
+    fn arrival(nic: u32, created: Created) -> Self;
+    /// The programs of a NIC begin.
+    fn begin(nic: u32) -> Self;
+    /// A NIC is looked at.
+    fn nic_link(nic: u32) -> Self;
+    /// The window of a flow has grown enough.
+    fn grown(nic: u32, destination: NicId, slot: u8) -> Self;
+    /// A switch tells its neighbours of its queues.
+    fn announce(switch: u32) -> Self;
+    /// A neighbour has told of the queue of an output, to the port that is cabled to it.
+    fn announced(port: u32, output: u16, flits: u32) -> Self;
 }
 
-impl<const W: usize> Requests<W> {
-    /// Scratch for switches of so many records, of which iSLIP tells so many lanes apart; none without it.
-    pub(crate) fn new(radix: usize, n_lanes: usize) -> Self {
-        let pairs = if n_lanes == 0 { 0 } else { radix * radix };
-        Requests {
-            by_output: vec![Mask::default(); radix],
-            queue: vec![0; radix],
-            by_input: vec![Mask::default(); radix],
-            matched: vec![None; radix],
-            grants: vec![None; radix],
-            had_choice: vec![false; radix],
-            lanes: vec![0; pairs],
-            candidates: vec![0; pairs * n_lanes],
-            n_lanes,
-            radix,
-        }
+/// The next packet that a NIC would send, as far as its lane and way at the first switch matter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    /// The port of the first switch.
+    pub(crate) port: u32,
+    pub(crate) source: NicId,
+    pub(crate) sequence: u32,
+    pub(crate) destination: NicId,
+    pub(crate) vl: u8,
+}
+
+/// All switches of a partition, of one kind.
+pub(crate) trait Switches: Sized + Send {
+    /// What can happen.
+    type Event: Events;
+    /// The arbiter at NICs.
+    type Arbiter: Arbiter;
+    /// What a NIC knows of the buffer at the other end of its link.
+    type Credit: Send;
+    /// Whether the class of a packet at the first switch may differ from its lane.
+    const MAY_LOOK_AHEAD: bool = false;
+
+    /// An update.
+    fn apply<Q: EventQueue<Self::Event>>(
+        fabric: &mut Fabric<Self>,
+        now: Tick,
+        event: Self::Event,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    );
+
+    /// All decisions of a switch in a tick.
+    fn decide<Q: EventQueue<Self::Event>>(
+        fabric: &mut Fabric<Self>,
+        switch: u32,
+        now: Tick,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    );
+
+    /// An event with a packet from another partition: the event as it is known here.
+    fn take_over(fabric: &mut Fabric<Self>, event: Self::Event, parcel: Parcel) -> Self::Event;
+
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Takes a packet out of the fabric.
+    fn remove(&mut self, id: u32) -> Parcel;
+
+    /// One flit on the link of a NIC, in ticks: the cycle of the NIC.
+    fn nic_cycle(&self, wire: u8) -> u64;
+
+    /// Whether a packet of a class fits into the first switch now; otherwise when, as far as that is known.
+    fn may_send(
+        &self,
+        credit: &Self::Credit,
+        wire: u8,
+        class: u16,
+        flits: u16,
+        now: Tick,
+    ) -> Result<(), Tick>;
+
+    /// The class of a packet at the first switch, where it may differ from its lane.
+    fn class_at_first(&self, shared: &Shared, candidate: Candidate) -> u16 {
+        let _ = shared;
+        u16::from(candidate.vl)
     }
+
+    /// The queue that a packet joins at the first switch, where NICs have injection queues.
+    fn queue_at_first(&self, shared: &Shared, candidate: Candidate) -> u32 {
+        let _ = (shared, candidate);
+        0
+    }
+
+    /// The lane on which an acknowledgement leaves that answers data of a lane.
+    fn answer_lane(&self, vl: u8) -> u8 {
+        vl
+    }
+
+    /// A packet takes the link of its NIC.
+    fn launch<Q: EventQueue<Self::Event>>(
+        fabric: &mut Fabric<Self>,
+        now: Tick,
+        nic: u32,
+        parcel: Parcel,
+        class: u16,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    );
+
+    /// Flits that wait in a switch for an output, and beyond it as far as its credits tell.
+    fn queued(&self, output: u32, now: Tick) -> u32;
+
+    /// What switches tell each other of their queues, where a routing asks for it.
+    fn announcing(&self) -> Option<&Announcing>;
+
+    /// The same, to change.
+    fn announcing_mut(&mut self) -> Option<&mut Announcing>;
+
+    /// Who is at the other end of a port, and how long what a switch tells is on its way there.
+    fn cable(&self, port: u32) -> (Peer, u64);
+
+    /// A switch decides in this tick, and looks at what it has to tell.
+    fn wake<Q: EventQueue<Self::Event>>(
+        fabric: &mut Fabric<Self>,
+        switch: u32,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    );
+
+    /// What every port has done, in any order.
+    fn port_uses(&self) -> Vec<(SwitchId, Port, PortUse)>;
+
+    /// Packets in the buffers and on the links of this partition, each once.
+    fn packets_under_way(fabric: &Fabric<Self>) -> u64;
+
+    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)). `patience` is how long a packet must have
+    /// waited at an input for the search to begin at all; `false` if none has.
+    fn waits(
+        fabric: &Fabric<Self>,
+        now: Tick,
+        patience: u64,
+        edges: &mut Vec<(u64, u64)>,
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
+    ) -> bool;
+
+    /// Checks what holds between ticks in this kind of switch.
+    fn check_laws(fabric: &Fabric<Self>) {
+        let _ = fabric;
+    }
+
+    /// Whether all room is free.
+    fn is_idle(&mut self) -> bool;
+
+    /// Whether the room that a NIC knows of is free.
+    fn is_credit_idle(&self, credit: &Self::Credit, wire: u8) -> bool;
+
+    /// Flits in the stashes of each switch; nothing without stashes.
+    fn stash_flits(&self) -> Vec<(SwitchId, u32)> {
+        Vec::new()
+    }
+
+    /// Ticks from a grant to a credit on its way back, at least: half of what partitions may run ahead of each other.
+    fn least_credit_delay(plan: &FabricPlan) -> u64;
 }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, FabricPlan, FlowControl, LinkTiming, NicQueues,
-    Options, Pipeline, QueueScheme, Row, Simulation, Sizes, SwitchPlan, build, rows,
+    Allocation, Architecture, Channels, ClassPlan, EndpointPlan, FabricPlan, FlowControl,
+    LinkTiming, NicQueues, Options, Pipeline, QueueScheme, Row, Simulation, Sizes, SwitchPlan,
+    build, rows,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -257,7 +258,8 @@ impl Case {
                 .collect(),
             segmentation,
             flow_control: self.flow_control.clone(),
-            nic_queues: self.nic_queues,
+            endpoints: EndpointPlan::plain(self.nic_queues),
+            marks_above: vec![],
             switch: SwitchPlan {
                 architecture: self.architecture.clone(),
                 queue_flits: vec![self.queue_flits; usize::from(n_vls)].into(),

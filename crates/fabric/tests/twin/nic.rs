@@ -55,7 +55,7 @@ impl Twin<'_> {
     }
 
     fn admit(&mut self, nic: usize, slot: usize, message: Message) {
-        if self.plan.nic_queues == NicQueues::PerChannel {
+        if self.plan.endpoints.queues == NicQueues::PerChannel {
             self.nics[nic].queues[slot].push_back(message);
             return;
         }
@@ -139,7 +139,7 @@ impl Twin<'_> {
     /// What a slot would send now.
     fn candidate(&self, nic: usize, slot: usize, sc: Sc, sl: Sl) -> Option<Candidate> {
         let state = &self.nics[nic];
-        if self.plan.nic_queues == NicQueues::PerChannel {
+        if self.plan.endpoints.queues == NicQueues::PerChannel {
             let message = state.queues[slot].front()?;
             let cut = self.plan.segmentation.of(sl).cut(message.left);
             let ready = Ready {
@@ -190,7 +190,7 @@ impl Twin<'_> {
         if self.nics[nic].far.link_until > self.now {
             return;
         }
-        if self.plan.nic_queues == NicQueues::PerDestination {
+        if self.plan.endpoints.queues == NicQueues::PerDestination {
             self.refill(nic);
         }
         let mut heads = Box::new([Head::default(); 32]);

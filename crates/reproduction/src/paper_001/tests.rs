@@ -119,7 +119,7 @@ fn the_files_are_the_scenarios() {
         ));
         assert_eq!(plan.switch.queues, queues);
         assert!(matches!(plan.flow_control, FlowControl::QueueCredits));
-        assert!(matches!(plan.nic_queues, NicQueues::PerDestination));
+        assert!(matches!(plan.endpoints.queues, NicQueues::PerDestination));
         // Eight flits a packet (section 2.1: packets per queue).
         assert_eq!(plan.switch.queue_flits[0], 8 * packets, "{series}");
         // 1 GB/s and 4 ns; routing and arbitration of 10 ns each.

@@ -132,7 +132,9 @@ fn capacity(sizes: &Sizes) -> u32 {
 #[test]
 fn v002_15_port_buffers_in_the_files() {
     let all = runs(Size::Paper, 1, None);
-    let plan = |series: &str| tiled(all.iter().find(|run| run.series == series).unwrap());
+    let run = |series: &str| all.iter().find(|run| run.series == series).unwrap();
+    let plan = |series: &str| tiled(run(series));
+    let fabric = |series: &str| run(series).experiment().expect("sound").fabric.clone();
     for (switch, stash) in [
         (Full, [1750, 1500, 0]),
         (Half, [875, 750, 0]),
@@ -147,32 +149,28 @@ fn v002_15_port_buffers_in_the_files() {
         assert_eq!((plan.rows, plan.columns), (4, 4));
         assert_eq!((plan.inputs, plan.outputs), (5, 5));
         assert_eq!((plan.row_buffer, plan.column_buffer), (96, 96));
-        assert_eq!(plan.endpoints.acknowledgement, Some(1));
-        assert!(plan.endpoints.window.is_none());
+        let fabric = fabric(S002_1.series(switch));
+        assert_eq!(fabric.endpoints.acknowledgement, Some(1));
+        assert!(fabric.endpoints.control.is_none());
     }
     let baseline = plan(S002_4.series(Baseline));
     assert!(baseline.stash.is_none());
-    assert!(
-        baseline
-            .ports
-            .iter()
-            .all(|p| capacity(&p.input) == 1000 && p.marks_above == Some(500))
-    );
-    let window = baseline.endpoints.window.unwrap();
+    let inputs = baseline.ports.iter().map(|port| capacity(&port.input));
+    assert!(inputs.into_iter().all(|input| input == 1000));
+    let with_marks = fabric(S002_4.series(Baseline));
+    assert_eq!(with_marks.marks_above, [Some(500); 3]);
+    let control = with_marks.endpoints.control.as_ref().unwrap();
+    let window = control.window().unwrap();
     assert_eq!((window.most, window.least), (4096, 24));
     let full = plan(S002_4.series(Full));
     // X002-5: half of the normal part.
-    let marks: Vec<u32> = full
-        .ports
-        .iter()
-        .filter_map(|port| port.marks_above)
-        .collect();
-    assert_eq!(marks, [62, 125, 500]);
+    let marks = fabric(S002_4.series(Full)).marks_above;
+    assert_eq!(marks, [Some(62), Some(125), Some(500)]);
     assert!(matches!(full.stash, Some(StashUse::Congestion)));
     // A baseline without congestion control acknowledges all the same.
-    let plain = plan(S002_1.series(Baseline));
+    let plain = fabric(S002_1.series(Baseline));
     assert_eq!(plain.endpoints.acknowledgement, Some(1));
-    assert!(plan(WITHOUT_ECN[0]).endpoints.window.is_none());
+    assert!(fabric(WITHOUT_ECN[0]).endpoints.control.is_none());
 }
 
 #[test]

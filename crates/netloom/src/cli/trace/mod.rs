@@ -142,7 +142,7 @@ fn run(
         ..Options::default()
     };
     interrupt::fabric_runs();
-    let mut simulation = netloom_experiment::runner::build(&experiment.fabric, options);
+    let mut simulation = netloom_fabric::build(&experiment.fabric, options);
     let measure = &experiment.measure;
     let mut now = Tick::ZERO;
     while now < measure.length {

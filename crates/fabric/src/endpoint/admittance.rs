@@ -1,0 +1,412 @@
+//! An input adapter: unbounded admittance queues per destination, then injection queues like those of a
+//! switch input, so that a congested destination does not hold up the others at the source.
+//!
+//! A message is stored whole in the admittance queue of its destination. Whenever the link of the NIC is
+//! free, injection queues are filled: the destinations that have something for one of them take turns, a
+//! packet each, as long as the next packet fits. Of the injection queues whose first packet may be sent
+//! one sends, in turns, and the arbiter of the NIC decides among service channels as it does without
+//! admittance queues.
+
+use netloom_arbitration::Head;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::{Label, Packet};
+use netloom_units::{NicId, Sc, Sl, Tick, Vl};
+
+use crate::fabric::Fabric;
+use crate::queue_scheme::QueueMap;
+use crate::slab::Slab;
+use crate::switch::{Candidate, NIL, Switches};
+
+/// The messages of a (NIC, channel) for one destination.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    head: u32,
+    tail: u32,
+    /// The next destination of the same injection queue.
+    next: u32,
+}
+
+/// An injection queue: packets already cut, and the destinations that fill it.
+#[derive(Clone, Copy, Debug)]
+struct Injection {
+    head: u32,
+    tail: u32,
+    flits: u32,
+    /// Destinations with something for this queue, in turn.
+    first: u32,
+    last: u32,
+    /// It is to be looked at when queues are filled.
+    is_stale: bool,
+}
+
+/// A packet cut off its message and waiting to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    generation: Tick,
+    destination: NicId,
+    message: u32,
+    index: u32,
+    bytes: u32,
+    next: u32,
+    flits: u16,
+    row: u8,
+    flow: u8,
+    is_last: bool,
+}
+
+/// Per (NIC, channel).
+#[derive(Clone, Debug, Default)]
+struct Channel {
+    /// Messages and packets that wait.
+    waiting: u32,
+    /// Round robin over injection queues.
+    pointer: u32,
+    /// Injection queues with a packet, as bits.
+    filled: Box<[u64]>,
+    /// Injection queues to be filled.
+    stale: Vec<u32>,
+}
+
+/// The queues of all NICs of a partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Admittance {
+    n_destinations: u32,
+    /// Which queues an input of a switch has, and whether credits are for each of them.
+    map: QueueMap,
+    credits_per_queue: bool,
+    /// Injection queues of a channel.
+    n_queues: u32,
+    /// Flits of one, by lane.
+    sizes: Box<[u32]>,
+    waiting: Vec<Waiting>,
+    injection: Vec<Injection>,
+    channels: Vec<Channel>,
+    cuts: Slab<Cut>,
+}
+
+impl Admittance {
+    pub(crate) fn new(
+        n_channels: usize,
+        n_destinations: u32,
+        map: QueueMap,
+        credits_per_queue: bool,
+        sizes: &[u32],
+    ) -> Self {
+        let n_queues = map.per_lane;
+        let empty = Waiting {
+            head: NIL,
+            tail: NIL,
+            next: NIL,
+        };
+        let injection = Injection {
+            head: NIL,
+            tail: NIL,
+            flits: 0,
+            first: NIL,
+            last: NIL,
+            is_stale: false,
+        };
+        let channel = Channel {
+            filled: vec![0; n_queues.div_ceil(64) as usize].into(),
+            ..Channel::default()
+        };
+        Admittance {
+            n_destinations,
+            map,
+            credits_per_queue,
+            n_queues,
+            sizes: sizes.into(),
+            waiting: vec![empty; n_channels * n_destinations as usize],
+            injection: vec![injection; n_channels * n_queues as usize],
+            channels: vec![channel; n_channels],
+            cuts: Slab::default(),
+        }
+    }
+
+    /// An injection queue is to be looked at when queues are filled.
+    fn mark_stale(&mut self, channel: usize, queue: u32) {
+        let injection = &mut self.injection[channel * self.n_queues as usize + queue as usize];
+        if !injection.is_stale {
+            injection.is_stale = true;
+            self.channels[channel].stale.push(queue);
+        }
+    }
+
+    /// A destination joins the turn of an injection queue.
+    fn join(&mut self, channel: usize, queue: u32, destination: u32) {
+        let base = channel * self.n_destinations as usize;
+        let injection = &mut self.injection[channel * self.n_queues as usize + queue as usize];
+        match std::mem::replace(&mut injection.last, destination) {
+            NIL => injection.first = destination,
+            last => self.waiting[base + last as usize].next = destination,
+        }
+        self.waiting[base + destination as usize].next = NIL;
+    }
+
+    /// The class of an injection queue's packets at the first switch.
+    fn class(&self, vl: u8, queue: u32) -> u16 {
+        if self.credits_per_queue {
+            self.map.first_of_lane(vl) as u16 + queue as u16
+        } else {
+            u16::from(vl)
+        }
+    }
+
+    /// The first injection queue with a packet from a pointer on, in turn, that satisfies a test.
+    fn find(&self, channel: usize, mut may_send: impl FnMut(u32) -> bool) -> Option<u32> {
+        let state = &self.channels[channel];
+        let words = state.filled.len() as u32;
+        let (word, bit) = (state.pointer / 64, state.pointer % 64);
+        for step in 0..=words {
+            let at = (word + step) % words;
+            let mut bits = state.filled[at as usize];
+            if step == 0 {
+                bits &= u64::MAX << bit;
+            } else if step == words {
+                bits &= !(u64::MAX << bit);
+            }
+            while bits != 0 {
+                let queue = at * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                if may_send(queue) {
+                    return Some(queue);
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<S: Switches> Fabric<S> {
+    /// A message waits for its destination's turn.
+    pub(super) fn admit(&mut self, nic: u32, slot: usize, destination: NicId, message: u32) {
+        let channel = nic as usize * self.endpoints.n_slots + slot;
+        self.endpoints.nics[nic].present |= 1 << slot;
+        let queue = self.injection_queue(nic, slot, destination);
+        let admittance = self
+            .endpoints
+            .admittance
+            .as_mut()
+            .expect("queues per destination");
+        admittance.channels[channel].waiting += 1;
+        let at = channel * admittance.n_destinations as usize + destination.index();
+        let waiting = &mut admittance.waiting[at];
+        let last = std::mem::replace(&mut waiting.tail, message);
+        if waiting.head == NIL {
+            waiting.head = message;
+            admittance.join(channel, queue, destination.0);
+            admittance.mark_stale(channel, queue);
+        } else {
+            self.endpoints.messages[last].next = message;
+        }
+    }
+
+    /// The injection queue of a destination: the queue that its packets join at the first switch.
+    fn injection_queue(&self, nic: u32, slot: usize, destination: NicId) -> u32 {
+        let endpoints = &self.endpoints;
+        let state = &endpoints.nics[nic];
+        let candidate = Candidate {
+            port: state.port,
+            source: state.id,
+            sequence: state.sequence,
+            destination,
+            vl: endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32].vl,
+        };
+        let admittance = endpoints
+            .admittance
+            .as_ref()
+            .expect("queues per destination");
+        self.switches.queue_at_first(&self.shared, candidate) % admittance.n_queues
+    }
+
+    /// Injection queues that may have room are filled, destinations in turn.
+    fn fill(&mut self, nic: u32, slot: usize) {
+        let channel = nic as usize * self.endpoints.n_slots + slot;
+        let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
+        let segmentation = self.shared.segmentation.of(Sl(shape.sl));
+        let admittance = self
+            .endpoints
+            .admittance
+            .as_mut()
+            .expect("queues per destination");
+        let size = admittance.sizes[usize::from(shape.vl)];
+        while let Some(queue) = admittance.channels[channel].stale.pop() {
+            let at = channel * admittance.n_queues as usize + queue as usize;
+            admittance.injection[at].is_stale = false;
+            loop {
+                let destination = admittance.injection[at].first;
+                if destination == NIL {
+                    break;
+                }
+                let from = channel * admittance.n_destinations as usize + destination as usize;
+                let waiting = admittance.waiting[from];
+                let message = &mut self.endpoints.messages[waiting.head];
+                let cut = segmentation.cut(message.left);
+                if admittance.injection[at].flits + u32::from(cut.flits) > size {
+                    break;
+                }
+                if message.index == 0 && self.endpoints.numbers.is_none() {
+                    message.number = self.endpoints.nics[nic].next_message();
+                }
+                message.left -= cut.payload;
+                let is_last = message.left == 0;
+                let packet = admittance.cuts.insert(Cut {
+                    generation: message.generation,
+                    destination: message.destination,
+                    message: message.number,
+                    index: message.index,
+                    bytes: cut.bytes,
+                    next: NIL,
+                    flits: cut.flits,
+                    row: message.row,
+                    flow: message.flow,
+                    is_last,
+                });
+                message.index += 1;
+                if is_last {
+                    let next = message.next;
+                    self.endpoints.messages.remove(waiting.head);
+                    admittance.waiting[from].head = next;
+                } else {
+                    admittance.channels[channel].waiting += 1;
+                }
+                let injection = &mut admittance.injection[at];
+                injection.flits += u32::from(cut.flits);
+                match std::mem::replace(&mut injection.tail, packet) {
+                    NIL => injection.head = packet,
+                    last => admittance.cuts[last].next = packet,
+                }
+                admittance.channels[channel].filled[queue as usize / 64] |= 1 << (queue % 64);
+                // The destination leaves the turn, or goes to its end.
+                injection.first = waiting.next;
+                if injection.first == NIL {
+                    injection.last = NIL;
+                }
+                if admittance.waiting[from].head == NIL {
+                    admittance.waiting[from].tail = NIL;
+                } else {
+                    admittance.join(channel, queue, destination);
+                }
+            }
+        }
+    }
+
+    /// The decision of a NIC with injection queues.
+    pub(super) fn decide_admitted<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let mut eligible = 0u32;
+        let mut wake = Tick::NEVER;
+        let mut found = [0u32; 32];
+        let mut slots = self.endpoints.nics[nic].present;
+        while slots != 0 {
+            let slot = slots.trailing_zeros() as usize;
+            slots &= slots - 1;
+            self.fill(nic, slot);
+            let channel = nic as usize * self.endpoints.n_slots + slot;
+            let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
+            let admittance = self
+                .endpoints
+                .admittance
+                .as_ref()
+                .expect("queues per destination");
+            let state = &self.endpoints.nics[nic];
+            let first = |queue: u32| {
+                let at = channel * admittance.n_queues as usize + queue as usize;
+                admittance.cuts[admittance.injection[at].head]
+            };
+            let queue = admittance.find(channel, |queue| {
+                let (class, flits) = (admittance.class(shape.vl, queue), first(queue).flits);
+                let may_send = self
+                    .switches
+                    .may_send(&state.credit, state.wire, class, flits, now);
+                if let Err(when) = may_send {
+                    wake = wake.min(when);
+                }
+                may_send.is_ok()
+            });
+            if let Some(queue) = queue {
+                let cut = first(queue);
+                found[slot] = queue;
+                eligible |= 1 << slot;
+                self.endpoints.heads[slot] = Head {
+                    born: cut.generation,
+                    bytes: cut.bytes,
+                    sl: Sl(shape.sl),
+                    vl: Vl(shape.vl),
+                };
+            }
+        }
+        if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
+            self.send_admitted(now, nic, slot, found[slot % 32], out);
+        }
+    }
+
+    /// The first packet of an injection queue leaves.
+    fn send_admitted<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        slot: usize,
+        queue: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let channel = nic as usize * self.endpoints.n_slots + slot;
+        let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
+        let admittance = self
+            .endpoints
+            .admittance
+            .as_mut()
+            .expect("queues per destination");
+        let class = admittance.class(shape.vl, queue);
+        let at = channel * admittance.n_queues as usize + queue as usize;
+        let injection = &mut admittance.injection[at];
+        let cut = admittance.cuts.remove(injection.head);
+        injection.head = cut.next;
+        injection.flits -= u32::from(cut.flits);
+        if cut.next == NIL {
+            injection.tail = NIL;
+            admittance.channels[channel].filled[queue as usize / 64] &= !(1 << (queue % 64));
+        }
+        if injection.first != NIL {
+            admittance.mark_stale(channel, queue);
+        }
+        let state = &mut admittance.channels[channel];
+        state.pointer = (queue + 1) % admittance.n_queues;
+        state.waiting -= 1;
+        let nic_state = &mut self.endpoints.nics[nic];
+        if state.waiting == 0 {
+            nic_state.present &= !(1 << slot);
+        }
+        let packet = Packet {
+            generation: cut.generation,
+            injection: now,
+            arrival: now,
+            source: nic_state.id,
+            destination: cut.destination,
+            sequence: nic_state.sequence,
+            message: cut.message,
+            index: cut.index,
+            bytes: cut.bytes,
+            flits: cut.flits,
+            class: cut.row,
+            sl: Sl(shape.sl),
+            vl: shape.vl,
+            hops: 0,
+            label: Label::new(Sc(shape.sc), cut.is_last),
+            flow: cut.flow,
+        };
+        self.launch_data(now, nic, packet, class, out);
+    }
+
+    /// Packets cut off their messages that have not left their NICs.
+    pub(crate) fn packets_at_nics(&self) -> u64 {
+        self.endpoints
+            .admittance
+            .as_ref()
+            .map_or(0, |a| a.cuts.len() as u64)
+    }
+}

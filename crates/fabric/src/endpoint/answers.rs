@@ -1,0 +1,151 @@
+//! Acknowledgements: every data packet is answered, where endpoints acknowledge, and answers go before data.
+
+use std::collections::VecDeque;
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::{Label, Packet};
+use netloom_units::{Clock, NicId, Sl, Tick};
+
+use crate::fabric::Fabric;
+use crate::parcel::{Flags, Parcel};
+use crate::switch::{Candidate, Switches};
+
+/// An acknowledgement to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    destination: NicId,
+    /// The packet it is about.
+    sequence: u32,
+    flits: u16,
+    row: u8,
+    sl: u8,
+    label: Label,
+    is_marked: bool,
+    is_negative: bool,
+    created: Tick,
+    /// When that packet left its NIC.
+    sent: Tick,
+}
+
+/// The acknowledgements that wait at the NICs of a partition.
+pub(crate) type Answers = Vec<VecDeque<Answer>>;
+
+impl<S: Switches> Fabric<S> {
+    /// Whether a NIC has acknowledgements to send.
+    #[inline]
+    pub(super) fn has_answers(&self, nic: u32) -> bool {
+        let answers = &self.endpoints.answers;
+        answers.get(nic as usize).is_some_and(|all| !all.is_empty())
+    }
+
+    /// A data packet has arrived and is to be answered.
+    pub(super) fn owe_answer(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
+        let packet = &parcel.packet;
+        self.endpoints.answers[nic as usize].push_back(Answer {
+            destination: packet.source,
+            sequence: packet.sequence,
+            flits: packet.flits,
+            row: packet.class,
+            sl: packet.sl.0,
+            label: packet.label,
+            is_marked: parcel.flags.has(Flags::MARKED),
+            is_negative: parcel.flags.has(Flags::CORRUPT),
+            created: now,
+            sent: packet.injection,
+        });
+    }
+
+    /// The first acknowledgement of a NIC leaves, if there is room for it; nothing else is sent before it.
+    pub(super) fn send_answer<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let endpoints = &mut self.endpoints;
+        let flits = endpoints
+            .acknowledgement
+            .expect("who answers has a size for it");
+        let Some(&answer) = endpoints.answers[nic as usize].front() else {
+            return;
+        };
+        let state = &endpoints.nics[nic];
+        let data_lane = self.shared.channels.at_nic(answer.label.sc());
+        let vl = self.switches.answer_lane(data_lane);
+        let candidate = Candidate {
+            port: state.port,
+            source: state.id,
+            sequence: state.sequence,
+            destination: answer.destination,
+            vl,
+        };
+        let class = self.switches.class_at_first(&self.shared, candidate);
+        let may_send = self
+            .switches
+            .may_send(&state.credit, state.wire, class, flits, now);
+        if let Err(when) = may_send {
+            if let Some(flows) = &mut endpoints.flows {
+                flows.block(nic);
+            }
+            if when != Tick::NEVER {
+                let clock = Clock::new(self.switches.nic_cycle(state.wire));
+                self.look_at_nic(nic, clock.edge_at_or_after(when.max(now + 1)), out);
+            }
+            return;
+        }
+        endpoints.answers[nic as usize].pop_front();
+        let packet = Packet {
+            generation: answer.created,
+            injection: answer.sent,
+            arrival: now,
+            source: state.id,
+            destination: answer.destination,
+            sequence: state.sequence,
+            message: answer.sequence,
+            index: u32::from(answer.flits),
+            bytes: u32::from(flits) * self.shared.segmentation.flit.0 as u32,
+            flits,
+            class: answer.row,
+            sl: Sl(answer.sl),
+            vl,
+            hops: 0,
+            flow: 0,
+            label: Label::new(answer.label.sc(), true),
+        };
+        let parcel = Parcel {
+            packet,
+            flags: Flags::default()
+                .with(Flags::ACKNOWLEDGEMENT, true)
+                .with(Flags::MARKED, answer.is_marked)
+                .with(Flags::NEGATIVE, answer.is_negative),
+            attempt: 0,
+        };
+        self.launch(now, nic, parcel, class, out);
+        if self.has_answers(nic) {
+            let free = self.endpoints.nics[nic].link_until;
+            self.look_at_nic(nic, free, out);
+        }
+    }
+
+    /// An acknowledgement has arrived: its flow may send more.
+    pub(super) fn answer_arrives<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        parcel: &Parcel,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if parcel.flags.has(Flags::CORRUPT) {
+            self.shared.protocol.discarded += 1;
+            return;
+        }
+        self.shared.counters.deliver(&parcel.packet, now);
+        if parcel.flags.has(Flags::VOID) {
+            return;
+        }
+        self.shared.protocol.acknowledgements += 1;
+        if self.endpoints.flows.is_some() {
+            self.flow_acknowledged(now, nic, parcel, out);
+        }
+    }
+}

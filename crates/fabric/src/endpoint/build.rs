@@ -1,0 +1,150 @@
+//! From a plan to the endpoints of a partition.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use netloom_packet::{Cursor, N_SCS};
+use netloom_topology::Egress;
+use netloom_units::{NicId, Sc, Sl, Tick};
+
+use crate::endpoint::connections::Meters;
+use crate::endpoint::{Admittance, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
+use crate::plan::{Architecture, FabricPlan, FlowControl, NicQueues};
+use crate::rows::Rows;
+use crate::simulation::{Atlas, rows};
+use crate::slab::Slab;
+use crate::switch::{NIL, Switches};
+
+/// Whether two classes have a service level in common, and so a queue at every NIC that has both.
+fn classes_share_a_level(plan: &FabricPlan) -> bool {
+    let mut seen = BTreeSet::new();
+    !rows(plan).iter().all(|&(_, sl)| seen.insert(sl))
+}
+
+/// The service channels that classes use, each with its level: a NIC has a queue for each.
+fn channels_in_use(plan: &FabricPlan) -> Vec<(Sc, Sl)> {
+    let sls = plan.classes.iter().flat_map(|class| &class.sls).copied();
+    plan.channels.of_levels(sls).into_iter().collect()
+}
+
+/// The recorder's row of (class, service level).
+fn row_of(plan: &FabricPlan) -> Vec<[u8; 16]> {
+    let mut row_of = vec![[0u8; 16]; plan.classes.len()];
+    for (row, (class, sl)) in rows(plan).into_iter().enumerate() {
+        row_of[class][usize::from(sl.0 & 15)] = row as u8;
+    }
+    row_of
+}
+
+/// Whether a switch may send a packet again.
+fn may_repeat(plan: &FabricPlan) -> bool {
+    match &plan.switch.architecture {
+        Architecture::Tiled(tiled) => !tiled.faults.are_off(),
+        _ => false,
+    }
+}
+
+impl<S: Switches> Endpoints<S> {
+    /// Those of one partition; a NIC's arbiter and what it knows of the first switch are made for each.
+    pub(crate) fn new(
+        plan: &FabricPlan,
+        atlas: &Atlas,
+        partition: u16,
+        arbiter: &dyn Fn(Egress) -> S::Arbiter,
+        credit: &dyn Fn(u8) -> S::Credit,
+    ) -> Self {
+        let topology = &plan.topology;
+        let nic = |&id: &NicId| {
+            let (switch, port) = topology.attachment(id);
+            let wire = topology.link_class(switch, port);
+            Nic {
+                id,
+                port: atlas.port(switch, port).1,
+                present: 0,
+                link_until: Tick::ZERO,
+                credit: credit(wire),
+                arbiter: arbiter(Egress::Nic(id)),
+                link_wake: Tick::NEVER,
+                last_header: Tick::ZERO,
+                sequence: 0,
+                messages: 0,
+                wire,
+                is_marked: false,
+            }
+        };
+        let nics: Vec<_> = atlas.nics(partition).iter().map(nic).collect();
+        let (n_nics, n_rows) = (nics.len(), rows(plan).len());
+        let mut used = channels_in_use(plan);
+        if plan.endpoints.queues == NicQueues::SendQueues {
+            used.truncate(1);
+        }
+        let n_slots = used.len().max(1);
+        let mut slot_of = [0u8; N_SCS];
+        for (slot, (sc, _)) in used.iter().enumerate() {
+            slot_of[sc.index()] = slot as u8;
+        }
+        let queue = |at: usize| {
+            let (sc, sl) = used.get(at % n_slots).copied().unwrap_or_default();
+            NicQueue {
+                head: NIL,
+                tail: NIL,
+                payload: 0,
+                bytes: 0,
+                flits: 0,
+                vl: plan.channels.at_nic(sc),
+                sl: sl.0,
+                sc: sc.0,
+            }
+        };
+        let queues: Rows<NicQueue> = (0..n_nics * n_slots).map(queue).collect::<Vec<_>>().into();
+        let keeps_order = plan.keeps_order();
+        let looks_at_order = plan.count_reordering || (keeps_order && cfg!(debug_assertions));
+        let admittance = (plan.endpoints.queues == NicQueues::PerDestination).then(|| {
+            Admittance::new(
+                n_nics * n_slots,
+                topology.n_nics(),
+                plan.queue_map(),
+                plan.flow_control == FlowControl::QueueCredits,
+                &plan.switch.queue_flits,
+            )
+        });
+        let has_flows = plan.endpoints.has_flows();
+        let control = plan.endpoints.control.as_ref();
+        let flows = has_flows.then(|| Box::new(Flows::new(control, n_nics, n_slots)));
+        let programs = Programs::new(plan, n_nics).map(Box::new);
+        let in_order = has_flows || classes_share_a_level(plan);
+        let acknowledgement = plan.endpoints.acknowledgement;
+        let acknowledges = acknowledgement.is_some();
+        Endpoints {
+            nics: nics.into(),
+            queues,
+            n_slots,
+            slot_of,
+            classes: plan.classes.clone(),
+            row_of: row_of(plan),
+            cursors: vec![Cursor::default(); n_nics * plan.classes.len()],
+            messages: Slab::default(),
+            nic_flits: vec![0; n_nics * n_rows],
+            heads: Box::default(),
+            receiver: Receiver::new(
+                n_nics,
+                n_rows,
+                keeps_order,
+                looks_at_order,
+                may_repeat(plan),
+            ),
+            meters: Meters::new(plan, partition),
+            admittance,
+            has_duties: in_order || programs.is_some() || acknowledges,
+            created: in_order.then(|| vec![Vec::new(); n_nics]),
+            flows,
+            numbers: programs.is_some().then(|| vec![0; n_nics * n_rows]),
+            programs,
+            answers: if acknowledges {
+                vec![VecDeque::new(); n_nics]
+            } else {
+                Vec::new()
+            },
+            acknowledgement,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Connections: flows with a constant rate whose punctuality is counted one by one, where they end.
+//!
+//! A packet names its connection by (source NIC, class, flow). Each partition keeps the meters of the
+//! connections that end in it, so that recording touches nothing else, and merging is a copy.
+
+use netloom_metrics::{InterArrival, Punctuality, PunctualityMeter};
+use netloom_packet::Packet;
+use netloom_units::{NicId, Tick};
+
+use crate::plan::FabricPlan;
+use crate::simulation::rows;
+
+/// When the delay of a packet begins; it ends when the packet is wholly received.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DelayFrom {
+    /// When the source creates it, so that the wait in its NIC counts (G004-11).
+    #[default]
+    Creation,
+    /// When its first flit leaves the NIC.
+    Injection,
+}
+
+/// One connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConnectionPlan {
+    /// Who sends.
+    pub source: NicId,
+    /// Who receives.
+    pub destination: NicId,
+    /// Its traffic class: an index into the classes of the plan. That class has one service level.
+    pub class: u8,
+    /// Its number among the connections of its source and class, as its packets carry it.
+    pub flow: u8,
+    /// The time between two of its packets, in ticks.
+    pub inter_arrival: InterArrival,
+    /// When the delay of its packets begins.
+    pub delay_from: DelayFrom,
+}
+
+/// No meter here.
+const NOWHERE: u32 = u32::MAX;
+
+/// The meters of the connections that end in one partition.
+pub(crate) struct Meters {
+    n_rows: usize,
+    /// For each (source NIC, row): where its flows begin in `meter_of`.
+    first_flow: Vec<u32>,
+    /// The meter of each flow, or [`NOWHERE`] if it ends in another partition.
+    meter_of: Vec<u32>,
+    /// With the number of the connection in the plan, and when its delays begin.
+    meters: Vec<(u32, DelayFrom, PunctualityMeter)>,
+}
+
+impl Meters {
+    /// Those of one partition; `None` if the plan has no connections.
+    pub(crate) fn new(plan: &FabricPlan, partition: u16) -> Option<Meters> {
+        if plan.connections.is_empty() {
+            return None;
+        }
+        let rows = rows(plan);
+        let n_rows = rows.len();
+        let place = |connection: &ConnectionPlan| {
+            let class = usize::from(connection.class);
+            let row = rows.iter().position(|&(at, _)| at == class);
+            connection.source.index() * n_rows + row.expect("the class of a connection has a row")
+        };
+        let mut first_flow = vec![0u32; plan.topology.n_nics() as usize * n_rows + 1];
+        for connection in plan.connections.iter() {
+            let n_flows = &mut first_flow[place(connection) + 1];
+            *n_flows = (*n_flows).max(u32::from(connection.flow) + 1);
+        }
+        for at in 1..first_flow.len() {
+            first_flow[at] += first_flow[at - 1];
+        }
+        let n_flows = first_flow.last().copied().unwrap_or(0);
+        let mut meter_of = vec![NOWHERE; n_flows as usize];
+        let mut meters = vec![];
+        for (number, connection) in plan.connections.iter().enumerate() {
+            let (switch, _) = plan.topology.attachment(connection.destination);
+            if plan.partitions[switch.index()] == partition {
+                let flow = first_flow[place(connection)] + u32::from(connection.flow);
+                meter_of[flow as usize] = meters.len() as u32;
+                meters.push((
+                    number as u32,
+                    connection.delay_from,
+                    PunctualityMeter::new(connection.inter_arrival),
+                ));
+            }
+        }
+        Some(Meters {
+            n_rows,
+            first_flow,
+            meter_of,
+            meters,
+        })
+    }
+
+    /// A packet was wholly received; if it belongs to a connection, that connection's meter counts it.
+    pub(crate) fn record(&mut self, packet: &Packet, now: Tick) {
+        // The class of a packet under way is its row.
+        let at = packet.source.index() * self.n_rows + usize::from(packet.class);
+        let flow = self.first_flow[at] + u32::from(packet.flow);
+        if flow >= self.first_flow[at + 1] {
+            return;
+        }
+        let meter = self.meter_of[flow as usize];
+        let (_, delay_from, meter) = &mut self.meters[meter as usize];
+        let began = match delay_from {
+            DelayFrom::Creation => packet.generation,
+            DelayFrom::Injection => packet.injection,
+        };
+        meter.record(now.0, now - began);
+    }
+
+    /// Adds what was counted since the last call, by the number of the connection.
+    pub(crate) fn take(&mut self, into: &mut [Punctuality]) {
+        for (number, _, meter) in &mut self.meters {
+            into[*number as usize].merge(&meter.take());
+        }
+    }
+}

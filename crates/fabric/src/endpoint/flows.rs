@@ -1,0 +1,508 @@
+//! Flows: a send queue for each destination, held back by a congestion control.
+//!
+//! Flows with something to send stand in the ring of their channel and take turns packet by packet. A flow that its
+//! control holds back leaves the ring until an acknowledgement or time lets it go on.
+
+use std::sync::Arc;
+
+use netloom_arbitration::Head;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::{Label, Packet};
+use netloom_units::{Clock, NicId, Sl, Tick, Vl};
+use rustc_hash::FxHashMap;
+
+use crate::endpoint::control::{Control, Echo, FlowState, Window};
+use crate::fabric::Fabric;
+use crate::parcel::{Flags, Parcel};
+use crate::slab::Slab;
+use crate::switch::{Candidate, Events, NIL, Switches};
+
+/// Where a flow stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Standing {
+    /// Nothing to send.
+    Idle,
+    /// In its ring, or about to be.
+    Active,
+    /// Its control holds it back.
+    Parked,
+}
+
+/// Everything from one NIC to another on one channel: its send queue and what its control remembers.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    destination: NicId,
+    slot: u8,
+    standing: Standing,
+    /// Messages.
+    head: u32,
+    tail: u32,
+    /// The next flow of the ring.
+    next: u32,
+    /// Flits not yet acknowledged.
+    in_flight: u32,
+    state: FlowState,
+    /// When it is looked at although nothing was acknowledged.
+    wake: Tick,
+}
+
+/// The flows of a NIC.
+#[derive(Debug, Default)]
+struct Sender {
+    by_destination: FxHashMap<(NicId, u8), u32>,
+    /// Flows that became active in this tick.
+    activated: Vec<u32>,
+    /// First and last flow of the ring of each channel.
+    rings: Box<[(u32, u32)]>,
+    /// Nothing was sent for want of room at the first switch, and none has come free since.
+    is_blocked: bool,
+}
+
+/// The control of all flows: the one that is built in without a call.
+#[derive(Debug)]
+enum Controller {
+    Free,
+    Window(Window),
+    Own(Arc<dyn Control>),
+}
+
+/// The flows of all NICs of a partition.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    controller: Controller,
+    flows: Slab<Flow>,
+    senders: Vec<Sender>,
+}
+
+impl Flows {
+    pub(crate) fn new(control: Option<&Arc<dyn Control>>, n_nics: usize, n_slots: usize) -> Self {
+        let controller = match control {
+            None => Controller::Free,
+            Some(control) => match control.window() {
+                Some(window) => Controller::Window(window),
+                None => Controller::Own(control.clone()),
+            },
+        };
+        let sender = || Sender {
+            rings: vec![(NIL, NIL); n_slots].into(),
+            ..Sender::default()
+        };
+        Flows {
+            controller,
+            flows: Slab::default(),
+            senders: (0..n_nics).map(|_| sender()).collect(),
+        }
+    }
+
+    /// A NIC waits for room at the first switch.
+    pub(super) fn block(&mut self, nic: u32) {
+        self.senders[nic as usize].is_blocked = true;
+    }
+
+    /// Room has come; whether the NIC waited for it.
+    pub(super) fn unblock(&mut self, nic: u32) -> bool {
+        std::mem::replace(&mut self.senders[nic as usize].is_blocked, false)
+    }
+
+    fn start(&self, now: Tick) -> FlowState {
+        match &self.controller {
+            Controller::Free => FlowState::default(),
+            Controller::Window(window) => window.start(now),
+            Controller::Own(control) => control.start(now),
+        }
+    }
+
+    fn is_fresh(&self, flow: &Flow, now: Tick) -> bool {
+        match &self.controller {
+            Controller::Free => true,
+            Controller::Window(window) => window.is_fresh(&flow.state, now),
+            Controller::Own(control) => control.is_fresh(&flow.state, now),
+        }
+    }
+
+    /// Whether a flow may send so many flits now; otherwise when, if nothing is acknowledged before.
+    #[inline]
+    fn admits(&self, flow: &Flow, flits: u16, now: Tick) -> Result<(), Tick> {
+        match &self.controller {
+            Controller::Free => Ok(()),
+            Controller::Window(window) => window.admits(&flow.state, flow.in_flight, flits, now),
+            Controller::Own(control) => control.admits(&flow.state, flow.in_flight, flits, now),
+        }
+    }
+
+    fn acknowledged(&mut self, at: u32, echo: Echo, now: Tick) -> bool {
+        let state = &mut self.flows[at].state;
+        match &self.controller {
+            Controller::Free => false,
+            Controller::Window(window) => window.acknowledged(state, echo, now),
+            Controller::Own(control) => control.acknowledged(state, echo, now),
+        }
+    }
+
+    fn sent(&mut self, at: u32, flits: u16, now: Tick) {
+        if let Controller::Own(control) = &self.controller {
+            control.sent(&mut self.flows[at].state, flits, now);
+        }
+    }
+
+    /// A flow joins the end of its ring; whether the ring was empty.
+    fn append(&mut self, nic: u32, at: u32) -> usize {
+        let flow = &mut self.flows[at];
+        flow.next = NIL;
+        let slot = usize::from(flow.slot);
+        let ring = &mut self.senders[nic as usize].rings[slot];
+        if ring.0 == NIL {
+            *ring = (at, at);
+        } else {
+            let last = std::mem::replace(&mut ring.1, at);
+            self.flows[last].next = at;
+        }
+        slot
+    }
+
+    /// The first flow of a ring leaves it.
+    fn take_first(&mut self, nic: u32, slot: usize) {
+        let ring = &mut self.senders[nic as usize].rings[slot];
+        ring.0 = self.flows[ring.0].next;
+    }
+
+    /// A flow with nothing under way that is as at its start is as good as none.
+    fn forget(&mut self, now: Tick, nic: u32, at: u32) {
+        let flow = &self.flows[at];
+        if flow.standing == Standing::Idle && flow.in_flight == 0 && self.is_fresh(flow, now) {
+            let key = (flow.destination, flow.slot);
+            self.senders[nic as usize].by_destination.remove(&key);
+            self.flows.remove(at);
+        }
+    }
+}
+
+impl<S: Switches> Fabric<S> {
+    #[inline]
+    fn flows(&mut self) -> &mut Flows {
+        self.endpoints.flows.as_mut().expect("endpoints with flows")
+    }
+
+    /// A message joins its flow.
+    pub(super) fn join_flow(&mut self, now: Tick, nic: u32, slot: usize, id: u32) {
+        let endpoints = &mut self.endpoints;
+        let flows = endpoints.flows.as_mut().expect("endpoints with flows");
+        let destination = endpoints.messages[id].destination;
+        let key = (destination, slot as u8);
+        let at = match flows.senders[nic as usize].by_destination.get(&key) {
+            Some(&at) => at,
+            None => {
+                let fresh = Flow {
+                    destination,
+                    slot: slot as u8,
+                    standing: Standing::Idle,
+                    head: NIL,
+                    tail: NIL,
+                    next: NIL,
+                    in_flight: 0,
+                    state: flows.start(now),
+                    wake: Tick::NEVER,
+                };
+                let at = flows.flows.insert(fresh);
+                flows.senders[nic as usize].by_destination.insert(key, at);
+                at
+            }
+        };
+        let flow = &mut flows.flows[at];
+        if flow.head == NIL {
+            (flow.head, flow.tail) = (id, id);
+        } else {
+            let last = std::mem::replace(&mut flow.tail, id);
+            endpoints.messages[last].next = id;
+        }
+        if flow.standing == Standing::Idle {
+            flow.standing = Standing::Active;
+            flows.senders[nic as usize].activated.push(at);
+        }
+    }
+
+    /// A parked flow may send again by now, unless an acknowledgement was earlier.
+    pub(crate) fn flow_wakes<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        destination: NicId,
+        slot: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let flows = self.flows();
+        let sender = &mut flows.senders[nic as usize];
+        if let Some(&at) = sender.by_destination.get(&(destination, slot)) {
+            let flow = &mut flows.flows[at];
+            flow.wake = Tick::NEVER;
+            if flow.standing == Standing::Parked {
+                sender.activated.push(at);
+                self.mark_nic(nic, out);
+            }
+        }
+    }
+
+    /// Flows that may send again, or have something new to send, join their rings in order of destination.
+    pub(super) fn join_rings<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Some(flows) = &mut self.endpoints.flows else {
+            return;
+        };
+        if flows.senders[nic as usize].activated.is_empty() {
+            return;
+        }
+        let mut activated = std::mem::take(&mut flows.senders[nic as usize].activated);
+        activated.sort_unstable_by_key(|&at| {
+            let flow = &flows.flows[at];
+            (flow.destination, flow.slot)
+        });
+        activated.dedup();
+        for at in activated.drain(..) {
+            if self.flows().flows[at].standing == Standing::Parked {
+                if let Err(when) = self.flow_admits(now, at) {
+                    self.park(nic, at, when, out);
+                    continue;
+                }
+                self.flows().flows[at].standing = Standing::Active;
+            }
+            let slot = self.flows().append(nic, at);
+            self.endpoints.nics[nic].present |= 1 << slot;
+        }
+        self.flows().senders[nic as usize].activated = activated;
+    }
+
+    /// Whether the control of a flow lets its next packet go; otherwise when it will.
+    fn flow_admits(&self, now: Tick, at: u32) -> Result<(), Tick> {
+        let flows = self.endpoints.flows.as_ref().expect("endpoints with flows");
+        let flow = &flows.flows[at];
+        let message = &self.endpoints.messages[flow.head];
+        let segmentation = self.shared.segmentation.of(Sl(message.sl));
+        flows.admits(flow, segmentation.cut(message.left).flits, now)
+    }
+
+    /// A flow leaves its ring until its control lets it go on.
+    fn park<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        at: u32,
+        when: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let period = self.switches.nic_cycle(self.endpoints.nics[nic].wire);
+        let flow = &mut self.flows().flows[at];
+        flow.standing = Standing::Parked;
+        if when == Tick::NEVER {
+            return;
+        }
+        let when = Clock::new(period).edge_at_or_after(when);
+        if when < flow.wake {
+            flow.wake = when;
+            out.at(when, S::Event::grown(nic, flow.destination, flow.slot));
+        }
+    }
+
+    /// The first flow of a ring that its control lets send: others before it are parked.
+    fn first_admitted<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        slot: usize,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<u32> {
+        loop {
+            let at = self.flows().senders[nic as usize].rings[slot].0;
+            if at == NIL {
+                self.endpoints.nics[nic].present &= !(1 << slot);
+                return None;
+            }
+            match self.flow_admits(now, at) {
+                Ok(()) => return Some(at),
+                Err(when) => {
+                    self.flows().take_first(nic, slot);
+                    self.park(nic, at, when, out);
+                }
+            }
+        }
+    }
+
+    /// A NIC with flows sends a packet: each channel offers the flow whose turn it is, the arbiter chooses.
+    pub(super) fn decide_flows<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let mut eligible = 0u32;
+        let mut wake = Tick::NEVER;
+        let mut classes = [0u16; 32];
+        let mut slots = self.endpoints.nics[nic].present;
+        while slots != 0 {
+            let slot = slots.trailing_zeros() as usize;
+            slots &= slots - 1;
+            let Some(at) = self.first_admitted(now, nic, slot, out) else {
+                continue;
+            };
+            let endpoints = &mut self.endpoints;
+            let flows = endpoints.flows.as_mut().expect("endpoints with flows");
+            let flow = &flows.flows[at];
+            let message = &endpoints.messages[flow.head];
+            let cut = self
+                .shared
+                .segmentation
+                .of(Sl(message.sl))
+                .cut(message.left);
+            let vl = endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32].vl;
+            let state = &endpoints.nics[nic];
+            let candidate = Candidate {
+                port: state.port,
+                source: state.id,
+                sequence: state.sequence,
+                destination: flow.destination,
+                vl,
+            };
+            let class = self.switches.class_at_first(&self.shared, candidate);
+            let may_send = self
+                .switches
+                .may_send(&state.credit, state.wire, class, cut.flits, now);
+            match may_send {
+                Ok(()) => {
+                    classes[slot % 32] = class;
+                    eligible |= 1 << slot;
+                    endpoints.heads[slot % 32] = Head {
+                        born: message.generation,
+                        bytes: cut.bytes,
+                        sl: Sl(message.sl),
+                        vl: Vl(vl),
+                    };
+                }
+                Err(when) => {
+                    flows.block(nic);
+                    wake = wake.min(when);
+                }
+            }
+        }
+        if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
+            self.inject_from_flow(now, nic, slot, classes[slot % 32], out);
+        }
+    }
+
+    /// The next packet of the first flow of a ring leaves the NIC.
+    fn inject_from_flow<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        slot: usize,
+        class: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let endpoints = &mut self.endpoints;
+        let flows = endpoints.flows.as_mut().expect("endpoints with flows");
+        let queue = &endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
+        let at = flows.senders[nic as usize].rings[slot].0;
+        flows.take_first(nic, slot);
+        let flow = &mut flows.flows[at];
+        let head = flow.head;
+        let message = &mut endpoints.messages[head];
+        let cut = self
+            .shared
+            .segmentation
+            .of(Sl(message.sl))
+            .cut(message.left);
+        message.left -= cut.payload;
+        let is_last = message.left == 0;
+        let state = &mut endpoints.nics[nic];
+        if message.index == 0 && endpoints.numbers.is_none() {
+            message.number = state.next_message();
+        }
+        let sc = self
+            .shared
+            .channels
+            .choose(Sl(message.sl), state.id, message.destination);
+        let packet = Packet {
+            generation: message.generation,
+            injection: now,
+            arrival: now,
+            source: state.id,
+            destination: flow.destination,
+            sequence: state.sequence,
+            message: message.number,
+            index: message.index,
+            bytes: cut.bytes,
+            flits: cut.flits,
+            class: message.row,
+            sl: Sl(message.sl),
+            vl: queue.vl,
+            hops: 0,
+            flow: message.flow,
+            label: Label::new(sc, is_last),
+        };
+        message.index += 1;
+        if is_last {
+            flow.head = message.next;
+            endpoints.messages.remove(head);
+        }
+        if endpoints.acknowledgement.is_some() {
+            flow.in_flight += u32::from(cut.flits);
+        }
+        let is_empty = flow.head == NIL;
+        flows.sent(at, cut.flits, now);
+        if is_empty {
+            let flow = &mut flows.flows[at];
+            flow.tail = NIL;
+            flow.standing = Standing::Idle;
+            flows.forget(now, nic, at);
+        } else {
+            flows.append(nic, at);
+        }
+        if flows.senders[nic as usize].rings[slot].0 == NIL {
+            state.present &= !(1 << slot);
+        }
+        self.launch_data(now, nic, packet, class, out);
+    }
+
+    /// A packet of a flow was acknowledged.
+    pub(super) fn flow_acknowledged<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        parcel: &Parcel,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let packet = &parcel.packet;
+        let endpoints = &mut self.endpoints;
+        let slot = endpoints.slot_of[packet.label.sc().index()];
+        let flows = endpoints.flows.as_mut().expect("endpoints with flows");
+        let sender = &flows.senders[nic as usize];
+        let Some(&at) = sender.by_destination.get(&(packet.source, slot)) else {
+            unreachable!("a flow lives until all it sent is acknowledged");
+        };
+        flows.flows[at].in_flight -= packet.index;
+        let is_marked = parcel.flags.has(Flags::MARKED);
+        let echo = Echo {
+            is_marked,
+            flits: packet.index as u16,
+            round_trip: now - packet.injection,
+            sequence: packet.message,
+            next: endpoints.nics[nic].sequence,
+        };
+        let is_cut = flows.acknowledged(at, echo, now);
+        self.shared.protocol.cuts += u64::from(is_cut);
+        let sender = &mut flows.senders[nic as usize];
+        match flows.flows[at].standing {
+            Standing::Parked => sender.activated.push(at),
+            Standing::Idle => flows.forget(now, nic, at),
+            // Cut, it may have to leave its turn to the next flow, although it waited for room at the switch.
+            Standing::Active if is_marked && sender.is_blocked => self.mark_nic(nic, out),
+            Standing::Active => {}
+        }
+    }
+
+    /// Whether flows of a NIC may have become able to send in this tick.
+    pub(super) fn has_activated_flows(&self, nic: u32) -> bool {
+        let flows = self.endpoints.flows.as_ref();
+        flows.is_some_and(|flows| !flows.senders[nic as usize].activated.is_empty())
+    }
+}

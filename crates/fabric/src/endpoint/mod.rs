@@ -1,0 +1,159 @@
+//! Endpoints: network interfaces and what runs on them, the same beside every kind of switch.
+//!
+//! ```text
+//!  workload, program ─► flow (window) ─► queue of a channel ─► arbiter ─► link      answers go first
+//!  source.rs program.rs   flows.rs         send.rs admittance.rs          send.rs    answers.rs
+//!
+//!  link ─► taken in ─► order ─► message complete ─► answer, program goes on
+//!          receive.rs  receiver.rs
+//! ```
+//!
+//! Each link of the chain can be absent, and then costs nothing: without windows, answers and programs a NIC has a
+//! FIFO of messages per service channel, cuts packets and sends them through the same kind of arbiter as a switch.
+//! Queues are unbounded, so a workload is never held back, and latency counts from the creation of a message. The
+//! clock of a NIC has one cycle per flit of its link.
+
+mod admittance;
+mod answers;
+mod build;
+pub(crate) mod connections;
+pub(crate) mod control;
+mod flows;
+mod program;
+mod receive;
+mod receiver;
+mod send;
+mod source;
+
+use netloom_arbitration::Head;
+use netloom_packet::{Cursor, N_SCS};
+use netloom_units::{NicId, Tick};
+
+use crate::endpoint::connections::Meters;
+use crate::plan::ClassPlan;
+use crate::rows::Rows;
+use crate::slab::Slab;
+use crate::switch::Switches;
+
+pub(crate) use admittance::Admittance;
+pub(crate) use flows::Flows;
+pub(crate) use program::Programs;
+pub(crate) use receiver::Receiver;
+
+/// What a workload hands over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Created {
+    pub(crate) class: u8,
+    pub(crate) sl: u8,
+    pub(crate) flow: u8,
+    pub(crate) destination: NicId,
+    /// Payload.
+    pub(crate) bytes: u32,
+}
+
+/// A message waiting at its NIC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    pub(crate) generation: Tick,
+    pub(crate) destination: NicId,
+    /// Payload bytes not yet in a packet.
+    pub(crate) left: u32,
+    /// Number among all messages of the NIC, given with its first packet: decisions have an order that means
+    /// something, arrivals of one tick have none. Where programs run, its number among those of its row.
+    pub(crate) number: u32,
+    /// Packets cut off so far.
+    pub(crate) index: u32,
+    /// The next message of the same queue.
+    pub(crate) next: u32,
+    /// The recorder's row.
+    pub(crate) row: u8,
+    pub(crate) flow: u8,
+    pub(crate) sl: u8,
+}
+
+// Two messages to a cache line.
+const _: () = assert!(size_of::<Message>() == 32);
+
+/// The queue of one service channel: a list of messages, and the packet that would be next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NicQueue {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+    pub(crate) payload: u32,
+    pub(crate) bytes: u32,
+    pub(crate) flits: u16,
+    pub(crate) vl: u8,
+    pub(crate) sl: u8,
+    pub(crate) sc: u8,
+}
+
+/// State of a NIC.
+pub(crate) struct Nic<A, C> {
+    pub(crate) id: NicId,
+    /// The switch port at the other end of its link, always in this partition.
+    pub(crate) port: u32,
+    /// Queues that are not empty.
+    pub(crate) present: u32,
+    pub(crate) link_until: Tick,
+    /// Room in the input buffer of the first switch.
+    pub(crate) credit: C,
+    pub(crate) arbiter: A,
+    /// When the link is looked at again.
+    pub(crate) link_wake: Tick,
+    /// When the last header sent may be allocated at the first switch.
+    pub(crate) last_header: Tick,
+    /// Packets sent so far.
+    pub(crate) sequence: u32,
+    /// Messages of which a packet was cut so far.
+    pub(crate) messages: u32,
+    /// Its link class.
+    pub(crate) wire: u8,
+    pub(crate) is_marked: bool,
+}
+
+impl<A, C> Nic<A, C> {
+    /// The number of the next message.
+    #[inline(always)]
+    pub(crate) fn next_message(&mut self) -> u32 {
+        let number = self.messages;
+        self.messages += 1;
+        number
+    }
+}
+
+/// The endpoints of a partition.
+pub(crate) struct Endpoints<S: Switches> {
+    pub(crate) nics: Rows<Nic<S::Arbiter, S::Credit>>,
+    pub(crate) queues: Rows<NicQueue>,
+    /// Queues of a NIC.
+    pub(crate) n_slots: usize,
+    /// The queue of each service channel.
+    pub(crate) slot_of: [u8; N_SCS],
+    pub(crate) classes: Vec<ClassPlan>,
+    /// The recorder's row of (class, service level).
+    pub(crate) row_of: Vec<[u8; 16]>,
+    pub(crate) cursors: Vec<Cursor>,
+    pub(crate) messages: Slab<Message>,
+    /// Flits injected by each (NIC, row).
+    pub(crate) nic_flits: Vec<u64>,
+    pub(crate) heads: Box<[Head; 32]>,
+    pub(crate) receiver: Receiver,
+    /// Of the connections that end here, where there are any.
+    pub(crate) meters: Option<Meters>,
+    /// Queues per destination before the NICs' own, where there are any.
+    pub(crate) admittance: Option<Admittance>,
+    /// Whether something is done before a NIC sends: messages join in order, flows or programs go on.
+    pub(crate) has_duties: bool,
+    /// Messages that each NIC was handed in this tick, where classes share a queue: they join it in the decision, in
+    /// order of class, because arrivals of one tick come in any order.
+    pub(crate) created: Option<Vec<Vec<Created>>>,
+    /// Send queues with windows, and acknowledgements.
+    pub(crate) flows: Option<Box<Flows>>,
+    pub(crate) programs: Option<Box<Programs>>,
+    /// Messages created by each (NIC, row), where programs run: a rank knows only its own.
+    pub(crate) numbers: Option<Vec<u32>>,
+    /// What each NIC has to acknowledge; empty where nobody does.
+    pub(crate) answers: answers::Answers,
+    /// Flits of the acknowledgement of every data packet; none is sent if `None`.
+    pub(crate) acknowledgement: Option<u16>,
+}

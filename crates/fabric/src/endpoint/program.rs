@@ -1,0 +1,125 @@
+//! Programs: ranks that send, receive and wait, one step after another.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::{Op, Packet};
+use netloom_units::{NicId, Tick};
+use rustc_hash::FxHashSet;
+
+use crate::endpoint::Created;
+use crate::fabric::Fabric;
+use crate::plan::FabricPlan;
+use crate::simulation::rows;
+use crate::switch::Switches;
+
+/// How far the programs of a partition have come.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    n_classes: usize,
+    /// The next step of each (NIC, class).
+    steps: Vec<u32>,
+    /// NICs whose programs have something to do in this tick.
+    are_due: Vec<bool>,
+    /// The rows that programs send in.
+    is_program: Vec<bool>,
+    /// Messages that have arrived and have not yet been received: by destination, source, row and number.
+    arrived: FxHashSet<(NicId, NicId, u8, u32)>,
+}
+
+impl Programs {
+    /// Those of so many NICs; `None` if no class has any.
+    pub(crate) fn new(plan: &FabricPlan, n_nics: usize) -> Option<Self> {
+        let is_program = |class: usize| plan.classes[class].source.program().is_some();
+        let n_classes = plan.classes.len();
+        (0..n_classes).any(is_program).then(|| Programs {
+            n_classes,
+            steps: vec![0; n_nics * n_classes],
+            are_due: vec![false; n_nics],
+            is_program: rows(plan).iter().map(|&(at, _)| is_program(at)).collect(),
+            arrived: FxHashSet::default(),
+        })
+    }
+
+    /// A NIC's programs look at what has happened.
+    pub(super) fn make_due(&mut self, nic: u32) {
+        self.are_due[nic as usize] = true;
+    }
+
+    /// A message is complete; a program may wait for it.
+    pub(super) fn message_completed(&mut self, nic: u32, packet: &Packet) {
+        if self.is_program[usize::from(packet.class)] {
+            let key = (
+                packet.destination,
+                packet.source,
+                packet.class,
+                packet.message,
+            );
+            self.arrived.insert(key);
+            self.make_due(nic);
+        }
+    }
+}
+
+impl<S: Switches> Fabric<S> {
+    /// The programs of a NIC begin.
+    pub(crate) fn programs_begin<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(programs) = &mut self.endpoints.programs {
+            programs.make_due(nic);
+            self.mark_nic(nic, out);
+        }
+    }
+
+    /// Whether the programs of a NIC have something to do in this tick.
+    pub(super) fn has_due_programs(&self, nic: u32) -> bool {
+        let programs = self.endpoints.programs.as_ref();
+        programs.is_some_and(|programs| programs.are_due[nic as usize])
+    }
+
+    /// The programs of a NIC go on as far as they can.
+    pub(super) fn run_programs(&mut self, now: Tick, nic: u32) {
+        let Some(mut programs) = self.endpoints.programs.take() else {
+            return;
+        };
+        if std::mem::replace(&mut programs.are_due[nic as usize], false) {
+            for class in 0..programs.n_classes {
+                self.run_program(&mut programs, now, nic, class);
+            }
+        }
+        self.endpoints.programs = Some(programs);
+    }
+
+    fn run_program(&mut self, programs: &mut Programs, now: Tick, nic: u32, class: usize) {
+        let id = self.endpoints.nics[nic].id;
+        let plan = &self.endpoints.classes[class];
+        let source = plan.source.clone();
+        let Some(program) = source.program() else {
+            return;
+        };
+        let sl = plan.sl.0;
+        let row = self.endpoints.row_of[class][usize::from(sl & 15)];
+        let at = nic as usize * programs.n_classes + class;
+        while let Some(op) = program.op(id, programs.steps[at]) {
+            match op {
+                Op::Send { to, bytes } => {
+                    let created = Created {
+                        class: class as u8,
+                        sl,
+                        flow: 0,
+                        destination: to,
+                        bytes,
+                    };
+                    self.enqueue(now, nic, created);
+                }
+                Op::Receive { from, message } => {
+                    if !programs.arrived.remove(&(id, from, row, message)) {
+                        break;
+                    }
+                }
+            }
+            programs.steps[at] += 1;
+        }
+    }
+}

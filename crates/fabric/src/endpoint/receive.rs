@@ -1,0 +1,71 @@
+//! Receiving: packets end here, are answered, and complete messages.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::parcel::{Flags, Parcel};
+use crate::switch::Switches;
+use crate::trace::Stage;
+
+impl<S: Switches> Fabric<S> {
+    /// The last flit of a packet has arrived.
+    #[inline]
+    pub(crate) fn deliver<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let parcel = self.switches.remove(id);
+        assert_eq!(
+            parcel.packet.destination, self.endpoints.nics[nic].id,
+            "a packet reaches the NIC it was sent to"
+        );
+        if !self.endpoints.has_duties {
+            self.data_arrives(now, nic, &parcel);
+            return;
+        }
+        if parcel.flags.has(Flags::ACKNOWLEDGEMENT) {
+            self.answer_arrives(now, nic, &parcel, out);
+        } else {
+            if self.endpoints.acknowledgement.is_some() {
+                self.owe_answer(now, nic, &parcel);
+            }
+            self.data_arrives(now, nic, &parcel);
+        }
+        if self.has_answers(nic) || self.has_activated_flows(nic) || self.has_due_programs(nic) {
+            self.mark_nic(nic, out);
+        }
+    }
+
+    /// A data packet counts if it is whole and new.
+    #[inline(always)]
+    fn data_arrives(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
+        let packet = &parcel.packet;
+        let (shared, endpoints) = (&mut self.shared, &mut self.endpoints);
+        if parcel.flags.has(Flags::CORRUPT) {
+            shared.protocol.discarded += 1;
+            return;
+        }
+        if !endpoints.receiver.is_new(packet) {
+            shared.protocol.discarded += 1;
+            shared.protocol.duplicates += 1;
+            return;
+        }
+        shared.counters.deliver(packet, now);
+        let row = &mut shared.rows[usize::from(packet.class)];
+        let is_complete = endpoints.receiver.receive(nic, packet, now, row);
+        if is_complete && let Some(programs) = &mut endpoints.programs {
+            programs.message_completed(nic, packet);
+        }
+        if let Some(meters) = &mut endpoints.meters {
+            meters.record(packet, now);
+        }
+        if shared.watch.is_some() {
+            let nic = packet.destination;
+            shared.note(packet, now, Stage::Delivered { nic });
+        }
+    }
+}

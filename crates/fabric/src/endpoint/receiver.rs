@@ -1,0 +1,149 @@
+//! What receivers keep: unfinished messages, the order of flows, the latency of the last message.
+
+use std::num::NonZero;
+
+use netloom_metrics::Delivery;
+use netloom_packet::Packet;
+use netloom_units::{NicId, Sl, Tick};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::recorder::{Counters, Row};
+
+/// The receiving side of all NICs of a partition.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Whether the last packet of a message is the last to arrive.
+    keeps_order: bool,
+    n_rows: usize,
+    /// Latency of the last message of each (NIC, row), for jitter.
+    last_latency: Vec<Option<NonZero<u64>>>,
+    /// Packets of unfinished messages that have arrived, where packets may overtake each other.
+    partial: FxHashMap<(NicId, u8, u32), (u32, u32)>,
+    /// Data packets delivered, where one may come twice.
+    seen: Option<FxHashSet<(NicId, u32)>>,
+    /// The last packet of each (source, destination, service level), where order is looked at.
+    last_sequence: Option<FxHashMap<(NicId, NicId, Sl), u32>>,
+}
+
+impl Receiver {
+    /// Receivers that nothing has reached. `looks_at_order` counts packets that were overtaken; where a routing keeps
+    /// order there must be none. `may_repeat` where a packet may be sent again.
+    pub(crate) fn new(
+        n_nics: usize,
+        n_rows: usize,
+        keeps_order: bool,
+        looks_at_order: bool,
+        may_repeat: bool,
+    ) -> Self {
+        Receiver {
+            keeps_order,
+            n_rows,
+            last_latency: vec![None; n_nics * n_rows],
+            partial: FxHashMap::default(),
+            seen: may_repeat.then(FxHashSet::default),
+            last_sequence: looks_at_order.then(FxHashMap::default),
+        }
+    }
+
+    /// Whether a packet has not been here before.
+    #[inline(always)]
+    pub(crate) fn is_new(&mut self, packet: &Packet) -> bool {
+        match &mut self.seen {
+            None => true,
+            Some(seen) => seen.insert((packet.source, packet.sequence)),
+        }
+    }
+
+    /// A packet is wholly received by a NIC; whether that completes its message. `row` is the packet's own.
+    #[inline]
+    pub(crate) fn receive(&mut self, nic: u32, packet: &Packet, now: Tick, row: &mut Row) -> bool {
+        let is_late = self.is_late(packet);
+        let is_complete = self.completes(packet);
+        row.delivered_packets += 1;
+        row.delivered_flits += u64::from(packet.flits);
+        row.hops += u64::from(packet.hops);
+        row.reordered += u64::from(is_late);
+        let latency = now - packet.generation;
+        row.network_latency.record(now - packet.injection);
+        let is_single = packet.label.is_last() && packet.index == 0;
+        if is_single {
+            row.record_single(latency);
+        } else {
+            row.packet_latency.record(latency);
+        }
+        if is_complete {
+            row.delivered_messages += 1;
+            // A partition delivers in order of time.
+            row.last_delivery = Some(now);
+            if !is_single {
+                row.message_latency.record(latency);
+            }
+            let at = nic as usize * self.n_rows + usize::from(packet.class);
+            if let Some(last) = self.last_latency[at] {
+                row.jitter.record(last.get().abs_diff(latency));
+            }
+            self.last_latency[at] = NonZero::new(latency);
+        }
+        is_complete
+    }
+
+    /// Whether this packet completes its message.
+    #[inline]
+    fn completes(&mut self, packet: &Packet) -> bool {
+        if self.keeps_order {
+            return packet.label.is_last();
+        }
+        if packet.label.is_last() && packet.index == 0 {
+            return true;
+        }
+        // Packets may overtake each other: count them until all up to the last are here.
+        let key = (packet.source, packet.class, packet.message);
+        let (arrived, total) = self.partial.entry(key).or_insert((0, u32::MAX));
+        *arrived += 1;
+        if packet.label.is_last() {
+            *total = packet.index + 1;
+        }
+        let is_complete = arrived == total;
+        if is_complete {
+            self.partial.remove(&key);
+        }
+        is_complete
+    }
+
+    /// Whether a later packet of the same flow was here first: a law where the routing keeps order, a
+    /// count where it does not.
+    #[inline]
+    fn is_late(&mut self, packet: &Packet) -> bool {
+        let Some(last) = &mut self.last_sequence else {
+            return false;
+        };
+        let flow = last
+            .entry((packet.source, packet.destination, packet.sl))
+            .or_insert(packet.sequence);
+        let is_late = packet.sequence < *flow;
+        *flow = (*flow).max(packet.sequence);
+        assert!(
+            !(is_late && self.keeps_order),
+            "order is kept per flow and lane"
+        );
+        is_late
+    }
+}
+
+impl Counters {
+    /// Counts a delivery, and adds it to the digest.
+    #[inline]
+    pub(crate) fn deliver(&mut self, packet: &Packet, now: Tick) {
+        self.delivered += 1;
+        self.digest.add(&Delivery {
+            source: packet.source.0,
+            sequence: packet.sequence,
+            destination: packet.destination.0,
+            generation: packet.generation.0,
+            tail: now.0,
+            flits: packet.flits,
+            sl: packet.sl.0,
+            row: packet.class,
+        });
+    }
+}

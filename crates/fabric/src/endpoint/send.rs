@@ -1,0 +1,338 @@
+//! Sending: the arbiter of a NIC chooses a queue, and its next packet takes the link.
+
+use netloom_arbitration::{Arbiter, Head, View};
+use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::{Label, Packet};
+use netloom_units::{Clock, Sc, Sl, Tick, Vl};
+
+use crate::endpoint::NicQueue;
+use crate::fabric::Fabric;
+use crate::parcel::Parcel;
+use crate::switch::{Candidate, Events, NIL, Switches};
+use crate::trace::Stage;
+
+impl<S: Switches> Fabric<S> {
+    #[inline]
+    pub(crate) fn mark_nic<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let marked = &mut self.endpoints.nics[nic].is_marked;
+        if !*marked {
+            *marked = true;
+            out.mark(self.switches.len() as u32 + nic);
+        }
+    }
+
+    /// The link of a NIC is looked at, if that is not earlier already.
+    #[inline(always)]
+    pub(super) fn look_at_nic<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        when: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.endpoints.nics[nic];
+        if when < state.link_wake {
+            state.link_wake = when;
+            out.at(when, S::Event::nic_link(nic));
+        }
+    }
+
+    /// A NIC with messages is looked at now if its link can be given, and otherwise when it can.
+    #[inline]
+    pub(crate) fn nic_link_wakes<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let has_duties = self.endpoints.has_duties;
+        let state = &mut self.endpoints.nics[nic];
+        if state.link_wake <= now {
+            state.link_wake = Tick::NEVER;
+        }
+        if has_duties {
+            self.mark_nic(nic, out);
+            return;
+        }
+        if state.present == 0 {
+            return;
+        }
+        let free = state.link_until;
+        if free <= now {
+            self.mark_nic(nic, out);
+        } else {
+            self.look_at_nic(nic, free, out);
+        }
+    }
+
+    /// Room has come free at the first switch.
+    #[inline(always)]
+    pub(crate) fn nic_has_room<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(flows) = &mut self.endpoints.flows {
+            if flows.unblock(nic) {
+                self.mark_nic(nic, out);
+            }
+            return;
+        }
+        let state = &self.endpoints.nics[nic];
+        if self.endpoints.has_duties || (state.present != 0 && state.link_until <= now) {
+            self.mark_nic(nic, out);
+        }
+    }
+
+    /// All that a NIC does in a tick.
+    #[inline]
+    pub(crate) fn decide_nic<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.endpoints.nics[nic].is_marked = false;
+        if self.endpoints.has_duties && !self.may_send_after_duties(nic, now, out) {
+            return;
+        }
+        let state = &self.endpoints.nics[nic];
+        if state.present == 0 || state.link_until > now {
+            return;
+        }
+        if self.endpoints.admittance.is_some() {
+            self.decide_admitted(nic, now, out);
+            return;
+        }
+        let endpoints = &mut self.endpoints;
+        let state = &endpoints.nics[nic];
+        let mut classes = [0u16; 32];
+        let mut eligible = 0u32;
+        let mut wake = Tick::NEVER;
+        let mut slots = state.present;
+        while slots != 0 {
+            let slot = slots.trailing_zeros() as usize;
+            slots &= slots - 1;
+            let queue = &endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
+            let message = &endpoints.messages[queue.head];
+            let class = if S::MAY_LOOK_AHEAD {
+                let candidate = Candidate {
+                    port: state.port,
+                    source: state.id,
+                    sequence: state.sequence,
+                    destination: message.destination,
+                    vl: queue.vl,
+                };
+                self.switches.class_at_first(&self.shared, candidate)
+            } else {
+                u16::from(queue.vl)
+            };
+            let may_send =
+                self.switches
+                    .may_send(&state.credit, state.wire, class, queue.flits, now);
+            match may_send {
+                Ok(()) => {
+                    if S::MAY_LOOK_AHEAD {
+                        classes[slot % 32] = class;
+                    }
+                    endpoints.heads[slot % 32] = Head {
+                        born: message.generation,
+                        bytes: queue.bytes,
+                        sl: Sl(queue.sl),
+                        vl: Vl(queue.vl),
+                    };
+                    eligible |= 1 << slot;
+                }
+                Err(when) => wake = wake.min(when),
+            }
+        }
+        if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
+            self.inject(now, nic, slot, classes[slot % 32], out);
+        }
+    }
+
+    /// What comes before sending: programs go on, messages join in order, flows take their turns and send. Whether
+    /// the queues of the NIC may send now.
+    #[inline(never)]
+    fn may_send_after_duties<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> bool {
+        self.run_programs(now, nic);
+        self.take_in_by_class(now, nic);
+        self.join_rings(now, nic, out);
+        let has_flows = self.endpoints.flows.is_some();
+        let has_answers = self.has_answers(nic);
+        let state = &self.endpoints.nics[nic];
+        if state.present == 0 && !has_answers {
+            return false;
+        }
+        let clock = Clock::new(self.switches.nic_cycle(state.wire));
+        let edge = clock.edge_at_or_after(now.max(state.link_until));
+        if edge > now {
+            self.look_at_nic(nic, edge, out);
+            return false;
+        }
+        if has_answers {
+            self.send_answer(now, nic, out);
+            return false;
+        }
+        if has_flows {
+            self.decide_flows(nic, now, out);
+        }
+        !has_flows
+    }
+
+    /// The arbiter takes one of the queues that may send; if it takes none, it looks again at `wake`.
+    #[inline(always)]
+    pub(super) fn choose_slot<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        eligible: u32,
+        wake: Tick,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<usize> {
+        let state = &mut self.endpoints.nics[nic];
+        let chosen = if eligible == 0 {
+            None
+        } else {
+            state.arbiter.choose(&View {
+                eligible,
+                heads: &self.endpoints.heads,
+            })
+        };
+        let Some(grant) = chosen else {
+            if wake != Tick::NEVER {
+                let clock = Clock::new(self.switches.nic_cycle(state.wire));
+                self.look_at_nic(nic, clock.edge_at_or_after(wake.max(now + 1)), out);
+            }
+            return None;
+        };
+        state.arbiter.commit(grant);
+        Some(usize::from(grant.queue))
+    }
+
+    /// The next packet of a queue leaves the NIC.
+    #[inline]
+    fn inject<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        slot: usize,
+        class: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let endpoints = &mut self.endpoints;
+        let queue = &mut endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
+        let NicQueue {
+            head,
+            payload,
+            bytes,
+            flits,
+            vl,
+            sl,
+            sc,
+            ..
+        } = *queue;
+        let message = &mut endpoints.messages[head];
+        let state = &mut endpoints.nics[nic];
+        if message.index == 0 && endpoints.numbers.is_none() {
+            message.number = state.next_message();
+        }
+        message.left -= payload;
+        let is_last = message.left == 0;
+        let packet = Packet {
+            generation: message.generation,
+            injection: now,
+            arrival: now,
+            source: state.id,
+            destination: message.destination,
+            sequence: state.sequence,
+            message: message.number,
+            index: message.index,
+            bytes,
+            flits,
+            class: message.row,
+            sl: Sl(sl),
+            vl,
+            hops: 0,
+            label: Label::new(Sc(sc), is_last),
+            flow: message.flow,
+        };
+        message.index += 1;
+        if is_last {
+            let next = message.next;
+            endpoints.messages.remove(head);
+            queue.head = next;
+        }
+        if queue.head == NIL {
+            queue.tail = NIL;
+            state.present &= !(1 << slot);
+        } else {
+            let left = endpoints.messages[queue.head].left;
+            let cut = self.shared.segmentation.of(Sl(sl)).cut(left);
+            (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);
+        }
+        // Only where classes are not lanes was it looked up.
+        let class = if S::MAY_LOOK_AHEAD {
+            class
+        } else {
+            u16::from(vl)
+        };
+        self.launch_data(now, nic, packet, class, out);
+    }
+
+    /// A data packet leaves its NIC.
+    #[inline(always)]
+    pub(super) fn launch_data<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        packet: Packet,
+        class: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let row = usize::from(packet.class);
+        let flits = u64::from(packet.flits);
+        let recorded = &mut self.shared.rows;
+        self.endpoints.nic_flits[nic as usize * recorded.len() + row] += flits;
+        recorded[row].injected_packets += 1;
+        recorded[row].injected_flits += flits;
+        if self.shared.watch.is_some() {
+            let (nic, vl) = (packet.source, Vl(packet.vl));
+            self.shared
+                .note(&packet, packet.generation, Stage::Created { nic });
+            self.shared.note(&packet, now, Stage::Injected { nic, vl });
+        }
+        self.launch(now, nic, Parcel::data(packet), class, out);
+    }
+
+    /// A packet takes the link of its NIC, which is looked at again when it is free.
+    #[inline(always)]
+    pub(super) fn launch<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        parcel: Parcel,
+        class: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let flits = u64::from(parcel.packet.flits);
+        let state = &mut self.endpoints.nics[nic];
+        state.sequence += 1;
+        state.link_until = now + flits * self.switches.nic_cycle(state.wire);
+        if state.present != 0 && state.link_until < state.link_wake {
+            state.link_wake = state.link_until;
+            out.at(state.link_until, S::Event::nic_link(nic));
+        }
+        self.shared.counters.injected += 1;
+        S::launch(self, now, nic, parcel, class, out);
+    }
+}

@@ -1,0 +1,162 @@
+//! What a sender knows of the buffer at the other end of its link: credits per lane, credits per queue, or
+//! PAUSE.
+
+use netloom_units::Tick;
+
+use crate::link::pause::Pause;
+use crate::link::ramp::{Paces, Ramp};
+use crate::link::room::{Limits, Queues, Room};
+use crate::plan::{FabricPlan, FlowControl};
+
+/// One way of flow control, at one sender.
+pub(crate) trait Flow: Send {
+    /// Whether the receiver stops and restarts lanes, instead of handing out credits.
+    const IS_PAUSE: bool = false;
+    /// Whether classes may be queues, which a sender finds by looking one hop ahead.
+    const MAY_LOOK_AHEAD: bool = false;
+    /// Whether a NIC takes in whatever comes without a word; otherwise it hands out credits too.
+    const NIC_IS_SINK: bool = true;
+
+    /// The state of a sender on a link class when nothing has happened.
+    fn new(plan: &FabricPlan, link_class: u8) -> Self;
+
+    /// Whether a packet of a class may start now.
+    fn has<'a>(
+        &self,
+        class: u16,
+        need: u32,
+        now: Tick,
+        limits: &Limits,
+        paces: impl FnOnce() -> &'a Paces,
+    ) -> bool;
+
+    /// When a packet may start, as far as is known; if nothing is, what changes it will come as an event.
+    fn when(
+        &self,
+        class: u16,
+        need: u32,
+        now: Tick,
+        paces: &Paces,
+        limits: &Limits,
+    ) -> Option<Tick>;
+
+    /// A packet starts.
+    fn take(&mut self, class: u16, amount: u16);
+
+    /// Room comes free at the other end.
+    fn release(&mut self, ramp: Ramp, now: Tick) -> bool;
+
+    /// The other end has counted a packet (PAUSE only).
+    fn count(&mut self, class: u16, flits: u16, now: Tick);
+
+    /// Flits that stand at the other end, or are on the way there, as far as the sender knows.
+    fn in_use(&self, now: Tick, paces: &Paces) -> u32;
+
+    /// Whether nothing is in use: what a drained fabric shows.
+    fn is_idle(&self) -> bool;
+}
+
+macro_rules! credits {
+    ($used:ty, $($constant:item)*) => {
+        impl Flow for Room<$used> {
+            $($constant)*
+
+            fn new(plan: &FabricPlan, _: u8) -> Self {
+                let n_classes = match plan.flow_control {
+                    FlowControl::QueueCredits => plan.queue_map().n_queues() as usize,
+                    _ => usize::from(plan.n_vls),
+                };
+                Room::new(n_classes)
+            }
+
+            #[inline(always)]
+            fn has<'a>(
+                &self,
+                class: u16,
+                need: u32,
+                now: Tick,
+                limits: &Limits,
+                paces: impl FnOnce() -> &'a Paces,
+            ) -> bool {
+                Room::has(self, class, need, now, limits, paces)
+            }
+
+            #[inline]
+            fn when(&self, class: u16, need: u32, now: Tick, paces: &Paces, limits: &Limits) -> Option<Tick> {
+                Room::when(self, class, need, now, paces, limits)
+            }
+
+            #[inline(always)]
+            fn take(&mut self, class: u16, amount: u16) {
+                Room::take(self, class, amount);
+            }
+
+            #[inline(always)]
+            fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
+                Room::release(self, ramp, now)
+            }
+
+            fn count(&mut self, _: u16, _: u16, _: Tick) {}
+
+            fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
+                Room::in_use(self, now, paces)
+            }
+
+            fn is_idle(&self) -> bool {
+                Room::is_idle(self)
+            }
+        }
+    };
+}
+
+credits!(crate::link::room::Lanes, const NIC_IS_SINK: bool = false;);
+credits!(Queues, const MAY_LOOK_AHEAD: bool = true;);
+
+impl Flow for Pause {
+    const IS_PAUSE: bool = true;
+
+    fn new(plan: &FabricPlan, link_class: u8) -> Self {
+        let FlowControl::Pfc(thresholds) = &plan.flow_control else {
+            unreachable!("PAUSE is built from thresholds");
+        };
+        Pause::new(
+            &thresholds[usize::from(link_class)],
+            &plan.switch.input_buffer,
+        )
+    }
+
+    #[inline]
+    fn has<'a>(
+        &self,
+        class: u16,
+        _: u32,
+        _: Tick,
+        _: &Limits,
+        _: impl FnOnce() -> &'a Paces,
+    ) -> bool {
+        !self.is_stopped(class)
+    }
+
+    fn when(&self, _: u16, _: u32, _: Tick, _: &Paces, _: &Limits) -> Option<Tick> {
+        None
+    }
+
+    fn take(&mut self, _: u16, _: u16) {}
+
+    fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
+        self.take_off(ramp.class, ramp.count, now);
+        true
+    }
+
+    fn count(&mut self, class: u16, flits: u16, now: Tick) {
+        self.add(class, flits, now);
+    }
+
+    fn in_use(&self, _: Tick, _: &Paces) -> u32 {
+        self.counted()
+    }
+
+    fn is_idle(&self) -> bool {
+        Pause::is_idle(self)
+    }
+}

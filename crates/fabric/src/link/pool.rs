@@ -1,0 +1,134 @@
+//! Buffers shared by virtual channels (DAMQ): each has a reserve, the rest is for whoever comes.
+
+use crate::Sizes;
+
+/// Virtual channels of a link at most.
+pub(crate) const MOST_LANES: usize = 16;
+
+/// How a pool is divided.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares {
+    /// Flits of the whole buffer.
+    pub(crate) capacity: u32,
+    /// Kept for each channel.
+    pub(crate) reserve: [u16; MOST_LANES],
+}
+
+impl Shares {
+    pub(crate) fn new(sizes: &Sizes) -> Self {
+        let (capacity, min) = match sizes {
+            Sizes::Pool { capacity, min, .. } => (*capacity, min),
+            Sizes::Static(parts) => (parts.iter().sum(), parts),
+        };
+        let reserve: [u16; MOST_LANES] =
+            std::array::from_fn(|lane| min.get(lane).map_or(0, |&flits| flits as u16));
+        let reserved: u32 = reserve.iter().map(|&flits| u32::from(flits)).sum();
+        assert!(reserved <= capacity, "reserves fit the buffer");
+        Shares { capacity, reserve }
+    }
+}
+
+/// What of a pool is in use, as its writer knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    used: [u16; MOST_LANES],
+    /// In use or reserved: the sum over channels of the larger of the two.
+    kept: u32,
+    total: u32,
+}
+
+impl Pool {
+    pub(crate) fn new(shares: &Shares) -> Self {
+        Pool {
+            used: [0; MOST_LANES],
+            kept: shares.reserve.iter().map(|&flits| u32::from(flits)).sum(),
+            total: 0,
+        }
+    }
+
+    #[inline]
+    fn kept_with(&self, lane: usize, used: u16, shares: &Shares) -> u32 {
+        let reserve = shares.reserve[lane];
+        self.kept - u32::from(self.used[lane].max(reserve)) + u32::from(used.max(reserve))
+    }
+
+    /// Whether a packet fits: no other channel loses its reserve.
+    #[inline]
+    pub(crate) fn fits(&self, lane: u8, flits: u16, shares: &Shares) -> bool {
+        let lane = usize::from(lane) % MOST_LANES;
+        self.kept_with(lane, self.used[lane] + flits, shares) <= shares.capacity
+    }
+
+    /// A packet takes its room.
+    #[inline]
+    pub(crate) fn take(&mut self, lane: u8, flits: u16, shares: &Shares) {
+        let lane = usize::from(lane) % MOST_LANES;
+        let used = self.used[lane] + flits;
+        self.kept = self.kept_with(lane, used, shares);
+        self.used[lane] = used;
+        self.total += u32::from(flits);
+        debug_assert!(
+            self.kept <= shares.capacity,
+            "a buffer never overflows and no channel loses its reserve"
+        );
+    }
+
+    /// A packet gives its room back.
+    #[inline]
+    pub(crate) fn give(&mut self, lane: u8, flits: u16, shares: &Shares) {
+        let lane = usize::from(lane) % MOST_LANES;
+        debug_assert!(self.used[lane] >= flits, "room is given back once");
+        let used = self.used[lane] - flits;
+        self.kept = self.kept_with(lane, used, shares);
+        self.used[lane] = used;
+        self.total -= u32::from(flits);
+    }
+
+    /// Flits in use by all channels.
+    #[inline]
+    pub(crate) fn total(&self) -> u32 {
+        self.total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shares() -> Shares {
+        Shares::new(&Sizes::Pool {
+            capacity: 100,
+            min: Box::new([24, 10, 0]),
+            max: Box::new([100; 3]),
+        })
+    }
+
+    #[test]
+    fn a_channel_keeps_its_reserve() {
+        let (shares, pool) = (shares(), Pool::new(&shares()));
+        assert!(pool.fits(2, 66, &shares) && !pool.fits(2, 67, &shares));
+        assert!(pool.fits(0, 90, &shares) && !pool.fits(0, 91, &shares));
+    }
+
+    proptest! {
+        /// The running sum equals the definition, whatever comes and goes.
+        #[test]
+        fn kept_is_the_sum_over_channels(steps in proptest::collection::vec((0u8..3, 1u16..30, any::<bool>()), 1..60)) {
+            let shares = shares();
+            let mut pool = Pool::new(&shares);
+            for (lane, flits, gives) in steps {
+                let used = pool.used[usize::from(lane)];
+                if gives && used >= flits {
+                    pool.give(lane, flits, &shares);
+                } else if pool.fits(lane, flits, &shares) {
+                    pool.take(lane, flits, &shares);
+                }
+                let sum: u32 = (0..3).map(|l| u32::from(pool.used[l].max(shares.reserve[l]))).sum();
+                prop_assert_eq!(pool.kept, sum);
+                prop_assert!(sum <= shares.capacity);
+                prop_assert_eq!(pool.total, pool.used.iter().map(|&u| u32::from(u)).sum::<u32>());
+            }
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Room in buffers as their senders know it: credits for the next hop, space in an output buffer.
+//!
+//! A counter is what is in use plus what is known to come free (ramps). Room is exact to the flit at any
+//! time without an event per flit, and a sender that finds too little can compute when there will be
+//! enough. Everything a port frees passes one place (a link, a crossbar port), so its ramps follow each
+//! other; two are kept, the running one and the next.
+
+use netloom_units::Tick;
+
+use crate::link::ramp::{Paces, Ramp};
+
+/// How a buffer is divided among the lanes, in flits (or slots, see [`Sizes::slots`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Sizes {
+    /// Every lane has its own part.
+    Static(Box<[u32]>),
+    /// One pool: each lane has a guaranteed minimum and may not exceed a maximum.
+    Pool {
+        /// The whole buffer.
+        capacity: u32,
+        /// Kept free for each lane.
+        min: Box<[u32]>,
+        /// At most this much for each lane.
+        max: Box<[u32]>,
+    },
+}
+
+impl Sizes {
+    /// The same buffer counted in slots of each lane's largest packet, for ports on guarded rings: a
+    /// packet takes a whole slot whatever its size, so that free room cannot be splintered.
+    ///
+    /// Only what a lane is guaranteed counts.
+    pub fn slots(&self, largest: &[u16]) -> Sizes {
+        let guaranteed = match self {
+            Sizes::Static(sizes) => sizes,
+            Sizes::Pool { min, .. } => min,
+        };
+        Sizes::Static(
+            guaranteed
+                .iter()
+                .zip(largest)
+                .map(|(&size, &flits)| size / u32::from(flits.max(1)))
+                .collect(),
+        )
+    }
+
+    /// What a lane can hold at most.
+    pub fn most(&self, vl: usize) -> u32 {
+        match self {
+            Sizes::Static(sizes) => sizes[vl],
+            Sizes::Pool { capacity, min, max } => {
+                let others: u32 = min
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| *at != vl)
+                    .map(|(_, m)| m)
+                    .sum();
+                max[vl].min(capacity - others)
+            }
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u32 {
+        match self {
+            Sizes::Static(sizes) => sizes.iter().sum(),
+            Sizes::Pool { capacity, .. } => *capacity,
+        }
+    }
+}
+
+/// Lanes of a link at most: 15 for data and one for management.
+pub(crate) const MOST_LANES: usize = 16;
+
+/// [`Sizes`] as the counters use them: one entry per possible lane, so that no lookup can fail.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    n_vls: usize,
+    is_pool: bool,
+    capacity: u32,
+    /// Classes of a lane: one, or its queues where room is counted for each.
+    per_lane: u32,
+    /// Without a pool: the whole part of each lane. With one: what is kept free for it.
+    min: [u32; MOST_LANES],
+    max: [u32; MOST_LANES],
+    /// What a lane may use whatever the others do.
+    sure: [u32; MOST_LANES],
+}
+
+impl Limits {
+    pub(crate) fn new(sizes: &Sizes) -> Self {
+        let fill = |values: &[u32]| std::array::from_fn(|vl| values.get(vl).copied().unwrap_or(0));
+        match sizes {
+            Sizes::Static(parts) => Limits {
+                n_vls: parts.len(),
+                is_pool: false,
+                capacity: 0,
+                per_lane: 1,
+                min: fill(parts),
+                max: fill(parts),
+                sure: fill(parts),
+            },
+            Sizes::Pool { capacity, min, max } => Limits {
+                n_vls: min.len(),
+                is_pool: true,
+                capacity: *capacity,
+                per_lane: 1,
+                min: fill(min),
+                max: fill(max),
+                sure: fill(min),
+            },
+        }
+    }
+
+    /// Room counted for each of so many queues of a lane; `flits` of each, by lane.
+    pub(crate) fn of_queues(flits: &[u32], per_lane: u32) -> Self {
+        Limits {
+            per_lane,
+            ..Limits::new(&Sizes::Static(flits.into()))
+        }
+    }
+}
+
+/// What is in use by each class of a buffer.
+pub(crate) trait Used {
+    /// Counters for so many classes, all zero.
+    fn new(n_classes: usize) -> Self;
+    /// The lane of a class.
+    fn lane(class: u16, limits: &Limits) -> usize;
+    /// One counter.
+    fn of(&self, class: u16) -> u16;
+    /// The same, to change.
+    fn of_mut(&mut self, class: u16) -> &mut u16;
+    /// How many counters there are.
+    fn n_classes(&self) -> usize;
+}
+
+/// A class is a lane.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes([u16; MOST_LANES]);
+
+impl Used for Lanes {
+    fn new(_: usize) -> Self {
+        Lanes::default()
+    }
+
+    #[inline]
+    fn lane(class: u16, _: &Limits) -> usize {
+        usize::from(class) % MOST_LANES
+    }
+
+    #[inline]
+    fn of(&self, class: u16) -> u16 {
+        self.0[usize::from(class) % MOST_LANES]
+    }
+
+    #[inline]
+    fn of_mut(&mut self, class: u16) -> &mut u16 {
+        &mut self.0[usize::from(class) % MOST_LANES]
+    }
+
+    fn n_classes(&self) -> usize {
+        MOST_LANES
+    }
+}
+
+/// A class is a queue: as many as a queue scheme has.
+#[derive(Clone, Debug)]
+pub(crate) struct Queues(Box<[u16]>);
+
+impl Used for Queues {
+    fn new(n_classes: usize) -> Self {
+        Queues(vec![0; n_classes].into())
+    }
+
+    #[inline]
+    fn lane(class: u16, limits: &Limits) -> usize {
+        (u32::from(class) / limits.per_lane) as usize % MOST_LANES
+    }
+
+    #[inline]
+    fn of(&self, class: u16) -> u16 {
+        self.0[usize::from(class)]
+    }
+
+    #[inline]
+    fn of_mut(&mut self, class: u16) -> &mut u16 {
+        &mut self.0[usize::from(class)]
+    }
+
+    fn n_classes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What the sender knows of one buffer: one cache line, where classes are lanes.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Room<U = Lanes> {
+    /// In use by each class, what has come free since the ramps began not yet taken off.
+    used: U,
+    ramps: [Ramp; 2],
+}
+
+const _: () = assert!(size_of::<Room>() == 64);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room::new(MOST_LANES)
+    }
+}
+
+impl<U: Used> Room<U> {
+    pub(crate) fn new(n_classes: usize) -> Self {
+        Room {
+            used: U::new(n_classes),
+            ramps: [Ramp::default(); 2],
+        }
+    }
+
+    /// In use by a class, reservations included, as far as it is settled.
+    #[inline]
+    pub(crate) fn used(&self, class: u16) -> u32 {
+        u32::from(self.used.of(class))
+    }
+
+    #[inline]
+    fn used_at(&self, class: u16, now: Tick, paces: &Paces) -> u32 {
+        let mut used = self.used(class);
+        for ramp in &self.ramps {
+            if ramp.count != 0 && ramp.class == class {
+                used -= ramp.passed(now, paces);
+            }
+        }
+        used
+    }
+
+    /// In use by all classes now.
+    pub(crate) fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
+        let settled: u32 = (0..self.used.n_classes())
+            .map(|class| self.used(class as u16))
+            .sum();
+        let ramps = self.ramps.iter().filter(|ramp| ramp.count != 0);
+        settled - ramps.map(|ramp| ramp.passed(now, paces)).sum::<u32>()
+    }
+
+    /// How much a class may still send.
+    #[inline(never)]
+    pub(crate) fn available(&self, class: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
+        let lane = U::lane(class, limits);
+        let mine = self.used_at(class, now, paces);
+        if !limits.is_pool {
+            return limits.min[lane] - mine;
+        }
+        let mut kept = mine;
+        for other in (0..limits.n_vls).filter(|other| *other != lane) {
+            kept += self
+                .used_at(other as u16, now, paces)
+                .max(limits.min[other]);
+        }
+        (limits.capacity - kept).min(limits.max[lane].saturating_sub(mine))
+    }
+
+    /// Whether a class may send so much now. The paces are asked for only where ramps must be looked at.
+    #[inline(always)]
+    pub(crate) fn has<'a>(
+        &self,
+        class: u16,
+        need: u32,
+        now: Tick,
+        limits: &Limits,
+        paces: impl FnOnce() -> &'a Paces,
+    ) -> bool {
+        // What is settled often suffices: ramps can only add to it.
+        self.used(class) + need <= limits.sure[U::lane(class, limits)]
+            || self.available(class, now, paces(), limits) >= need
+    }
+
+    /// Takes room for a packet that is about to be sent.
+    #[inline]
+    pub(crate) fn take(&mut self, class: u16, amount: u16) {
+        *self.used.of_mut(class) += amount;
+    }
+
+    /// Room is coming free. `false` if both places for ramps are taken: then the caller comes again
+    /// when this one starts, by which time the earlier ones are over.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
+        // The usual case: the last ramp is over, and this one takes its place.
+        let first = self.ramps[0];
+        if self.ramps[1].count == 0 && (first.count == 0 || first.end <= now) && ramp.end > now {
+            self.settle(first);
+            self.ramps[0] = ramp;
+            return true;
+        }
+        self.release_among(ramp, now)
+    }
+
+    #[inline(never)]
+    fn release_among(&mut self, ramp: Ramp, now: Tick) -> bool {
+        while self.ramps[0].count != 0 && self.ramps[0].end <= now {
+            self.settle(self.ramps[0]);
+            self.ramps[0] = std::mem::take(&mut self.ramps[1]);
+        }
+        if ramp.end <= now {
+            self.settle(ramp);
+        } else if self.ramps[0].count == 0 {
+            self.ramps[0] = ramp;
+        } else if self.ramps[1].count == 0 {
+            self.ramps[1] = ramp;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    #[inline]
+    fn settle(&mut self, ramp: Ramp) {
+        let used = self.used.of_mut(ramp.class);
+        debug_assert!(
+            *used >= ramp.count,
+            "credit conservation: more came back than was taken"
+        );
+        *used -= ramp.count;
+    }
+
+    /// The first time from now on at which a class may send `need`, as far as known ramps tell.
+    pub(crate) fn when(
+        &self,
+        class: u16,
+        need: u32,
+        now: Tick,
+        paces: &Paces,
+        limits: &Limits,
+    ) -> Option<Tick> {
+        // Room only grows along the ramps, so the flit that makes it enough can be searched for.
+        for ramp in self.ramps.iter().filter(|r| r.count != 0) {
+            let start = ramp.start(paces);
+            let at = |k: u64| now.max(start + ramp.pace(paces).time_of(k));
+            let enough = |k: u64| self.available(class, at(k), paces, limits) >= need;
+            if !enough(u64::from(ramp.count) - 1) {
+                continue;
+            }
+            let (mut low, mut high) = (0, u64::from(ramp.count) - 1);
+            while low < high {
+                let middle = (low + high) / 2;
+                if enough(middle) {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            return Some(at(low));
+        }
+        None
+    }
+
+    /// Whether nothing is in use once everything known has come free: what a drained fabric shows.
+    pub(crate) fn is_idle(&self) -> bool {
+        (0..self.used.n_classes()).all(|class| {
+            let coming: u16 = self
+                .ramps
+                .iter()
+                .filter(|r| usize::from(r.class) == class)
+                .map(|r| r.count)
+                .sum();
+            self.used.of(class as u16) == coming
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::ramp::Pace;
+    use proptest::prelude::*;
+
+    /// The slow twin: every flit that comes free is an entry of a list.
+    struct FlitLoop {
+        taken: Vec<u32>,
+        freed: Vec<(u64, usize)>,
+    }
+
+    impl FlitLoop {
+        fn used(&self, vl: usize, now: u64) -> u32 {
+            let free = self
+                .freed
+                .iter()
+                .filter(|(at, lane)| *at <= now && *lane == vl)
+                .count();
+            self.taken[vl] - u32::try_from(free).unwrap()
+        }
+
+        fn available(&self, vl: usize, now: u64, sizes: &Sizes) -> u32 {
+            match sizes {
+                Sizes::Static(sizes) => sizes[vl] - self.used(vl, now),
+                Sizes::Pool { capacity, min, max } => {
+                    let kept: u32 = (0..min.len())
+                        .map(|lane| {
+                            if lane == vl {
+                                self.used(lane, now)
+                            } else {
+                                self.used(lane, now).max(min[lane])
+                            }
+                        })
+                        .sum();
+                    (capacity - kept).min(max[vl].saturating_sub(self.used(vl, now)))
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// Random sends and releases one after another: the ramps agree with the loop over flits.
+        #[test]
+        fn ramps_equal_a_flit_loop(
+            pool in any::<bool>(),
+            period in 1u64..4, num in 1u32..4, den in 1u32..3,
+            steps in proptest::collection::vec((0usize..3, 1u16..12, 0u64..30, 0u64..12), 1..40),
+        ) {
+            let pace = Pace { period, num, den };
+            let paces = [pace; 2];
+            let sizes = if pool {
+                Sizes::Pool { capacity: 40, min: Box::new([6, 6, 6]), max: Box::new([25, 25, 25]) }
+            } else {
+                Sizes::Static(Box::new([14, 14, 14]))
+            };
+            let limits = Limits::new(&sizes);
+            let mut room: Room = Room::default();
+            let mut twin = FlitLoop { taken: vec![0; 3], freed: vec![] };
+            let (mut now, mut free_from) = (0u64, 0u64);
+            for (vl, flits, wait, lead) in steps {
+                now += wait;
+                let lane = u16::try_from(vl).unwrap();
+                for v in 0..3u16 {
+                    let exact = twin.available(usize::from(v), now, &sizes);
+                    prop_assert_eq!(room.available(v, Tick(now), &paces, &limits), exact);
+                    for need in [exact, exact + 1] {
+                        prop_assert_eq!(room.has(v, need, Tick(now), &limits, || &paces), need <= exact);
+                    }
+                }
+                let need = u32::from(flits);
+                if !room.has(lane, need, Tick(now), &limits, || &paces) {
+                    let known = twin.freed.iter().map(|f| f.0).max().unwrap_or(0);
+                    let first = (now..=known.max(now)).find(|&t| twin.available(vl, t, &sizes) >= need);
+                    prop_assert_eq!(room.when(lane, need, Tick(now), &paces, &limits).map(|t| t.0), first);
+                    continue;
+                }
+                room.take(lane, flits);
+                twin.taken[vl] += need;
+                let start = free_from.max(now + 1 + lead);
+                let ramp = Ramp::new(Tick(start), flits, lane, 0, &paces);
+                if !room.release(ramp, Tick(now)) {
+                    // No place: come again at its start, as the caller does by an event.
+                    now = start;
+                    prop_assert!(room.release(ramp, Tick(now)));
+                }
+                (0..u64::from(flits)).for_each(|k| twin.freed.push((start + pace.time_of(k), vl)));
+                free_from = start + pace.occupancy(u64::from(flits));
+            }
+        }
+    }
+}

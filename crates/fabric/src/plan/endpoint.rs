@@ -1,0 +1,44 @@
+//! What endpoints are built from.
+
+use std::sync::Arc;
+
+use crate::endpoint::control::Control;
+
+/// Where messages wait at a NIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NicQueues {
+    /// One unbounded queue per service channel.
+    PerChannel,
+    /// One unbounded admittance queue per service channel and destination, then injection queues as at
+    /// the input of a switch.
+    PerDestination,
+    /// One unbounded send queue per destination, whatever the channel; they take turns packet by packet.
+    SendQueues,
+}
+
+/// What endpoints do.
+#[derive(Clone, Debug)]
+pub struct EndpointPlan {
+    /// Where messages wait.
+    pub queues: NicQueues,
+    /// Flits of the acknowledgement of every data packet; none is sent if `None`.
+    pub acknowledgement: Option<u16>,
+    /// What holds flows back; nothing if `None`. It hears of acknowledgements only.
+    pub control: Option<Arc<dyn Control>>,
+}
+
+impl EndpointPlan {
+    /// Endpoints that send and receive, and nothing else.
+    pub fn plain(queues: NicQueues) -> Self {
+        EndpointPlan {
+            queues,
+            acknowledgement: None,
+            control: None,
+        }
+    }
+
+    /// Whether NICs keep a flow for each destination.
+    pub fn has_flows(&self) -> bool {
+        self.control.is_some() || self.queues == NicQueues::SendQueues
+    }
+}

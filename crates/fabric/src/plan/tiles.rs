@@ -1,0 +1,109 @@
+//! What a tiled switch is built from.
+//!
+//! ```text
+//!             row bus            tile crossbar    column channel        output multiplexer
+//!  input p ─►─┬────────┬──── …   (row r, column c)      │                 (R rows to 1)
+//!             ▼        ▼          I inputs, O outputs   ▼
+//!        row buffer  row buffer ─►  allocator  ─►  column buffer (output, row) ─► output buffer ─► link
+//! ```
+//!
+//! Input p is input p mod I of all tiles of row p / I; output q is output q mod O of all tiles of column
+//! q / O. The model itself is in `switch/tiled`.
+
+use crate::link::room::Sizes;
+
+/// A tiled switch.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tiled {
+    /// Rows of tiles (R).
+    pub rows: u16,
+    /// Columns of tiles (C).
+    pub columns: u16,
+    /// Inputs of a tile (I): a switch has R × I ports.
+    pub inputs: u16,
+    /// Outputs of a tile (O): a switch has C × O ports.
+    pub outputs: u16,
+    /// Flits in front of a tile input for each virtual channel.
+    pub row_buffer: u32,
+    /// Whether that is for all outputs of the tile, or for each.
+    pub row_space: RowSpace,
+    /// Flits that one virtual channel may have between a row and an output.
+    pub column_buffer: u32,
+    /// Latencies of the stages.
+    pub stages: TileStages,
+    /// The buffers of a port, by the class of its link.
+    pub ports: Vec<PortBuffers>,
+    /// What unused port buffers are used for; nothing if `None`.
+    pub stash: Option<StashUse>,
+    /// What goes wrong on purpose.
+    pub faults: Faults,
+}
+
+/// How the buffer of a virtual channel in front of a tile, a queue for each output, is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowSpace {
+    /// The queues share it: packets for a busy output may keep others out.
+    Shared,
+    /// Each queue has its own. The channel to stashes has one queue, because its output is chosen when it is served.
+    PerOutput,
+}
+
+/// Latencies inside a tiled switch, in cycles of its clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TileStages {
+    /// From a header wholly received to its first try for the row bus: writing and routing.
+    pub before_bus: u64,
+    /// From the bus granted to the header in the row buffer.
+    pub row_bus: u64,
+    /// From the tile crossbar granted to the header in the column buffer: allocation, crossbar, channel.
+    pub tile: u64,
+    /// From the multiplexer granted to the header in the output buffer (or in a stash).
+    pub multiplexer: u64,
+    /// From the link granted to the header on it.
+    pub output: u64,
+    /// A message of the side band between ports of a switch.
+    pub side_band: u64,
+}
+
+/// The buffers of a port, in flits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortBuffers {
+    /// For what comes in by the link, shared by the virtual channels.
+    pub input: Sizes,
+    /// For what leaves by the link, until the other end has acknowledged it.
+    pub output: Sizes,
+    /// Kept for packets of any port of the switch.
+    pub stash: u32,
+}
+
+/// What unused port buffers are used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StashUse {
+    /// The first switch keeps a copy of every data packet until its endpoint has acknowledged it.
+    Reliability {
+        /// A copy is sent again if nothing has come back after so many ticks; never if `None`.
+        timeout: Option<u64>,
+    },
+    /// Packets for an endpoint of the switch that cannot advance are put aside by congested inputs.
+    Congestion,
+}
+
+/// Errors, drawn for every packet at every switch it crosses.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Faults {
+    /// The seed of the draws.
+    pub seed: u64,
+    /// Chance that a switch corrupts a packet.
+    pub corrupt: f64,
+    /// Chance that a switch loses a packet.
+    pub lose: f64,
+    /// Chance that a packet is damaged on the link behind a switch; the link sends it again.
+    pub link: f64,
+}
+
+impl Faults {
+    /// Whether nothing goes wrong.
+    pub fn are_off(&self) -> bool {
+        self.corrupt == 0.0 && self.lose == 0.0 && self.link == 0.0
+    }
+}

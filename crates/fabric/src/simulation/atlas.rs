@@ -1,0 +1,109 @@
+//! Where everything of a fabric is: partition and index inside it.
+
+use netloom_topology::{Peer as Wired, Topology};
+use netloom_units::{NicId, Port as PortNumber, SwitchId};
+
+use crate::plan::FabricPlan;
+use crate::switch::Peer;
+
+/// Where switches, ports and NICs are.
+pub(crate) struct Atlas {
+    /// Partition and index of the first port of each switch.
+    first_port: Vec<(u16, u32)>,
+    /// Switches of each partition, in order.
+    switches: Vec<Vec<SwitchId>>,
+    /// NICs of each partition, in order.
+    nics: Vec<Vec<NicId>>,
+    /// Index of each NIC in its partition.
+    nic_index: Vec<u32>,
+}
+
+impl Atlas {
+    /// `n_records` is how many port records a switch has.
+    pub(crate) fn new(plan: &FabricPlan, n_records: impl Fn(SwitchId) -> u32) -> Self {
+        let n = plan.n_partitions();
+        let topology = &plan.topology;
+        let mut next_port = vec![0u32; n];
+        let mut switches = vec![Vec::new(); n];
+        let first_port = topology.switches().map(|switch| {
+            let partition = plan.partitions[switch.index()];
+            let at = usize::from(partition);
+            switches[at].push(switch);
+            let first = next_port[at];
+            next_port[at] += n_records(switch);
+            (partition, first)
+        });
+        let first_port = first_port.collect();
+        let mut nics: Vec<Vec<NicId>> = vec![Vec::new(); n];
+        let nic_index = topology.nics().map(|nic| {
+            let (switch, _) = topology.attachment(nic);
+            let here = &mut nics[usize::from(plan.partitions[switch.index()])];
+            here.push(nic);
+            here.len() as u32 - 1
+        });
+        Atlas {
+            first_port,
+            switches,
+            nic_index: nic_index.collect(),
+            nics,
+        }
+    }
+
+    /// Partition and index of a port.
+    pub(crate) fn port(&self, switch: SwitchId, port: PortNumber) -> (u16, u32) {
+        let (partition, first) = self.first_port[switch.index()];
+        (partition, first + u32::from(port.0))
+    }
+
+    /// The switches of a partition.
+    pub(crate) fn switches(&self, partition: u16) -> &[SwitchId] {
+        &self.switches[usize::from(partition)]
+    }
+
+    /// The NICs of a partition.
+    pub(crate) fn nics(&self, partition: u16) -> &[NicId] {
+        &self.nics[usize::from(partition)]
+    }
+
+    /// Who is at the other end of a port, as its partition knows it.
+    pub(crate) fn peer(
+        &self,
+        topology: &Topology,
+        partition: u16,
+        switch: SwitchId,
+        port: PortNumber,
+    ) -> Peer {
+        match topology.peer(switch, port) {
+            Wired::Unused => Peer::Nobody,
+            Wired::Nic(nic) => Peer::Nic(self.nic_index[nic.index()]),
+            Wired::Switch(other, there) => match self.port(other, there) {
+                (at, port) if at == partition => Peer::Port(port),
+                (at, port) => Peer::Remote(at, port),
+            },
+        }
+    }
+
+    /// The switch and number of a port of a partition.
+    pub(crate) fn name_of_port(&self, partition: u16, port: u32) -> (SwitchId, PortNumber) {
+        let here = self.switches(partition);
+        let at = here.partition_point(|s| self.first_port[s.index()].1 <= port) - 1;
+        let first = self.first_port[here[at].index()].1;
+        (here[at], PortNumber((port - first) as u16))
+    }
+}
+
+/// The least number of ticks between a cause in one partition and its effect in another: a header takes a flit and the
+/// delay of its link, a credit so many ticks and that delay.
+pub(crate) fn lookahead(plan: &FabricPlan, credit: u64) -> u64 {
+    let topology = &plan.topology;
+    let mut least = u64::MAX;
+    for switch in topology.switches() {
+        for (port, other, _) in topology.neighbours(switch) {
+            if plan.partitions[switch.index()] != plan.partitions[other.index()] {
+                let link = plan.links[usize::from(topology.link_class(switch, port))];
+                least = least.min(link.delay + link.flit.min(credit));
+            }
+        }
+    }
+    least
+}

@@ -1,0 +1,194 @@
+//! Which instance of the fabric runs a plan, chosen once: inside there is no dispatch per switch.
+
+use std::collections::BTreeMap;
+
+use netloom_arbitration::{Arbiter, TwoTable};
+use netloom_engine::{EventQueue, Heap, Wheel};
+use netloom_topology::Egress;
+
+use crate::plan::{Architecture, FabricPlan, FlowControl};
+use crate::simulation::running::Running;
+use crate::simulation::{Atlas, Options, Simulation};
+use crate::switch::crossbar::shape::{
+    Cioq, CioqPause, CioqQueues, Hierarchical, Iq, IqPause, Shape,
+};
+use crate::switch::crossbar::{self, MakeArbiter, n_records};
+use crate::switch::tiled;
+
+/// Builds a plan and hands every NIC its first messages.
+pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
+    if let Architecture::Tiled(_) = plan.switch.architecture {
+        return tiled(plan, options);
+    }
+    let radix = plan.topology.radix();
+    let n_queues = plan.queue_map().n_queues();
+    let tables = Tables::of(plan);
+    let is_flat = plan.switch.architecture == Architecture::Cioq;
+    // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
+    if let (true, true, ..=64, ..=128, false) = (
+        tables.are_everywhere(),
+        is_flat && plan.flow_control == FlowControl::Credits,
+        n_queues,
+        radix,
+        options.reference,
+    ) {
+        let arbiter = |output| {
+            let table = tables.find(output).expect("every output has a table");
+            table.clone()
+        };
+        return if radix <= 64 {
+            with_wheel::<TwoTable, Cioq, 1, 1>(plan, options, &arbiter)
+        } else {
+            with_wheel::<TwoTable, Cioq, 2, 1>(plan, options, &arbiter)
+        };
+    }
+    let arbiter = |output| -> Box<dyn Arbiter> {
+        match tables.find(output) {
+            Some(table) => Box::new(table.clone()),
+            None => plan.policy_of(output).build(),
+        }
+    };
+    if options.reference {
+        return reference(plan, options, &arbiter);
+    }
+    match (&plan.switch.architecture, &plan.flow_control) {
+        (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
+            (..=64, ..=64) => with_wheel::<_, Cioq, 1, 1>(plan, options, &arbiter),
+            (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, options, &arbiter),
+            (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::Cioq, FlowControl::QueueCredits) => match (n_queues, radix) {
+            (..=64, ..=64) => with_wheel::<_, CioqQueues, 1, 1>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::Cioq, FlowControl::Pfc(_)) => match (n_queues, radix) {
+            (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::InputQueued, FlowControl::Pfc(_)) => match (n_queues, radix) {
+            (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::InputQueued, _) => match (n_queues, radix) {
+            (..=64, ..=64) => with_wheel::<_, Iq, 1, 1>(plan, options, &arbiter),
+            (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
+            (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
+        },
+        (Architecture::Tiled(_), _) => unreachable!("built above"),
+        (Architecture::Hierarchical(hierarchy), _) => {
+            match n_records(Some(hierarchy.centre), radix) {
+                ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
+                65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
+                _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
+            }
+        }
+    }
+}
+
+/// The largest number of queues of an input.
+pub const MOST_QUEUES: u32 = 8192;
+
+/// The InfiniBand tables of a plan: outputs with the same policy share one.
+struct Tables {
+    switch: Option<TwoTable>,
+    nic: Option<TwoTable>,
+    own: BTreeMap<Egress, Option<TwoTable>>,
+}
+
+impl Tables {
+    fn of(plan: &FabricPlan) -> Tables {
+        let own = plan.own_policies.iter();
+        Tables {
+            switch: plan.switch_policy.two_table(),
+            nic: plan.nic_policy.two_table(),
+            own: own.map(|(at, policy)| (*at, policy.two_table())).collect(),
+        }
+    }
+
+    fn are_everywhere(&self) -> bool {
+        let own = self.own.values().all(Option::is_some);
+        self.switch.is_some() && self.nic.is_some() && own
+    }
+
+    fn find(&self, output: Egress) -> Option<&TwoTable> {
+        let usual = match output {
+            Egress::Nic(_) => &self.nic,
+            Egress::Switch(..) => &self.switch,
+        };
+        self.own.get(&output).unwrap_or(usual).as_ref()
+    }
+}
+
+/// The largest number of ports of a switch.
+pub const LARGEST_RADIX: u16 = 512;
+
+/// The reference of each kind of switch: the heap, and one width of sets that is enough for every fabric.
+fn reference(
+    plan: &FabricPlan,
+    options: Options,
+    arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
+) -> Box<dyn Simulation> {
+    match (&plan.switch.architecture, &plan.flow_control) {
+        (Architecture::Cioq, FlowControl::Credits) => {
+            crossbars::<_, Cioq, Heap<_>, 8, 128>(plan, options, arbiter)
+        }
+        (Architecture::Cioq, FlowControl::QueueCredits) => {
+            crossbars::<_, CioqQueues, Heap<_>, 8, 128>(plan, options, arbiter)
+        }
+        (Architecture::Cioq, FlowControl::Pfc(_)) => {
+            crossbars::<_, CioqPause, Heap<_>, 8, 128>(plan, options, arbiter)
+        }
+        (Architecture::InputQueued, FlowControl::Pfc(_)) => {
+            crossbars::<_, IqPause, Heap<_>, 8, 128>(plan, options, arbiter)
+        }
+        (Architecture::InputQueued, _) => {
+            crossbars::<_, Iq, Heap<_>, 8, 128>(plan, options, arbiter)
+        }
+        (Architecture::Hierarchical(_), _) => {
+            crossbars::<_, Hierarchical, Heap<_>, 32, 1>(plan, options, arbiter)
+        }
+        (Architecture::Tiled(_), _) => unreachable!("built above"),
+    }
+}
+
+/// What runs, with the wheel.
+fn with_wheel<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
+    plan: &FabricPlan,
+    options: Options,
+    arbiter: &MakeArbiter<'_, A>,
+) -> Box<dyn Simulation> {
+    crossbars::<A, S, Wheel<_>, W, R>(plan, options, arbiter)
+}
+
+fn crossbars<A, S, Q, const W: usize, const R: usize>(
+    plan: &FabricPlan,
+    options: Options,
+    arbiter: &MakeArbiter<'_, A>,
+) -> Box<dyn Simulation>
+where
+    A: Arbiter + 'static,
+    S: Shape,
+    Q: EventQueue<crossbar::Event> + 'static,
+{
+    let centre = plan.switch.architecture.centre();
+    let atlas = Atlas::new(plan, |id| {
+        crossbar::n_records(centre, plan.topology.n_ports(id))
+    });
+    let partition = |atlas: &Atlas, number| {
+        crossbar::partition::<A, S, W, R>(plan, atlas, number, arbiter, options.watch)
+    };
+    Box::new(Running::<_, Q>::new(plan, options, atlas, partition))
+}
+
+/// A fabric of tiled switches.
+fn tiled(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
+    let n_ports = tiled::n_ports(plan);
+    let atlas = Atlas::new(plan, |_| n_ports);
+    let partition = |atlas: &Atlas, number| tiled::partition(plan, atlas, number, options.watch);
+    if options.reference {
+        Box::new(Running::<_, Heap<_>>::new(plan, options, atlas, partition))
+    } else {
+        Box::new(Running::<_, Wheel<_>>::new(plan, options, atlas, partition))
+    }
+}

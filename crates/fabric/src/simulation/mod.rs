@@ -1,0 +1,91 @@
+//! A fabric that runs: the one interface behind which kinds of switch, arbiters, queue schemes, radixes and event
+//! queues are chosen once.
+
+mod atlas;
+mod instances;
+mod running;
+mod waiting;
+
+use netloom_metrics::Punctuality;
+use netloom_units::{Port, Sl, SwitchId, Tick};
+
+use crate::plan::FabricPlan;
+use crate::recorder::{Counters, PortUse, Protocol, Row};
+use crate::trace::{Step, Watch};
+
+pub(crate) use atlas::Atlas;
+pub use instances::{LARGEST_RADIX, MOST_QUEUES, build};
+pub use waiting::Waiting;
+
+/// The rows of the recorder: (class, service level) for every level a class may use.
+pub fn rows(plan: &FabricPlan) -> Vec<(usize, Sl)> {
+    let classes = plan.classes.iter().enumerate();
+    classes
+        .flat_map(|(at, class)| class.sls.iter().map(move |&sl| (at, sl)))
+        .collect()
+}
+
+/// How to run a plan; no choice here changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads that share the partitions.
+    pub threads: usize,
+    /// Take the slow twin of every fast path of the kernel: a heap that scrambles the order of each tick, boxed
+    /// arbiters, sets wide enough for any switch.
+    pub reference: bool,
+    /// Follow packets.
+    pub watch: Option<Watch>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            threads: 1,
+            reference: false,
+            watch: None,
+        }
+    }
+}
+
+/// A fabric under simulation.
+pub trait Simulation {
+    /// Runs every tick before `end`.
+    fn run_until(&mut self, end: Tick);
+    /// Events processed so far.
+    fn events(&self) -> u64;
+    /// The earliest event to come.
+    fn next_event(&mut self) -> Option<Tick>;
+    /// Totals since the start.
+    fn counters(&mut self) -> Counters;
+    /// Adds what was recorded since the last call to `into` (one row per class and service level) and
+    /// forgets it.
+    fn take_rows(&mut self, into: &mut [Row]);
+    /// Adds the punctuality of every connection of the plan since the last call, in the order of the plan,
+    /// and forgets it.
+    fn take_punctuality(&mut self, into: &mut [Punctuality]);
+    /// What every port has done since the start, in order of switch and port.
+    fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)>;
+    /// Flits injected since the start by each NIC, one number per row, in order of NIC.
+    fn nic_flits(&mut self) -> Vec<Vec<u64>>;
+    /// Packets between injection and delivery.
+    fn in_flight(&mut self) -> u64;
+    /// Messages that have not wholly left their NIC.
+    fn waiting_messages(&mut self) -> u64;
+    /// The steps of the packets that are followed, in order of time.
+    fn steps(&mut self) -> Vec<Step>;
+    /// If some packet has waited at an input for more than `patience` ticks: a cycle of waits, if there
+    /// is one.
+    fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>>;
+    /// Checks the laws that hold between ticks; panics with the name of a broken one.
+    fn check_laws(&mut self);
+    /// Whether all room is free again, as it must be in a drained fabric.
+    fn is_idle(&mut self) -> bool;
+    /// What endpoints and switches did beyond carrying packets; `None` where they do nothing of the kind.
+    fn protocol(&mut self) -> Option<Protocol> {
+        None
+    }
+    /// Flits that the stashes of each switch hold now, in order of switch; empty without stashes.
+    fn stash_flits(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
+}

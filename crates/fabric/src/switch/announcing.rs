@@ -1,0 +1,180 @@
+//! What switches tell their neighbours of their queues, where a routing asks for it (UGAL-G).
+//!
+//! At edges a fixed number of cycles apart a switch looks at the outputs that it announces and tells those whose
+//! queues have changed; each neighbour knows as late as it would know of a credit. Announcements travel beside the
+//! packets and take nothing of their links. A switch for whose announced outputs nothing waits does not look: a queue
+//! can only grow by a packet that is routed, and that makes it look again.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::{Port as PortNumber, SwitchId, Tick};
+
+use crate::fabric::Fabric;
+use crate::parcel::Parcel;
+use crate::plan::FabricPlan;
+use crate::rows::Rows;
+use crate::switch::{Events, Peer, Switches};
+
+/// What the switches of a partition tell and have been told.
+#[derive(Clone, Debug)]
+pub(crate) struct Announcing {
+    /// Ticks between two looks.
+    period: u64,
+    tellers: Rows<Teller>,
+    /// By port: what was last told of it as an output.
+    told: Rows<u32>,
+    /// By port and output of the switch at the other end: what was last heard of it.
+    heard: Rows<u32>,
+    /// Ports of the largest switch.
+    radix: u32,
+}
+
+/// What a switch tells to whom: port records of the partition.
+#[derive(Clone, Debug, Default)]
+struct Teller {
+    /// With their numbers on the switch.
+    outputs: Box<[(u16, u32)]>,
+    cables: Box<[u32]>,
+    /// A look is awaited, and it is now.
+    is_awaited: bool,
+    is_due: bool,
+}
+
+impl Announcing {
+    /// What switches tell, if the routing asks for something. `records` gives the first port record of a switch
+    /// and how many it has.
+    pub(crate) fn new(
+        plan: &FabricPlan,
+        switches: &[SwitchId],
+        records: &dyn Fn(SwitchId) -> (u32, u32),
+    ) -> Option<Self> {
+        let every = plan.forwarding.announced_every()?;
+        let teller = |id: SwitchId| {
+            let told = plan.forwarding.announcements(id)?;
+            let first = records(id).0;
+            let record = |port: &PortNumber| first + u32::from(port.0);
+            Some(Teller {
+                outputs: told.outputs.iter().map(|p| (p.0, record(p))).collect(),
+                cables: told.cables.iter().map(record).collect(),
+                ..Teller::default()
+            })
+        };
+        let tellers = switches.iter().map(|&id| teller(id).unwrap_or_default());
+        let n: u32 = switches.iter().map(|&id| records(id).1).sum();
+        let radix = u32::from(plan.topology.radix());
+        Some(Announcing {
+            period: u64::from(every.get()) * plan.switch.period,
+            tellers: tellers.collect::<Vec<_>>().into(),
+            told: vec![0; n as usize].into(),
+            heard: vec![0; (n * radix) as usize].into(),
+            radix,
+        })
+    }
+
+    /// What was last heard of an output over a cable.
+    #[inline]
+    pub(crate) fn heard(&self, cable: u32, output: PortNumber) -> u32 {
+        self.heard[cable * self.radix + u32::from(output.0)]
+    }
+}
+
+impl<S: Switches> Fabric<S> {
+    /// It is time to look.
+    pub(crate) fn announcement_due<Q: EventQueue<S::Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(announcing) = self.switches.announcing_mut() {
+            announcing.tellers[switch].is_due = true;
+            S::wake(self, switch, out);
+        }
+    }
+
+    /// A neighbour has told something.
+    pub(crate) fn announcement_heard(&mut self, port: u32, output: u16, flits: u32) {
+        if let Some(announcing) = self.switches.announcing_mut() {
+            let at = port * announcing.radix + u32::from(output);
+            announcing.heard[at] = flits;
+        }
+    }
+
+    /// Tells the neighbours of a switch what has changed since it last told them, if it is time.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn announce<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Some(announcing) = self.switches.announcing_mut() else {
+            return;
+        };
+        let teller = &mut announcing.tellers[switch];
+        if !teller.is_due {
+            return;
+        }
+        (teller.is_awaited, teller.is_due) = (false, false);
+        let teller = teller.clone();
+        let mut is_waited_for = false;
+        for &(output, record) in &teller.outputs {
+            let flits = self.switches.queued(record, now);
+            is_waited_for |= flits != 0;
+            let Some(announcing) = self.switches.announcing_mut() else {
+                return;
+            };
+            if std::mem::replace(&mut announcing.told[record], flits) == flits {
+                continue;
+            }
+            for &cable in &teller.cables {
+                let (peer, delay) = self.switches.cable(cable);
+                let event = |port| S::Event::announced(port, output, flits);
+                match peer {
+                    Peer::Port(port) => out.at(now + delay, event(port)),
+                    Peer::Remote(partition, port) => {
+                        out.send(partition, now + delay, event(port), Parcel::default());
+                    }
+                    Peer::Nic(_) | Peer::Nobody => unreachable!("a cable to a switch"),
+                }
+            }
+        }
+        if is_waited_for {
+            self.look_at_announced(now, switch, out);
+        }
+    }
+
+    /// A packet has been routed: a switch that had nothing waiting for its announced outputs did not look at them, and
+    /// now has to.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn await_announcement<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Some(announcing) = self.switches.announcing() else {
+            return;
+        };
+        let teller = &announcing.tellers[switch];
+        let is_waited_for = |&(_, record): &(u16, u32)| self.switches.queued(record, now) != 0;
+        if !teller.is_awaited && teller.outputs.iter().any(is_waited_for) {
+            self.look_at_announced(now, switch, out);
+        }
+    }
+
+    /// Looks at the next edge of those on which switches announce.
+    fn look_at_announced<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(announcing) = self.switches.announcing_mut() {
+            announcing.tellers[switch].is_awaited = true;
+            let next = now.0 / announcing.period + 1;
+            let when = Tick(next * announcing.period);
+            out.at(when, S::Event::announce(switch));
+        }
+    }
+}

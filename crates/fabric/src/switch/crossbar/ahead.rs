@@ -1,0 +1,68 @@
+//! Looking one hop ahead: which queue a packet will join at the other end of a link.
+
+use netloom_arbitration::Arbiter;
+use netloom_packet::Packet;
+use netloom_routing::Occasion;
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::fabric::Fabric;
+use crate::link::flow::Flow;
+use crate::shared::Shared;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::shape::Shape;
+
+/// The input at the other end of a port's link; nothing at a NIC, which takes in whatever comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Beyond {
+    pub(crate) switch: SwitchId,
+    pub(crate) port: Port,
+    pub(crate) is_switch: bool,
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// The class of a packet behind an output: its lane, or the queue it will join there.
+    #[inline]
+    pub(crate) fn class_ahead(&self, port: u32, vl: u8, packet: &Packet) -> u16 {
+        if !S::Flow::MAY_LOOK_AHEAD || !self.switches.credits_per_queue {
+            return u16::from(vl);
+        }
+        let beyond = self.switches.beyond[port];
+        if !beyond.is_switch {
+            return 0;
+        }
+        let occasion = Occasion {
+            source: packet.source,
+            sequence: packet.sequence,
+            hop: packet.hops,
+        };
+        let (switch, port) = (beyond.switch, beyond.port);
+        let queue =
+            self.switches
+                .queue_at(&self.shared, switch, port, vl, packet.destination, occasion);
+        queue as u16
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+    /// The queue that a packet joins at an input of a switch.
+    pub(super) fn queue_at(
+        &self,
+        shared: &Shared,
+        switch: SwitchId,
+        port: Port,
+        vl: u8,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> u32 {
+        let output = if self.queue_map.looks_at_output() {
+            let lane = self.routing_lane(vl);
+            let hop = shared
+                .forwarding
+                .route(switch, port, lane, destination, occasion);
+            hop.port.0
+        } else {
+            0
+        };
+        self.queue_map.queue(vl, output, destination)
+    }
+}

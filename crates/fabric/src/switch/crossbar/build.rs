@@ -1,0 +1,175 @@
+//! From a plan to the partitions of a fabric.
+
+use netloom_arbitration::Arbiter;
+use netloom_topology::{Egress, Peer as Wired};
+use netloom_units::Port as PortNumber;
+
+use crate::endpoint::Endpoints;
+use crate::fabric::Fabric;
+use crate::link::flow::Flow;
+use crate::link::room::{Limits, Sizes};
+use crate::plan::{Allocation, Architecture, FabricPlan, FlowControl};
+use crate::rows::Rows;
+use crate::shared::Shared;
+use crate::simulation::Atlas;
+use crate::slab::Slab;
+use crate::switch::announcing::Announcing;
+use crate::switch::crossbar::ahead::Beyond;
+use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
+use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::sight::{Marks, Sight};
+use crate::switch::crossbar::wire::{Stages, Wire};
+use crate::switch::crossbar::{Buffer, Crossbars, Requests, Switch, n_records};
+use crate::switch::{NIL, Peer};
+use crate::trace::Watch;
+
+/// Makes the arbiter of an output.
+pub(crate) type MakeArbiter<'a, A> = dyn Fn(Egress) -> A + 'a;
+
+/// One partition of a plan.
+pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
+    plan: &FabricPlan,
+    atlas: &Atlas,
+    number: u16,
+    arbiter: &MakeArbiter<'_, A>,
+    watch: Option<Watch>,
+) -> Fabric<Crossbars<A, S, W, R>> {
+    let topology = &plan.topology;
+    let switch_ids = atlas.switches(number);
+    let centre = plan.switch.architecture.centre();
+    let radix = n_records(centre, topology.radix()) as usize;
+    let n_vls = usize::from(plan.n_vls);
+    let queue_map = plan.queue_map();
+    let n_queues = queue_map.n_queues() as usize;
+    assert!(
+        radix <= Mask::<W>::CAPACITY && n_queues <= Mask::<R>::CAPACITY,
+        "masks wide enough"
+    );
+    let stages = Stages::new(plan);
+    let links = plan.links.iter();
+    let mut wires: Vec<Wire> = links.map(|&link| Wire::new(plan, link, &stages)).collect();
+    let central_wire = wires.len() as u8;
+    wires.push(Wire::of_centre(&stages));
+
+    let mut switches = Vec::with_capacity(switch_ids.len());
+    let mut ports: Vec<Port<A, S::Flow, W, R>> = Vec::new();
+    let mut beyond = Vec::new();
+    let looks_ahead = plan.flow_control == FlowControl::QueueCredits;
+    for (index, &id) in switch_ids.iter().enumerate() {
+        let n_ports = topology.n_ports(id);
+        switches.push(Switch {
+            id,
+            base: ports.len() as u32,
+            n_ports,
+            n_central: centre.map_or(0, |centre| centre.n_links(n_ports)),
+            is_marked: false,
+            again: false,
+            woken: Mask::default(),
+            sending: Mask::default(),
+            losers: Mask::default(),
+        });
+        for port in (0..n_ports).map(PortNumber) {
+            let peer = atlas.peer(topology, number, id, port);
+            let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
+            let place = Place {
+                peer,
+                switch: index as u32,
+                number: port.0,
+                wire: topology.link_class(id, port),
+                ring_out: ring(plan.forwarding.ring_of_output(id, port)),
+                ring_in: ring(plan.forwarding.ring_of_input(id, port)),
+            };
+            let flow = S::Flow::new(plan, place.wire);
+            ports.push(Port::new(place, arbiter(Egress::Switch(id, port)), flow));
+            if looks_ahead {
+                beyond.push(match topology.peer(id, port) {
+                    Wired::Switch(switch, port) => Beyond {
+                        switch,
+                        port,
+                        is_switch: true,
+                    },
+                    _ => Beyond {
+                        switch: id,
+                        port,
+                        is_switch: false,
+                    },
+                });
+            }
+        }
+        for number in u32::from(n_ports)..n_records(centre, n_ports) {
+            let place = Place {
+                peer: Peer::Nobody,
+                switch: index as u32,
+                number: number as u16,
+                wire: central_wire,
+                ring_out: 0,
+                ring_in: 0,
+            };
+            // Nobody asks the arbiter of a record without a link.
+            let idle = arbiter(Egress::Switch(id, PortNumber(0)));
+            ports.push(Port::new(place, idle, S::Flow::new(plan, 0)));
+        }
+    }
+
+    let buffer = |sizes: &Sizes| Buffer {
+        flits: Limits::new(sizes),
+        slots: Limits::new(&sizes.slots(&plan.largest)),
+    };
+
+    let mut input_buffer = buffer(&plan.switch.input_buffer);
+    if looks_ahead {
+        input_buffer.flits = Limits::of_queues(&plan.switch.queue_flits, queue_map.per_lane);
+    }
+    let central_buffer = match &plan.switch.architecture {
+        Architecture::Hierarchical(hierarchy) => Limits::new(&hierarchy.central_buffer),
+        _ => Limits::new(&plan.switch.output_buffer),
+    };
+    let asking_lanes = match plan.switch.allocation {
+        _ if !S::HAS_OUTPUT_BUFFER => n_vls,
+        Allocation::Islip { .. } => 1,
+        Allocation::Separable => 0,
+    };
+
+    let announcing = Announcing::new(plan, switch_ids, &|id| {
+        (
+            atlas.port(id, PortNumber(0)).1,
+            n_records(centre, topology.n_ports(id)),
+        )
+    });
+    let switches = Crossbars {
+        sight: Sight::new(plan, switches.len(), ports.len(), announcing),
+        marks: Marks::new(plan, ports.len()),
+        lanes_per_level: plan.lanes_per_level(),
+        n_vls,
+        n_queues,
+        queue_map,
+        input_buffer,
+        output_buffer: buffer(&plan.switch.output_buffer),
+        central_buffer,
+        credits_per_queue: looks_ahead,
+        beyond: beyond.into(),
+        centre,
+        allocation: plan.switch.allocation,
+        input_queues: vec![InputQueue::default(); ports.len() * n_queues].into(),
+        output_queues: vec![OutputQueue::default(); ports.len() * n_vls].into(),
+        arriving: match S::IS_HIERARCHICAL {
+            true => vec![[NIL; 2]; ports.len()].into(),
+            false => Rows::default(),
+        },
+        requests: Requests::new(radix, asking_lanes),
+        packets: Slab::default(),
+        heads: Box::default(),
+        stages,
+        wires: wires.into(),
+        states: switches.into(),
+        ports: ports.into(),
+    };
+    Fabric {
+        shared: Shared::new(plan, watch),
+        endpoints: Endpoints::new(plan, atlas, number, arbiter, &|class| {
+            S::Flow::new(plan, class)
+        }),
+        switches,
+    }
+}

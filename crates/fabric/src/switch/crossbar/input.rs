@@ -1,0 +1,288 @@
+//! Input side: headers join queues, inputs are woken.
+
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_routing::Occasion;
+use netloom_units::{NicId, Port, Tick, Vl};
+
+use crate::fabric::Fabric;
+use crate::link::ramp::Ramp;
+use crate::parcel::Flags;
+use crate::switch::NIL;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::shape::Shape;
+use crate::trace::Stage;
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// A header has passed the input and routing stages.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    pub(crate) fn header_arrives<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        vl: u8,
+        flits: u16,
+        destination: NicId,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(marks) = &mut self.switches.marks {
+            marks.enter(port, flits);
+        }
+        if self.switches.sight.is_some() {
+            self.await_routing(port, id, out);
+            return;
+        }
+        let input = &self.switches.ports[port];
+        let (switch, number) = (input.switch, Port(input.number));
+        let at = self.switches.states[switch].id;
+        let lane = self.switches.routing_lane(vl);
+        let stored = &mut self.switches.packets[id];
+        let packet = &mut stored.packet;
+        let occasion = Occasion {
+            source: packet.source,
+            sequence: packet.sequence,
+            hop: packet.hops,
+        };
+        let hop = self
+            .shared
+            .forwarding
+            .route(at, number, lane, destination, occasion);
+        packet.hops = packet.hops.wrapping_add(1);
+        let sc = packet.label.sc();
+        let level = self.shared.channels.at_switch(at, number, hop.port, sc);
+        stored.vl = level + hop.lane * self.switches.lanes_per_level;
+        stored.output = hop.port.0;
+        self.header_routed(now, port, id, vl, flits, out);
+    }
+
+    /// The output and the lane of a packet are known: it joins its queue.
+    #[inline(always)]
+    pub(super) fn header_routed<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        vl: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let stored = &mut self.switches.packets[id];
+        stored.next = NIL;
+        stored.flags.set(Flags::ANNOUNCED, false);
+        let (output, out_vl, destination) = (stored.output, stored.vl, stored.packet.destination);
+        if self.shared.watch.is_some() {
+            self.note_header(now, port, id);
+        }
+        if S::IS_HIERARCHICAL {
+            let input = &self.switches.ports[port];
+            let is_central = self.crossbar_output(input.switch, input.number, output) != output;
+            let (received, wire) = (
+                self.switches.packets[id].packet.arrival,
+                u32::from(input.wire),
+            );
+            let when =
+                self.switches.wires[wire].fed(received, flits, is_central, &self.switches.stages);
+            if when > now {
+                out.at(when, Event::Join { port, packet: id });
+                return;
+            }
+        }
+        let q = self.switches.queue_map.queue(vl, output, destination) as usize;
+        self.join(now, port, id, q, output, out_vl, flits, out);
+    }
+
+    /// Writes the stages of a header down, if its packet is followed.
+    #[cold]
+    fn note_header(&mut self, now: Tick, port: u32, id: u32) {
+        let stored = self.switches.packets[id];
+        let switch = self.switch_id(port);
+        let input = Port(self.switches.ports[port].number);
+        let packet = &stored.packet;
+        self.shared
+            .note(packet, packet.arrival, Stage::Received { switch, input });
+        let routed = Stage::Routed {
+            switch,
+            output: Port(stored.output),
+            vl: Vl(stored.vl),
+        };
+        self.shared.note(packet, now, routed);
+    }
+
+    /// A packet that had to wait for its feed, or that has crossed to the centre, joins its queue.
+    pub(crate) fn packet_joins<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.switches.ports[port];
+        let stored = &self.switches.packets[id];
+        let (output, vl, flits) = (stored.output, stored.vl, stored.packet.flits);
+        let lane = if input.number >= self.switches.states[input.switch].n_ports {
+            vl
+        } else {
+            stored.packet.vl
+        };
+        let q = self
+            .switches
+            .queue_map
+            .queue(lane, output, stored.packet.destination);
+        self.join(now, port, id, q as usize, output, vl, flits, out);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn join<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        q: usize,
+        output: u16,
+        vl: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.switches.ports[port];
+        let (switch, number) = (input.switch, input.number);
+        let queue =
+            &mut self.switches.input_queues[port * self.switches.n_queues as u32 + q as u32];
+        if queue.head != NIL {
+            let last = std::mem::replace(&mut queue.tail, id);
+            self.switches.packets[last].next = id;
+            return;
+        }
+        let class = if S::HAS_OUTPUT_BUFFER {
+            0
+        } else {
+            let base = self.switches.states[switch].base;
+            self.class_ahead(
+                base + u32::from(output),
+                vl,
+                &self.switches.packets[id].packet,
+            )
+        };
+        let crossing = self.crossbar_output(switch, number, output);
+        let queue =
+            &mut self.switches.input_queues[port * self.switches.n_queues as u32 + q as u32];
+        queue.head = id;
+        queue.tail = id;
+        queue.flits = flits;
+        queue.output = crossing;
+        if !S::HAS_OUTPUT_BUFFER {
+            queue.class = class;
+        }
+        queue.vl = vl;
+        let input = &mut self.switches.ports[port];
+        input.ready.set(q);
+        if input.input_until > now {
+            if !input.input_watched {
+                input.input_watched = true;
+                out.at(input.input_until, Event::ReleaseInput { port });
+            }
+            return;
+        }
+        self.switches.states[switch].woken.set(usize::from(number));
+        self.mark_switch(switch, out);
+    }
+
+    /// The crossbar has let go of an input.
+    #[inline]
+    pub(crate) fn input_released<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &mut self.switches.ports[port];
+        input.input_watched = false;
+        if !input.ready.is_empty() {
+            let (switch, number) = (input.switch, input.number);
+            self.switches.states[switch].woken.set(usize::from(number));
+            self.mark_switch(switch, out);
+        }
+    }
+
+    /// The crossbar has let go of an output.
+    #[inline]
+    pub(crate) fn output_released<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches.ports[port].output_watched = false;
+        self.wake_waiters(port, out);
+    }
+
+    /// Room may have come free in an output buffer.
+    pub(crate) fn room_wakes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.switches.ports[port];
+        if output.room_wake <= now {
+            output.room_wake = Tick::NEVER;
+        }
+        self.wake_waiters(port, out);
+    }
+
+    /// Inputs that wait for an output look again; those that still find it closed register anew.
+    #[inline]
+    pub(super) fn wake_waiters<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.switches.ports[port];
+        if output.short != 0 {
+            output.short = 0;
+            output.short_need = u32::MAX;
+        }
+        let waiters = std::mem::take(&mut output.waiters);
+        if !waiters.is_empty() {
+            let switch = output.switch;
+            self.switches.states[switch].woken.union(waiters);
+            self.mark_switch(switch, out);
+        }
+    }
+
+    /// Inputs that lost an allocation try again.
+    pub(crate) fn losers_return<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.switches.states[switch];
+        state.again = false;
+        let losers = std::mem::take(&mut state.losers);
+        state.woken.union(losers);
+        self.mark_switch(switch, out);
+    }
+
+    /// Room that was not foreseen begins to come free.
+    pub(crate) fn drain_begins<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vl: u8,
+        units: u16,
+        lag: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.switches.ports[port];
+        output.drains -= 1;
+        let paces = &self.switches.wires[u32::from(output.wire_out)].drain;
+        let from = Tick(now.0 - u64::from(lag));
+        let ramp = Ramp::new(from, units, u16::from(vl), 0, paces);
+        let held = output.space.release(ramp, now);
+        assert!(held, "earlier ramps are over when a later one starts");
+        if self.switches.ports[port].short != 0 {
+            self.wake_waiters(port, out);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! An input-queued switch: no memory at outputs, so a packet crosses when the link behind its output takes
+//! it, and the output's arbiter decides over all inputs.
+//!
+//! Requests are (input, lane) at an output. The arbiter chooses the lane, round robin over inputs the
+//! packet; inputs and outputs are matched in `islip.rs`. The separable allocator is one round of it in
+//! which an input asks with a single queue.
+
+use netloom_arbitration::{Arbiter, View};
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::link::flow::Flow;
+use crate::switch::Peer;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::port::InputQueue;
+use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::{Crossbars, head};
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// Whether the link behind a free output takes a packet now; if not, its input waits for it.
+    #[inline]
+    pub(super) fn link_takes<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        input: usize,
+        head: InputQueue,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> bool {
+        let output = &self.switches.ports[port];
+        if S::NIC_IS_SINK && matches!(output.receiver, Peer::Nic(_)) {
+            return true;
+        }
+        let (need, limits) = (u32::from(head.flits), &self.switches.input_buffer.flits);
+        let paces = &self.switches.stages.crossbar;
+        if output.credit.has(head.class, need, now, limits, || paces) {
+            return true;
+        }
+        let when = output.credit.when(head.class, need, now, paces, limits);
+        self.switches.ports[port].waiters.set(input);
+        if let Some(when) = when {
+            self.wake_for_room(port, when, now, out);
+        }
+        false
+    }
+
+    /// The arbiter of an output chooses among the lanes that inputs ask with; the input is the first of
+    /// that lane from the output's pointer on.
+    pub(super) fn choose_lane(
+        &mut self,
+        base: u32,
+        output: usize,
+        asking: Mask<W>,
+    ) -> Option<usize> {
+        let first = usize::from(self.switches.ports[base + output as u32].next_input);
+        let mut eligible = 0u32;
+        let mut inputs = [0u16; 32];
+        for input in asking.iter_from(first) {
+            let mut lanes = self.switches.requests.lanes
+                [input * self.switches.requests.radix + output]
+                & !eligible;
+            eligible |= lanes;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                inputs[lane] = input as u16;
+                let queue =
+                    self.switches.requests.candidates[self.candidate(input, output, lane as u8)];
+                let first = self.head_of(base, input, usize::from(queue));
+                self.switches.heads[lane] =
+                    head(&self.switches.packets[first.head].packet, lane as u8);
+            }
+        }
+        if eligible == 0 {
+            return None;
+        }
+        let port = &mut self.switches.ports[base + output as u32];
+        let grant = port.arbiter.choose(&View {
+            eligible,
+            heads: &self.switches.heads,
+        });
+        self.switches.requests.grants[output] = grant;
+        self.switches.requests.had_choice[output] = eligible & (eligible - 1) != 0;
+        grant.map(|grant| usize::from(inputs[usize::from(grant.queue) % 32]))
+    }
+
+    /// The packet that the arbiter of an output and the matching have agreed on: its lane.
+    pub(super) fn commit_lane(&mut self, base: u32, output: usize) -> u8 {
+        let grant = self.switches.requests.grants[output].expect("a matched output has chosen");
+        let port = &mut self.switches.ports[base + output as u32];
+        port.arbiter.commit(grant);
+        let has_choice = u32::from(self.switches.requests.had_choice[output]);
+        port.choices += has_choice;
+        self.shared.counters.choices += u64::from(has_choice);
+        grant.queue
+    }
+}

@@ -1,0 +1,195 @@
+//! iSLIP (McKeown, IEEE/ACM ToN 1999): iterated request, grant and accept with round-robin pointers
+//! that move only past accepted grants of the first round.
+
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::plan::Allocation;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::shape::Shape;
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// All rounds of one edge.
+    pub(super) fn allocate_islip<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        woken: Mask<W>,
+        iterations: u8,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let base = self.switches.states[switch].base;
+        let mut free_outputs = Mask::<W>::default();
+        let mut asking = Mask::<W>::default();
+        for input in woken.iter() {
+            let outputs = match self.switches.allocation {
+                Allocation::Separable => self.ask_once(switch, input, now, out),
+                Allocation::Islip { .. } => self.ask_for_all(switch, input, now, out),
+            };
+            if outputs.is_empty() {
+                continue;
+            }
+            asking.set(input);
+            self.switches.requests.by_input[input] = outputs;
+            self.switches.requests.matched[input] = None;
+            for output in outputs.iter() {
+                free_outputs.set(output);
+                self.switches.requests.by_output[output].set(input);
+            }
+        }
+        let mut free_inputs = asking;
+        for round in 0..iterations {
+            let accepted = self.islip_round(base, &mut free_inputs, &mut free_outputs, round == 0);
+            if !accepted {
+                break;
+            }
+        }
+        for input in asking.iter() {
+            for output in self.switches.requests.by_input[input].iter() {
+                self.switches.requests.by_output[output].clear(input);
+            }
+            let Some(output) = self.switches.requests.matched[input].map(usize::from) else {
+                self.try_again(switch, input, now, out);
+                continue;
+            };
+            let lane = match S::HAS_OUTPUT_BUFFER {
+                true => 0,
+                false => self.commit_lane(base, output),
+            };
+            let queue = self.switches.requests.candidates[self.candidate(input, output, lane)];
+            self.grant(now, switch, input, usize::from(queue), output, true, out);
+        }
+    }
+
+    /// Where the queue is noted with which an input asks for an output on a lane. Lanes are told apart only
+    /// where an arbiter chooses among them, which needs no output buffer.
+    #[inline]
+    pub(super) fn candidate(&self, input: usize, output: usize, lane: u8) -> usize {
+        let requests = &self.switches.requests;
+        (input * requests.radix + output) * requests.n_lanes + usize::from(lane)
+    }
+
+    #[inline]
+    fn lane_that_asks(vl: u8) -> u8 {
+        if S::HAS_OUTPUT_BUFFER { 0 } else { vl }
+    }
+
+    /// Separable: an input asks with one queue.
+    fn ask_once<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        input: usize,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> Mask<W> {
+        let mut outputs = Mask::<W>::default();
+        if let Some((queue, output)) = self.request(switch, input, now, out) {
+            let base = self.switches.states[switch].base;
+            let lane = Self::lane_that_asks(self.head_of(base, input, queue).vl);
+            outputs.set(output);
+            self.switches.requests.lanes[input * self.switches.requests.radix + output] = 1 << lane;
+            let at = self.candidate(input, output, lane);
+            self.switches.requests.candidates[at] = queue as u16;
+        }
+        outputs
+    }
+
+    /// iSLIP: every queue that could cross asks; of those to one output on one lane, the next one.
+    fn ask_for_all<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        input: usize,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) -> Mask<W> {
+        let base = self.switches.states[switch].base;
+        let mut outputs = Mask::<W>::default();
+        let port = &self.switches.ports[base + input as u32];
+        if port.input_until > now {
+            return outputs;
+        }
+        for queue in port.ready.iter_from(usize::from(port.next_queue)) {
+            let head = self.head_of(base, input, queue);
+            let output = usize::from(head.output);
+            let pair = input * self.switches.requests.radix + output;
+            let lane = Self::lane_that_asks(head.vl);
+            if outputs.has(output) && self.switches.requests.lanes[pair] >> lane & 1 == 1 {
+                continue;
+            }
+            if !self.may_cross(switch, input, head, now, out) {
+                continue;
+            }
+            if !outputs.has(output) {
+                outputs.set(output);
+                self.switches.requests.lanes[pair] = 0;
+            }
+            self.switches.requests.lanes[pair] |= 1 << lane;
+            let at = self.candidate(input, output, lane);
+            self.switches.requests.candidates[at] = queue as u16;
+        }
+        outputs
+    }
+
+    /// One round; whether any grant was accepted.
+    fn islip_round(
+        &mut self,
+        base: u32,
+        free_inputs: &mut Mask<W>,
+        free_outputs: &mut Mask<W>,
+        is_first: bool,
+    ) -> bool {
+        // Grant: each free output picks one asking input, round robin. `granted[i]` collects them.
+        let mut granted_inputs = Mask::<W>::default();
+        let outputs = *free_outputs;
+        for output in outputs.iter() {
+            let Some(winner) = self.islip_grant(base, output) else {
+                free_outputs.clear(output);
+                continue;
+            };
+            // Accept: of the outputs that grant it, an input takes the first in its own round robin.
+            let turn = |o: usize, next: u16| {
+                (o + Mask::<W>::CAPACITY - usize::from(next)) % Mask::<W>::CAPACITY
+            };
+            let next = self.switches.ports[base + winner as u32].next_output;
+            let better = !granted_inputs.has(winner)
+                || turn(output, next)
+                    < turn(usize::from(self.switches.requests.queue[winner]), next);
+            if better {
+                granted_inputs.set(winner);
+                self.switches.requests.queue[winner] = output as u16;
+            }
+        }
+        for input in granted_inputs.iter() {
+            let output = usize::from(self.switches.requests.queue[input]);
+            self.switches.requests.matched[input] = Some(output as u16);
+            free_inputs.clear(input);
+            free_outputs.clear(output);
+            if is_first {
+                self.switches.ports[base + input as u32].next_output = output as u16 + 1;
+                self.switches.ports[base + output as u32].next_input = input as u16 + 1;
+            }
+        }
+        !granted_inputs.is_empty()
+    }
+
+    /// The input to which a free output grants itself: the first of those that ask, from its pointer on;
+    /// where a packet crosses onto the link, the output's arbiter has chosen the lane before.
+    #[inline]
+    fn islip_grant(&mut self, base: u32, output: usize) -> Option<usize> {
+        let mut asking = Mask::<W>::default();
+        for input in self.switches.requests.by_output[output].iter() {
+            if self.switches.requests.matched[input].is_none() {
+                asking.set(input);
+            }
+        }
+        if !S::HAS_OUTPUT_BUFFER {
+            return self.choose_lane(base, output, asking);
+        }
+        let first = usize::from(self.switches.ports[base + output as u32].next_input);
+        asking.next_from(first)
+    }
+}

@@ -1,0 +1,259 @@
+//! Switches: blocks between input buffers and links.
+//!
+//! ```text
+//!  CIOQ          link ─► input buffer ─► queues ─► allocation ─► crossbar ─► output buffer ─► scheduler ─► link
+//!                           IB      RT              VA-SA           X                            OB
+//!  input-queued  link ─► input buffer ─► queues ─► allocation with the scheduler ─► crossbar ─► link
+//!  hierarchical  link ─► input buffer ─► MPort crossbar ─► central buffer ─► central crossbar ─► output buffer ─► …
+//!                                          └───────────────── own MPort ─────────────────────────┘
+//! ```
+//!
+//! - `input.rs`: a header has been buffered and routed; it joins its queue.
+//! - `allocate.rs`, `islip.rs`: which inputs may cross to which outputs, once per clock edge.
+//! - `input_queued.rs`: the same where a packet crosses straight onto its link.
+//! - `hierarchy.rs`: where a transfer goes when ports are grouped around a central crossbar.
+//! - `ahead.rs`: which queue a packet will join one hop further on.
+//! - `transfer.rs`: a grant holds both crossbar ports, returns credits and fills the output buffer.
+//! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
+//!
+//! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be granted;
+//! every reason why a packet waits registers its own wake-up.
+
+mod ahead;
+mod allocate;
+mod build;
+mod event;
+mod hierarchy;
+mod input;
+mod input_queued;
+mod islip;
+mod mask;
+mod nic;
+mod output;
+mod port;
+pub(crate) mod shape;
+mod sight;
+mod stall;
+mod switches;
+mod transfer;
+mod wire;
+
+use netloom_arbitration::{Arbiter, Grant, Head};
+use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::Packet;
+use netloom_routing::deadlock::Centre;
+use netloom_units::{SwitchId, Vl};
+
+use crate::fabric::Fabric;
+use crate::link::room::Limits;
+use crate::parcel::{Flags, Parcel};
+use crate::plan::Allocation;
+use crate::queue_scheme::QueueMap;
+use crate::rows::Rows;
+use crate::slab::Slab;
+use crate::switch::NIL;
+
+use ahead::Beyond;
+use mask::Mask;
+use port::{InputQueue, OutputQueue, Port};
+use shape::Shape;
+use sight::{Marks, Sight};
+use wire::{Stages, Wire};
+
+pub(crate) use build::{MakeArbiter, partition};
+pub(crate) use event::Event;
+pub(crate) use hierarchy::n_records;
+
+/// A packet in a buffer: its record and what this switch has decided about it; one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Stored {
+    pub(crate) packet: Packet,
+    /// The next packet of the same queue.
+    pub(crate) next: u32,
+    /// The output it wants.
+    pub(crate) output: u16,
+    /// The lane on which it leaves.
+    pub(crate) vl: u8,
+    pub(crate) flags: Flags,
+}
+
+const _: () = assert!(size_of::<Stored>() == 64);
+
+impl Stored {
+    #[inline(always)]
+    fn new(parcel: Parcel) -> Self {
+        Stored {
+            packet: parcel.packet,
+            next: NIL,
+            output: 0,
+            vl: 0,
+            flags: parcel.flags,
+        }
+    }
+
+    #[inline(always)]
+    fn parcel(&self) -> Parcel {
+        Parcel {
+            packet: self.packet,
+            flags: self.flags,
+            attempt: 0,
+        }
+    }
+}
+
+/// What the arbiter of an output is told of a packet.
+#[inline(always)]
+fn head(packet: &Packet, vl: u8) -> Head {
+    Head {
+        born: packet.generation,
+        bytes: packet.bytes,
+        sl: packet.sl,
+        vl: Vl(vl),
+    }
+}
+
+/// How much a buffer holds, in flits and, on guarded rings, in slots.
+pub(crate) struct Buffer {
+    flits: Limits,
+    slots: Limits,
+}
+
+impl Buffer {
+    #[inline]
+    fn of(&self, ring: u8) -> &Limits {
+        if ring == 0 { &self.flits } else { &self.slots }
+    }
+}
+
+/// The switches of a partition. `A` is the arbiter at every output; `W` words hold a set of ports, `R` one of queues.
+pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
+    // What never changes.
+    stages: Stages,
+    wires: Rows<Wire>,
+    lanes_per_level: u8,
+    n_vls: usize,
+    n_queues: usize,
+    /// Which queue of an input a packet joins.
+    queue_map: QueueMap,
+    input_buffer: Buffer,
+    output_buffer: Buffer,
+    /// Of one central link.
+    central_buffer: Limits,
+    /// Whether credits are per queue: then a sender looks one hop ahead.
+    credits_per_queue: bool,
+    /// Who is at the other end of each port, where senders look ahead.
+    beyond: Rows<Beyond>,
+    /// The way through a hierarchical switch.
+    centre: Option<Centre>,
+    allocation: Allocation,
+
+    states: Rows<Switch<W>>,
+    ports: Rows<Port<A, S::Flow, W, R>>,
+    input_queues: Rows<InputQueue>,
+    output_queues: Rows<OutputQueue>,
+    /// Packets that the local and the central writer of a port have brought in this tick (hierarchical).
+    arriving: Rows<[u32; 2]>,
+    requests: Requests<W>,
+    /// What a routing looks at, if it does.
+    sight: Option<Box<Sight>>,
+    /// Where inputs mark packets.
+    marks: Option<Box<Marks>>,
+    packets: Slab<Stored>,
+    heads: Box<[Head; 32]>,
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+    /// The lane of the routing that a lane of a link belongs to.
+    #[inline(always)]
+    fn routing_lane(&self, vl: u8) -> u8 {
+        if self.lanes_per_level as usize == self.n_vls {
+            0
+        } else {
+            vl / self.lanes_per_level
+        }
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    #[inline]
+    fn mark_switch<Q: EventQueue<Event>>(&mut self, switch: u32, out: &mut Outbox<Self, Q>) {
+        let marked = &mut self.switches.states[switch].is_marked;
+        if !*marked {
+            *marked = true;
+            out.mark(switch);
+        }
+    }
+
+    /// The fabric-wide name of a port's switch.
+    fn switch_id(&self, port: u32) -> SwitchId {
+        self.switches.states[self.switches.ports[port].switch].id
+    }
+}
+
+/// State of a switch beyond its ports.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Switch<const W: usize> {
+    pub(crate) id: SwitchId,
+    /// Index of its first port.
+    pub(crate) base: u32,
+    /// Its ports; other records of a hierarchical switch follow them.
+    pub(crate) n_ports: u16,
+    /// Its central links.
+    pub(crate) n_central: u16,
+    /// It decides in this tick.
+    pub(crate) is_marked: bool,
+    /// Losers are to return on the next edge.
+    pub(crate) again: bool,
+    /// Inputs to be looked at.
+    pub(crate) woken: Mask<W>,
+    /// Outputs to be looked at.
+    pub(crate) sending: Mask<W>,
+    /// Inputs that lost an allocation.
+    pub(crate) losers: Mask<W>,
+}
+
+/// Scratch of one allocation, reused by all switches.
+#[derive(Clone, Debug)]
+pub(crate) struct Requests<const W: usize> {
+    /// Inputs that want each output.
+    pub(crate) by_output: Vec<Mask<W>>,
+    /// The queue with which an input asks.
+    pub(crate) queue: Vec<u16>,
+    /// Outputs that each input wants (iSLIP).
+    pub(crate) by_input: Vec<Mask<W>>,
+    /// The output matched to each input (iSLIP).
+    pub(crate) matched: Vec<Option<u16>>,
+    /// What the arbiter of each output proposes (input-queued).
+    pub(crate) grants: Vec<Option<Grant>>,
+    /// Whether it had a choice (input-queued).
+    pub(crate) had_choice: Vec<bool>,
+    /// By input and output: lanes with a packet that could cross (iSLIP).
+    pub(crate) lanes: Vec<u32>,
+    /// By input, output and lane: the queue that is next (iSLIP).
+    pub(crate) candidates: Vec<u16>,
+    /// Lanes that are told apart.
+    pub(crate) n_lanes: usize,
+    /// Records of the largest switch.
+    pub(crate) radix: usize,
+}
+
+impl<const W: usize> Requests<W> {
+    /// Scratch for switches of so many records, of which iSLIP tells so many lanes apart; none without it.
+    pub(crate) fn new(radix: usize, n_lanes: usize) -> Self {
+        let pairs = if n_lanes == 0 { 0 } else { radix * radix };
+        Requests {
+            by_output: vec![Mask::default(); radix],
+            queue: vec![0; radix],
+            by_input: vec![Mask::default(); radix],
+            matched: vec![None; radix],
+            grants: vec![None; radix],
+            had_choice: vec![false; radix],
+            lanes: vec![0; pairs],
+            candidates: vec![0; pairs * n_lanes],
+            n_lanes,
+            radix,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! One port of a switch: the crossbar input of one direction, the crossbar output of the other.
+
+use crate::rows::Rows;
+use netloom_units::Tick;
+
+use crate::recorder::PortUse;
+use crate::switch::{NIL, Peer};
+
+use crate::link::ramp::{Paces, Ramp};
+use crate::link::room::Room;
+use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::wire::{Stages, Wire};
+
+/// Begins a cache line: what is used together is kept together, for a large fabric waits for memory.
+#[repr(align(64))]
+#[derive(Clone, Copy, Debug)]
+struct Line;
+
+/// State of a port. `A` arbitrates its link, `F` is its flow control; `W` words hold a set of ports, `R` words
+/// a set of queues.
+///
+/// A hierarchical switch has more of them than ports: one for each central link, which is an output of an
+/// MPort crossbar and an input of the central one, and one for each central writer of an output buffer. They
+/// come after the ports, in this order.
+///
+/// The fields are in five cache lines: the input side, the output side, room in the output buffer, room
+/// at the other end of the link, arbiter and counters. A header's arrival touches the first; a grant the
+/// first of its input and the others of its output; a credit the second and fourth.
+#[repr(C, align(64))]
+pub(crate) struct Port<A, F, const W: usize, const R: usize> {
+    // As an input of the crossbar.
+    /// Queues with a header that may be allocated.
+    pub(crate) ready: Mask<R>,
+    /// The crossbar holds this input until then.
+    pub(crate) input_until: Tick,
+    /// Flits times ticks spent in its input buffer.
+    pub(crate) input_residence: u64,
+    /// When the last header sent may be allocated at the other end.
+    pub(crate) last_header: Tick,
+    pub(crate) peer: Peer,
+    pub(crate) switch: u32,
+    /// Its number on the switch.
+    pub(crate) number: u16,
+    /// Round robin over queues.
+    pub(crate) next_queue: u16,
+    /// Round robin over outputs (iSLIP accept).
+    pub(crate) next_output: u16,
+    /// Its link class.
+    pub(crate) wire: u8,
+    /// The guarded ring that comes in by this port; 0 is none.
+    pub(crate) ring_in: u8,
+    /// A release of this input is on its way.
+    pub(crate) input_watched: bool,
+    /// When waiters for room are woken.
+    pub(crate) room_wake: Tick,
+
+    // As an output of the crossbar and the sender on a link.
+    output_line: [Line; 0],
+    /// The crossbar holds this output until then.
+    pub(crate) output_until: Tick,
+    /// The link is busy until then.
+    pub(crate) link_until: Tick,
+    /// Inputs that found this output busy or full and are to be woken.
+    pub(crate) waiters: Mask<W>,
+    /// When the link is looked at again.
+    pub(crate) link_wake: Tick,
+    /// The other end of its link, here once more for the sender.
+    pub(crate) receiver: Peer,
+    /// Lanes with a packet in the output buffer that can be scheduled.
+    pub(crate) present: u32,
+    /// Lanes for which an input waits and nothing is known to come free.
+    pub(crate) short: u32,
+    /// Packets on the crossbar towards this output.
+    pub(crate) crossing: u16,
+    /// Room that will come free by an event of its own: while there is some, all later room does.
+    pub(crate) drains: u16,
+    /// Round robin over inputs.
+    pub(crate) next_input: u16,
+    /// A release of this output is on its way.
+    pub(crate) output_watched: bool,
+    /// Its link class, here once more for the sender.
+    pub(crate) wire_out: u8,
+    /// The guarded ring that leaves by this port; 0 is none. On a ring, room is counted in slots.
+    pub(crate) ring_out: u8,
+
+    /// Room in the output buffer.
+    pub(crate) space: Room,
+
+    /// Room in the buffer at the other end.
+    pub(crate) credit: F,
+
+    counter_line: [Line; 0],
+    pub(crate) arbiter: A,
+    /// Flits sent over its link.
+    pub(crate) flits: u64,
+    /// Flits times ticks spent in its output buffer.
+    pub(crate) output_residence: u64,
+    /// Packets sent over its link.
+    pub(crate) packets: u32,
+    /// Packets sent when more than one lane could have been.
+    pub(crate) choices: u32,
+    /// The least that a waiter for room needs.
+    pub(crate) short_need: u32,
+    /// The most of its output buffer ever in use by one lane.
+    pub(crate) output_peak: u16,
+}
+
+impl<A, F, const W: usize, const R: usize> Port<A, F, W, R> {
+    /// A port that nothing has happened to.
+    pub(crate) fn new(place: Place, arbiter: A, credit: F) -> Self {
+        Port {
+            ready: Mask::default(),
+            input_until: Tick::ZERO,
+            input_residence: 0,
+            last_header: Tick::ZERO,
+            peer: place.peer,
+            switch: place.switch,
+            number: place.number,
+            next_queue: 0,
+            next_output: 0,
+            wire: place.wire,
+            ring_in: place.ring_in,
+            input_watched: false,
+            room_wake: Tick::NEVER,
+            short_need: u32::MAX,
+            output_line: [],
+            output_until: Tick::ZERO,
+            link_until: Tick::ZERO,
+            waiters: Mask::default(),
+            link_wake: Tick::NEVER,
+            receiver: place.peer,
+            present: 0,
+            short: 0,
+            crossing: 0,
+            drains: 0,
+            next_input: 0,
+            output_watched: false,
+            wire_out: place.wire,
+            ring_out: place.ring_out,
+            space: Room::default(),
+            credit,
+            counter_line: [],
+            arbiter,
+            flits: 0,
+            output_residence: 0,
+            packets: 0,
+            choices: 0,
+            output_peak: 0,
+        }
+    }
+
+    /// Room in its buffer comes free. `false` if that must come by an event of its own: while there is one, all
+    /// later room does.
+    #[inline(always)]
+    pub(crate) fn free(&mut self, ramp: Ramp, now: Tick) -> bool {
+        let is_foreseen = self.drains == 0 && self.space.release(ramp, now);
+        if !is_foreseen {
+            self.drains += 1;
+        }
+        is_foreseen
+    }
+
+    /// The paces at which the buffer behind its link is emptied.
+    #[inline]
+    pub(crate) fn credit_paces<'a>(&self, wires: &'a Rows<Wire>, stages: &'a Stages) -> &'a Paces {
+        match self.receiver {
+            Peer::Nic(_) => &wires[u32::from(self.wire_out)].drain,
+            _ => &stages.crossbar,
+        }
+    }
+
+    /// What it has done since the start of the run.
+    pub(crate) fn usage(&self) -> PortUse {
+        PortUse {
+            flits: self.flits,
+            packets: u64::from(self.packets),
+            choices: u64::from(self.choices),
+            input_residence: self.input_residence,
+            output_residence: self.output_residence,
+            output_peak: u32::from(self.output_peak),
+        }
+    }
+}
+
+/// Where a port is; it never moves.
+pub(crate) struct Place {
+    pub(crate) peer: Peer,
+    pub(crate) switch: u32,
+    pub(crate) number: u16,
+    pub(crate) wire: u8,
+    pub(crate) ring_out: u8,
+    pub(crate) ring_in: u8,
+}
+
+const _: () = assert!(size_of::<Port<[u64; 4], Room, 1, 1>>() == 5 * 64);
+
+/// The queue of one lane (or lane and output) at an input: a list of packets and a copy of what the
+/// allocator needs of the first.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+pub(crate) struct InputQueue {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+    pub(crate) flits: u16,
+    /// The crossbar output that the first packet wants.
+    pub(crate) output: u16,
+    /// Its class at the other end of the link behind that output, where it crosses only with credits.
+    pub(crate) class: u16,
+    /// The lane on which it leaves.
+    pub(crate) vl: u8,
+}
+
+impl Default for InputQueue {
+    fn default() -> Self {
+        InputQueue {
+            head: NIL,
+            tail: NIL,
+            flits: 0,
+            output: 0,
+            class: 0,
+            vl: 0,
+        }
+    }
+}
+
+const _: () = assert!(size_of::<InputQueue>() == 16);
+
+/// The queue of one lane at an output.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputQueue {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+    pub(crate) flits: u16,
+    /// Class of the first packet at the other end of the link.
+    pub(crate) class: u16,
+}
+
+impl Default for OutputQueue {
+    fn default() -> Self {
+        OutputQueue {
+            head: NIL,
+            tail: NIL,
+            flits: 0,
+            class: 0,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What switches see of themselves, where somebody looks: a routing at the queues of outputs, marking at inputs.
+//!
+//! A routing that looks at queues decides where the switch decides: headers that arrive on one edge are routed before
+//! anything is granted, in order of their inputs, each seeing what those before it chose.
+
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_routing::{Occasion, QueueView};
+use netloom_units::{Port, Tick};
+
+use crate::fabric::Fabric;
+use crate::link::flow::Flow;
+use crate::plan::FabricPlan;
+use crate::rows::Rows;
+use crate::switch::Peer;
+use crate::switch::announcing::Announcing;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::shape::Shape;
+
+/// What a routing looks at.
+pub(super) struct Sight {
+    /// By port: flits routed to an output that have not been granted the way into its buffer.
+    pub(super) committed: Rows<u32>,
+    /// By switch: inputs with a header to be routed in this tick, and the header.
+    headers: Rows<Vec<(u16, u32)>>,
+    /// By link class: flits that a round trip keeps under way, not waiting for anything.
+    round_trips: Vec<u32>,
+    /// What switches tell each other.
+    pub(super) announcing: Option<Announcing>,
+}
+
+impl Sight {
+    /// Of so many switches and ports; `None` if the routing looks at nothing.
+    pub(super) fn new(
+        plan: &FabricPlan,
+        n_switches: usize,
+        n_ports: usize,
+        announcing: Option<Announcing>,
+    ) -> Option<Box<Self>> {
+        let links = plan.links.iter();
+        plan.forwarding.is_adaptive().then(|| {
+            Box::new(Sight {
+                committed: vec![0; n_ports].into(),
+                headers: vec![Vec::new(); n_switches].into(),
+                round_trips: links
+                    .map(|link| (2 * link.delay).div_ceil(link.flit) as u32)
+                    .collect(),
+                announcing,
+            })
+        })
+    }
+}
+
+/// Inputs that mark packets when they are congested.
+pub(super) struct Marks {
+    /// By link class: an input with more flits than this is congested.
+    above: Vec<u32>,
+    /// By port: flits of packets that have arrived and not yet begun to leave the input buffer.
+    occupancy: Rows<u32>,
+}
+
+impl Marks {
+    /// Of so many ports; `None` if no input ever marks.
+    pub(super) fn new(plan: &FabricPlan, n_ports: usize) -> Option<Box<Self>> {
+        let marks = plan.marks_above.iter().any(Option::is_some);
+        marks.then(|| {
+            let above = (0..plan.links.len() as u8).map(|class| plan.marks_above(class));
+            Box::new(Marks {
+                above: above.map(|above| above.unwrap_or(u32::MAX)).collect(),
+                occupancy: vec![0; n_ports].into(),
+            })
+        })
+    }
+
+    /// A header has arrived at an input.
+    pub(super) fn enter(&mut self, port: u32, flits: u16) {
+        self.occupancy[port] += u32::from(flits);
+    }
+
+    /// A packet begins to leave an input; whether the input is congested.
+    pub(super) fn leave(&mut self, port: u32, wire: u8, flits: u16) -> bool {
+        let occupancy = &mut self.occupancy[port];
+        let is_congested = *occupancy > self.above[usize::from(wire)];
+        *occupancy -= u32::from(flits);
+        is_congested
+    }
+}
+
+/// What a switch sees of its own outputs and has heard of others.
+struct Outputs<'a, A: Arbiter, S: Shape, const W: usize, const R: usize> {
+    fabric: &'a Fabric<Crossbars<A, S, W, R>>,
+    base: u32,
+    now: Tick,
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> QueueView for Outputs<'_, A, S, W, R> {
+    fn queued(&self, output: Port) -> u32 {
+        let output = self.base + u32::from(output.0);
+        self.fabric.switches.queued(output, self.now)
+    }
+
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        let sight = self.fabric.switches.sight.as_ref();
+        let announcing = sight.and_then(|sight| sight.announcing.as_ref());
+        announcing.map_or(0, |all| all.heard(self.base + u32::from(cable.0), output))
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+    /// Flits on their way to an output inside the switch, in its buffer, and beyond it as far as its credits say what
+    /// waits there: those of flits that are merely on the wire, or whose credit is, do not count.
+    pub(super) fn queued(&self, output: u32, now: Tick) -> u32 {
+        let Some(sight) = &self.sight else {
+            return 0;
+        };
+        let port = &self.ports[output];
+        let wire = u32::from(port.wire_out);
+        let inside = match S::HAS_OUTPUT_BUFFER {
+            true => port.space.in_use(now, &self.wires[wire].drain),
+            false => 0,
+        };
+        let is_sink = S::NIC_IS_SINK && matches!(port.receiver, Peer::Nic(_));
+        let beyond = match is_sink {
+            true => 0,
+            false => port
+                .credit
+                .in_use(now, port.credit_paces(&self.wires, &self.stages)),
+        };
+        let round_trip = sight.round_trips[wire as usize];
+        sight.committed[output] + inside + beyond.saturating_sub(round_trip)
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// A header has arrived, and its routing looks at queues: it is routed when the switch decides.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn await_routing<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.switches.ports[port];
+        let (switch, number) = (input.switch, input.number);
+        if let Some(sight) = &mut self.switches.sight {
+            sight.headers[switch].push((number, id));
+        }
+        self.mark_switch(switch, out);
+    }
+
+    /// Routes the headers that have arrived at a switch in this tick.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn route_headers<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.announce(now, switch, out);
+        let Some(sight) = &mut self.switches.sight else {
+            return;
+        };
+        let mut headers = std::mem::take(&mut sight.headers[switch]);
+        headers.sort_unstable();
+        let base = self.switches.states[switch].base;
+        for &(number, id) in &headers {
+            self.route_by_queues(now, base, Port(number), id);
+            let stored = &self.switches.packets[id];
+            let (vl, flits) = (stored.packet.vl, stored.packet.flits);
+            self.header_routed(now, base + u32::from(number), id, vl, flits, out);
+        }
+        if !headers.is_empty() {
+            self.await_announcement(now, switch, out);
+        }
+        headers.clear();
+        if let Some(sight) = &mut self.switches.sight {
+            sight.headers[switch] = headers;
+        }
+    }
+
+    /// Decides the output and the lane of a packet by what waits at outputs.
+    fn route_by_queues(&mut self, now: Tick, base: u32, from: Port, id: u32) {
+        let at = self.switch_id(base + u32::from(from.0));
+        let packet = self.switches.packets[id].packet;
+        let occasion = Occasion {
+            source: packet.source,
+            sequence: packet.sequence,
+            hop: packet.hops,
+        };
+        let lane = self.switches.routing_lane(packet.vl);
+        let mut detour = packet.label.word() != 0;
+        let view = Outputs {
+            fabric: self,
+            base,
+            now,
+        };
+        let hop = self.shared.forwarding.route_seeing(
+            at,
+            from,
+            lane,
+            packet.destination,
+            occasion,
+            &mut detour,
+            &view,
+        );
+        let stored = &mut self.switches.packets[id];
+        stored.packet.label.set_word(u8::from(detour));
+        stored.packet.hops = stored.packet.hops.wrapping_add(1);
+        let sc = stored.packet.label.sc();
+        let level = self.shared.channels.at_switch(at, from, hop.port, sc);
+        stored.vl = level + hop.lane * self.switches.lanes_per_level;
+        stored.output = hop.port.0;
+        let flits = u32::from(stored.packet.flits);
+        if let Some(sight) = &mut self.switches.sight {
+            sight.committed[base + u32::from(hop.port.0)] += flits;
+        }
+    }
+}

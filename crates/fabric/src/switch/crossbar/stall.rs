@@ -1,0 +1,136 @@
+//! Who waits for whom: the evidence when nothing moves.
+//!
+//! A packet at the head of an input queue waits for room in an output buffer; a packet at the head of an
+//! output queue waits for credits, that is for the queues of the input buffer at the other end. A cycle
+//! of such waits never ends.
+
+use netloom_arbitration::Arbiter;
+use netloom_units::{Port, SwitchId, Tick, Vl};
+
+use crate::fabric::Fabric;
+use crate::simulation::Waiting;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::wire::Passage;
+use crate::switch::{NIL, Peer};
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
+    /// waited at an input for the search to begin at all; `false` if none has.
+    pub(crate) fn waits(
+        &self,
+        now: Tick,
+        patience: u64,
+        edges: &mut Vec<(u64, u64)>,
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
+    ) -> bool {
+        let mut is_stalled = false;
+        for (at, port) in self.switches.ports.iter().enumerate() {
+            let here = |is_output: bool, vl: u8, towards: u16| Waiting {
+                switch: self.switches.states[port.switch].id,
+                port: Port(port.number),
+                is_output,
+                vl: Vl(vl),
+                towards,
+            };
+            let base = self.switches.states[port.switch].base;
+            for q in port.ready.iter() {
+                let queue = &self.switches.input_queues[(at * self.switches.n_queues + q) as u32];
+                let first = &self.switches.packets[queue.head];
+                let waited = now.saturating_since(first.packet.arrival.max(port.input_until));
+                is_stalled |= waited > patience;
+                let crossing = base + u32::from(queue.output);
+                if self.switches.ports[crossing].output_until > now {
+                    continue;
+                }
+                let from = self.queue_waits(here(false, 0, 0), q as u32).key();
+                if !S::HAS_OUTPUT_BUFFER {
+                    let class = self.switches.credits_per_queue.then_some(queue.class);
+                    self.waits_beyond(crossing, queue.vl, class, from, edges, remote);
+                    continue;
+                }
+                let target = match self.passage(port.switch, usize::from(queue.output)) {
+                    Passage::ToCentre => Waiting {
+                        port: Port(queue.output),
+                        ..here(false, queue.vl, 0)
+                    },
+                    _ => Waiting {
+                        port: Port(first.output),
+                        ..here(true, queue.vl, 0)
+                    },
+                };
+                edges.push((from, target.key()));
+            }
+            if port.link_until > now {
+                continue;
+            }
+            for vl in 0..self.switches.n_vls as u8 {
+                let queue = &self.switches.output_queues
+                    [(at * self.switches.n_vls + usize::from(vl)) as u32];
+                if queue.head == NIL {
+                    continue;
+                }
+                let class = self.switches.credits_per_queue.then_some(queue.class);
+                let from = here(true, vl, 0).key();
+                self.waits_beyond(at as u32, vl, class, from, edges, remote);
+            }
+        }
+        is_stalled
+    }
+
+    /// A queue of an input as the end of a wait.
+    fn queue_waits(&self, input: Waiting, queue: u32) -> Waiting {
+        Waiting {
+            vl: Vl(self.switches.queue_map.lane_of(queue)),
+            towards: (queue % self.switches.queue_map.per_lane) as u16,
+            ..input
+        }
+    }
+
+    /// A wait for room behind a port's link: for one queue of the input there, or for any of a lane.
+    fn waits_beyond(
+        &self,
+        port: u32,
+        vl: u8,
+        class: Option<u16>,
+        from: u64,
+        edges: &mut Vec<(u64, u64)>,
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
+    ) {
+        let (switch, number) = match self.switches.ports[port].peer {
+            Peer::Port(next) => (self.switch_id(next), Port(self.switches.ports[next].number)),
+            Peer::Remote(partition, next) => remote(partition, next),
+            Peer::Nic(_) | Peer::Nobody => return,
+        };
+        let input = Waiting {
+            switch,
+            port: number,
+            is_output: false,
+            vl: Vl(0),
+            towards: 0,
+        };
+        let first = self.switches.queue_map.first_of_lane(vl);
+        let queues = match class {
+            Some(queue) => u32::from(queue)..u32::from(queue) + 1,
+            None => first..first + self.switches.queue_map.per_lane,
+        };
+        edges.extend(queues.map(|queue| (from, self.queue_waits(input, queue).key())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_names_its_wait() {
+        let wait = Waiting {
+            switch: SwitchId(12_287),
+            port: Port(127),
+            is_output: true,
+            vl: Vl(15),
+            towards: 511,
+        };
+        assert_eq!(Waiting::from_key(wait.key()), wait);
+    }
+}

@@ -1,0 +1,327 @@
+//! What a fabric asks of switches around crossbars.
+
+use netloom_arbitration::Arbiter;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::{NicId, Port, SwitchId, Tick};
+
+use crate::endpoint::Created;
+use crate::fabric::Fabric;
+use crate::link::flow::Flow;
+use crate::parcel::Parcel;
+use crate::plan::FabricPlan;
+use crate::recorder::PortUse;
+use crate::shared::Shared;
+use crate::switch::announcing::Announcing;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::{Crossbars, Stored};
+use crate::switch::{Candidate, Events, Peer, Switches};
+
+impl Events for Event {
+    #[inline(always)]
+    fn arrival(nic: u32, created: Created) -> Self {
+        Event::Arrival {
+            class: created.class,
+            sl: created.sl,
+            flow: created.flow,
+            nic,
+            destination: created.destination.0,
+            bytes: created.bytes,
+        }
+    }
+
+    fn begin(nic: u32) -> Self {
+        Event::Begin { nic }
+    }
+
+    #[inline(always)]
+    fn nic_link(nic: u32) -> Self {
+        Event::NicLink { nic }
+    }
+
+    fn grown(nic: u32, destination: NicId, slot: u8) -> Self {
+        Event::Grown {
+            slot,
+            nic,
+            destination: destination.0,
+        }
+    }
+
+    fn announce(switch: u32) -> Self {
+        Event::Announce { switch }
+    }
+
+    fn announced(port: u32, output: u16, flits: u32) -> Self {
+        Event::Announced {
+            output,
+            port,
+            flits,
+        }
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbars<A, S, W, R> {
+    type Event = Event;
+    type Arbiter = A;
+    type Credit = S::Flow;
+    const MAY_LOOK_AHEAD: bool = S::Flow::MAY_LOOK_AHEAD;
+
+    #[inline(always)]
+    fn apply<Q: EventQueue<Event>>(
+        fabric: &mut Fabric<Self>,
+        now: Tick,
+        event: Event,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    ) {
+        match event {
+            Event::Head {
+                vl,
+                flits,
+                port,
+                packet,
+                destination,
+            } => {
+                fabric.header_arrives(now, port, packet, vl, flits, NicId(destination), out);
+            }
+            Event::Credit {
+                pace,
+                class,
+                units,
+                port,
+                lag,
+            } => {
+                let from = Tick(now.0 - u64::from(lag));
+                fabric.credits_arrive(now, port, class, units, pace, from, out);
+            }
+            Event::Counted { vl, flits, port } => {
+                fabric.switches.ports[port]
+                    .credit
+                    .count(u16::from(vl), flits, now);
+            }
+            Event::NicCounted { vl, flits, nic } => {
+                fabric.endpoints.nics[nic]
+                    .credit
+                    .count(u16::from(vl), flits, now);
+            }
+            Event::Join { port, packet } => fabric.packet_joins(now, port, packet, out),
+            Event::ReleaseInput { port } => fabric.input_released(port, out),
+            Event::ReleaseOutput { port } => fabric.output_released(port, out),
+            Event::ReleaseBoth { input, output } => {
+                fabric.input_released(input, out);
+                fabric.output_released(output, out);
+            }
+            Event::Output {
+                vl,
+                flits,
+                port,
+                packet,
+            } => {
+                fabric.output_arrives(now, port, packet, vl, flits, out);
+            }
+            Event::Link { port } => fabric.link_wakes(now, port, out),
+            Event::Again { switch } => fabric.losers_return(switch, out),
+            Event::Room { port } => fabric.room_wakes(now, port, out),
+            Event::Drain {
+                vl,
+                units,
+                port,
+                lag,
+            } => fabric.drain_begins(now, port, vl, units, lag, out),
+            Event::Arrival {
+                class,
+                sl,
+                flow,
+                nic,
+                destination,
+                bytes,
+            } => {
+                let created = Created {
+                    class,
+                    sl,
+                    flow,
+                    destination: NicId(destination),
+                    bytes,
+                };
+                fabric.message_arrives(now, nic, created, out);
+            }
+            Event::NicCredit {
+                pace,
+                class,
+                units,
+                nic,
+                lag,
+            } => {
+                let from = Tick(now.0 - u64::from(lag));
+                fabric.nic_credits_arrive(now, nic, class, units, pace, from, out);
+            }
+            Event::NicLink { nic } => fabric.nic_link_wakes(now, nic, out),
+            Event::Deliver { nic, packet } => fabric.deliver(now, nic, packet, out),
+            Event::Announce { switch } => fabric.announcement_due(switch, out),
+            Event::Announced {
+                output,
+                port,
+                flits,
+            } => fabric.announcement_heard(port, output, flits),
+            Event::Begin { nic } => fabric.programs_begin(nic, out),
+            Event::Grown {
+                slot,
+                nic,
+                destination,
+            } => fabric.flow_wakes(nic, NicId(destination), slot, out),
+        }
+    }
+
+    #[inline(always)]
+    fn decide<Q: EventQueue<Event>>(
+        fabric: &mut Fabric<Self>,
+        switch: u32,
+        now: Tick,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    ) {
+        fabric.decide_switch(switch, now, out);
+    }
+
+    fn take_over(fabric: &mut Fabric<Self>, event: Event, parcel: Parcel) -> Event {
+        match event {
+            Event::Head {
+                vl,
+                flits,
+                port,
+                destination,
+                ..
+            } => {
+                fabric.shared.counters.immigrated += 1;
+                Event::Head {
+                    vl,
+                    flits,
+                    port,
+                    packet: fabric.switches.packets.insert(Stored::new(parcel)),
+                    destination,
+                }
+            }
+            other => other,
+        }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, id: u32) -> Parcel {
+        self.packets.remove(id).parcel()
+    }
+
+    #[inline(always)]
+    fn nic_cycle(&self, wire: u8) -> u64 {
+        self.wires[u32::from(wire)].flit
+    }
+
+    #[inline(always)]
+    fn may_send(
+        &self,
+        credit: &S::Flow,
+        _: u8,
+        class: u16,
+        flits: u16,
+        now: Tick,
+    ) -> Result<(), Tick> {
+        let (paces, limits) = (&self.stages.crossbar, &self.input_buffer.flits);
+        let need = u32::from(flits);
+        if credit.has(class, need, now, limits, || paces) {
+            return Ok(());
+        }
+        let when = credit.when(class, need, now, paces, limits);
+        Err(when.unwrap_or(Tick::NEVER))
+    }
+
+    fn class_at_first(&self, shared: &Shared, candidate: Candidate) -> u16 {
+        if !self.credits_per_queue {
+            return u16::from(candidate.vl);
+        }
+        self.queue_from_nic(shared, candidate) as u16
+    }
+
+    fn queue_at_first(&self, shared: &Shared, candidate: Candidate) -> u32 {
+        self.queue_from_nic(shared, candidate)
+    }
+
+    #[inline(always)]
+    fn launch<Q: EventQueue<Event>>(
+        fabric: &mut Fabric<Self>,
+        now: Tick,
+        nic: u32,
+        parcel: Parcel,
+        class: u16,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    ) {
+        fabric.launch_from_nic(now, nic, parcel, class, out);
+    }
+
+    fn queued(&self, output: u32, now: Tick) -> u32 {
+        Crossbars::queued(self, output, now)
+    }
+
+    fn announcing(&self) -> Option<&Announcing> {
+        self.sight.as_ref()?.announcing.as_ref()
+    }
+
+    fn announcing_mut(&mut self) -> Option<&mut Announcing> {
+        self.sight.as_mut()?.announcing.as_mut()
+    }
+
+    fn cable(&self, port: u32) -> (Peer, u64) {
+        let port = &self.ports[port];
+        let wire = &self.wires[u32::from(port.wire_out)];
+        let period = self.stages.clock.period;
+        let delay = (self.stages.credit + wire.delay).div_ceil(period) * period;
+        (port.receiver, delay)
+    }
+
+    fn wake<Q: EventQueue<Event>>(
+        fabric: &mut Fabric<Self>,
+        switch: u32,
+        out: &mut Outbox<Fabric<Self>, Q>,
+    ) {
+        fabric.mark_switch(switch, out);
+    }
+
+    fn port_uses(&self) -> Vec<(SwitchId, Port, PortUse)> {
+        let is_port = |at: u32| self.ports[at].number < self.states[self.ports[at].switch].n_ports;
+        let ports = (0..self.ports.len() as u32).filter(|&at| is_port(at));
+        let usage = |at: u32| {
+            let port = &self.ports[at];
+            (self.states[port.switch].id, Port(port.number), port.usage())
+        };
+        ports.map(usage).collect()
+    }
+
+    fn packets_under_way(fabric: &Fabric<Self>) -> u64 {
+        fabric.switches.packets.len() as u64
+    }
+
+    fn waits(
+        fabric: &Fabric<Self>,
+        now: Tick,
+        patience: u64,
+        edges: &mut Vec<(u64, u64)>,
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
+    ) -> bool {
+        fabric.waits(now, patience, edges, remote)
+    }
+
+    fn is_idle(&mut self) -> bool {
+        let mut ports = self.ports.iter();
+        ports.all(|port| port.credit.is_idle() && port.space.is_idle())
+    }
+
+    fn is_credit_idle(&self, credit: &S::Flow, _: u8) -> bool {
+        credit.is_idle()
+    }
+
+    fn least_credit_delay(plan: &FabricPlan) -> u64 {
+        let pipeline = plan.switch.pipeline;
+        (pipeline.allocation + 1 + pipeline.credit) * plan.switch.period
+    }
+}

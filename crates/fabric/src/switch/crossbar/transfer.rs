@@ -1,0 +1,379 @@
+//! A grant: the packet crosses the switch.
+
+use netloom_arbitration::{Arbiter, View};
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::{Clock, Port, Tick};
+
+use crate::fabric::Fabric;
+use crate::link::flow::Flow;
+use crate::parcel::{Flags, Parcel};
+use crate::plan::Allocation;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::wire::Passage;
+use crate::switch::crossbar::{Crossbars, head};
+use crate::switch::{NIL, Peer};
+use crate::trace::Stage;
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// The first packet of a queue crosses to a crossbar output, starting now. `may_fuse` if nothing else is
+    /// granted to the same output buffer on this edge.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    pub(super) fn grant<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        input: usize,
+        q: usize,
+        output: usize,
+        may_fuse: bool,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let base = self.switches.states[switch].base;
+        let (ip, op) = (base + input as u32, base + output as u32);
+        let passage = self.passage(switch, output);
+
+        // The queue moves on.
+        let queue = &mut self.switches.input_queues[ip * self.switches.n_queues as u32 + q as u32];
+        let id = queue.head;
+        let (flits, vl, class) = (queue.flits, queue.vl, queue.class);
+        let stored = &mut self.switches.packets[id];
+        let next = std::mem::replace(&mut stored.next, NIL);
+        let came_by = stored.packet.vl;
+        // From here on "arrival" is that in the output buffer.
+        let buffered = now + self.switches.stages.allocation_to_output;
+        let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
+        let head = head(&stored.packet, vl);
+        let real_output = if S::IS_HIERARCHICAL {
+            stored.output
+        } else {
+            output as u16
+        };
+        let in_port = &mut self.switches.ports[ip];
+        if next == NIL {
+            queue.head = NIL;
+            queue.tail = NIL;
+            in_port.ready.clear(q);
+        } else {
+            let behind = &self.switches.packets[next];
+            queue.head = next;
+            queue.flits = behind.packet.flits;
+            queue.output = behind.output;
+            queue.vl = behind.vl;
+            if S::IS_HIERARCHICAL || !S::HAS_OUTPUT_BUFFER {
+                self.look_at_head(switch, input, q);
+            }
+        }
+        let in_port = &mut self.switches.ports[ip];
+
+        // The crossbar holds the input, and the input buffer drains at its pace.
+        let (crossing, last_flit) = self.switches.stages.crossing_of(passage, flits);
+        let until = now + crossing;
+        in_port.input_until = until;
+        in_port.next_queue = if q + 1 < self.switches.n_queues {
+            q as u16 + 1
+        } else {
+            0
+        };
+        let more = !in_port.ready.is_empty();
+        in_port.input_watched = more;
+        if passage == Passage::FromCentre {
+            self.leave_centre(now, ip, vl, flits, out);
+        } else {
+            let in_wire = &self.switches.wires[u32::from(in_port.wire)];
+            in_port.input_residence +=
+                in_wire.input_residence(flits, arrival, now, &self.switches.stages, passage);
+            let (peer, ring_in) = (in_port.peer, in_port.ring_in);
+            let mut start = now + self.switches.stages.credit + in_wire.delay;
+            let mut units = flits;
+            if ring_in != 0 {
+                start += last_flit;
+                units = 1;
+            } else if S::Flow::IS_PAUSE {
+                start += last_flit;
+            }
+            let class = if S::Flow::MAY_LOOK_AHEAD && self.switches.credits_per_queue {
+                q as u16
+            } else {
+                u16::from(came_by)
+            };
+            let credits = Credits {
+                class,
+                units,
+                pace: passage as u8,
+                start,
+            };
+            Self::return_credits(self.switches.stages.clock, peer, credits, in_wire.flit, out);
+            if let Some(marks) = &mut self.switches.marks {
+                let stored = &mut self.switches.packets[id];
+                let is_congested = marks.leave(ip, in_port.wire, flits);
+                if is_congested && !stored.flags.has(Flags::ACKNOWLEDGEMENT) {
+                    stored.flags.set(Flags::MARKED, true);
+                    self.shared.protocol.marked += 1;
+                }
+            }
+            self.shared.counters.packet_hops += 1;
+            self.shared.counters.flit_hops += u64::from(flits);
+        }
+
+        if let Some(sight) = &mut self.switches.sight
+            && passage != Passage::ToCentre
+        {
+            sight.committed[base + u32::from(real_output)] -= u32::from(flits);
+        }
+
+        // It holds the output too, and the output buffer fills at its pace.
+        let out_port = &mut self.switches.ports[op];
+        out_port.output_until = until;
+        if self.switches.allocation == Allocation::Separable {
+            out_port.next_input = input as u16 + 1;
+        }
+        let waited_for = !out_port.waiters.is_empty();
+        out_port.output_watched = waited_for;
+        match (more, waited_for) {
+            (false, false) => {}
+            (true, false) => out.at(until, Event::ReleaseInput { port: ip }),
+            (false, true) => out.at(until, Event::ReleaseOutput { port: op }),
+            (true, true) => out.at(
+                until,
+                Event::ReleaseBoth {
+                    input: ip,
+                    output: op,
+                },
+            ),
+        }
+        if !S::HAS_OUTPUT_BUFFER {
+            // Nothing is in the way: the link starts when the first flit has crossed.
+            let length = self.switches.wires[u32::from(out_port.wire_out)].length(flits);
+            let start = now + length.to_output + self.switches.stages.output;
+            debug_assert!(
+                out_port.link_until <= start,
+                "a free output has a free link"
+            );
+            if self.shared.watch.is_some() {
+                self.note_transfer(id, switch, usize::from(real_output), now, start);
+            }
+            self.transmit(now, op, id, vl, class, flits, start, out);
+            return;
+        }
+        if passage == Passage::ToCentre {
+            self.enter_centre(now, base, op, id, out);
+            return;
+        }
+        let writer = op;
+        let op = if S::IS_HIERARCHICAL {
+            base + u32::from(real_output)
+        } else {
+            op
+        };
+        let out_port = &mut self.switches.ports[op];
+        let charge = if out_port.ring_out == 0 { flits } else { 1 };
+        if passage == Passage::Local || out_port.ring_out == 0 {
+            out_port.space.take(u16::from(vl), charge);
+            let used = out_port.space.used(u16::from(vl)) as u16;
+            out_port.output_peak = out_port.output_peak.max(used);
+        }
+        let out_wire = &self.switches.wires[u32::from(out_port.wire_out)];
+        let mut to_output = out_wire.length(flits).to_output;
+        if passage == Passage::FromCentre {
+            let central = out_wire.central(flits);
+            to_output = central.to_output;
+            let residence = out_port.output_residence;
+            out_port.output_residence = residence.wrapping_add_signed(central.slip_out);
+        }
+        let eligible = now + to_output;
+
+        // Where nothing can come between, the link is given together with the crossbar: nobody else is
+        // in the output buffer or on the way to it, the link will be free, and the credits are held.
+        let class = if S::Flow::MAY_LOOK_AHEAD {
+            self.class_ahead(op, vl, &self.switches.packets[id].packet)
+        } else {
+            u16::from(vl)
+        };
+        let out_port = &mut self.switches.ports[op];
+        let limits = self.switches.input_buffer.of(out_port.ring_out);
+        let paces = || out_port.credit_paces(&self.switches.wires, &self.switches.stages);
+        if out_port.present == 0
+            && out_port.crossing == 0
+            && (!S::IS_HIERARCHICAL || (may_fuse && self.switches.stages.may_fuse))
+            // A lane may be stopped while its packet crosses.
+            && !S::Flow::IS_PAUSE
+            // A routing that looks at credits would see them taken too early.
+            && self.switches.sight.is_none()
+            && out_port.link_until.0 < eligible.0 + self.switches.stages.ahead
+            && ((S::NIC_IS_SINK && matches!(out_port.receiver, Peer::Nic(_)))
+                || out_port
+                    .credit
+                    .has(class, u32::from(charge), now, limits, paces))
+        {
+            out_port.arbiter.arrived(vl, &head);
+            self.switches.packets[id].flags.set(Flags::ANNOUNCED, true);
+            self.switches.heads[usize::from(vl) % 32] = head;
+            let view = View {
+                eligible: 1 << vl,
+                heads: &self.switches.heads,
+            };
+            if let Some(grant) = out_port.arbiter.choose(&view) {
+                out_port.arbiter.commit(grant);
+                self.shared.counters.fused += 1;
+                let start = out_port
+                    .link_until
+                    .max(eligible + self.switches.stages.output);
+                if self.shared.watch.is_some() {
+                    self.note_transfer(id, switch, usize::from(real_output), now, eligible);
+                }
+                self.transmit(now, op, id, vl, class, flits, start, out);
+                return;
+            }
+        }
+        out_port.crossing += 1;
+        if self.shared.watch.is_some() {
+            self.note_transfer(id, switch, usize::from(real_output), now, eligible);
+        }
+        out.at(
+            eligible,
+            Event::Output {
+                vl,
+                flits,
+                port: writer,
+                packet: id,
+            },
+        );
+    }
+
+    /// The packet that is now first in a queue: its crossbar output, and its class behind it.
+    #[inline]
+    fn look_at_head(&mut self, switch: u32, input: usize, q: usize) {
+        let base = self.switches.states[switch].base;
+        let at = (base + input as u32) * self.switches.n_queues as u32 + q as u32;
+        let head = self.switches.input_queues[at];
+        let crossing = self.crossbar_output(switch, input as u16, head.output);
+        let class = if S::HAS_OUTPUT_BUFFER {
+            0
+        } else {
+            let packet = &self.switches.packets[head.head].packet;
+            self.class_ahead(base + u32::from(head.output), head.vl, packet)
+        };
+        let queue = &mut self.switches.input_queues[at];
+        (queue.output, queue.class) = (crossing, class);
+    }
+
+    /// A packet crosses to the central buffer of a link.
+    fn enter_centre<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        base: u32,
+        link: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let stored = &self.switches.packets[id];
+        let (vl, flits, output) = (u16::from(stored.vl), stored.packet.flits, stored.output);
+        self.switches.ports[link].space.take(vl, flits);
+        let output = &mut self.switches.ports[base + u32::from(output)];
+        if output.ring_out != 0 {
+            output.space.take(vl, 1);
+        }
+        let when = now
+            + self.switches.stages.allocation_to_output
+            + self.switches.stages.in_centre[u32::from(flits)];
+        out.at(
+            when,
+            Event::Join {
+                port: link,
+                packet: id,
+            },
+        );
+    }
+
+    /// Writes the stages of a transfer down, if the packet is followed.
+    #[cold]
+    fn note_transfer(
+        &mut self,
+        id: u32,
+        switch: u32,
+        output: usize,
+        granted: Tick,
+        buffered: Tick,
+    ) {
+        let packet = self.switches.packets[id].packet;
+        let (switch, output) = (self.switches.states[switch].id, Port(output as u16));
+        self.shared
+            .note(&packet, granted, Stage::Granted { switch, output });
+        self.shared
+            .note(&packet, buffered, Stage::Buffered { switch, output });
+    }
+
+    /// Credits travel back over a link.
+    #[inline]
+    fn return_credits<Q: EventQueue<Event>>(
+        clock: Clock,
+        peer: Peer,
+        credits: Credits,
+        nic_period: u64,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Credits {
+            class,
+            units,
+            pace,
+            start,
+        } = credits;
+        match peer {
+            Peer::Port(port) => {
+                let when = clock.edge_at_or_after(start);
+                let lag = (when - start) as u32;
+                out.at(
+                    when,
+                    Event::Credit {
+                        pace,
+                        class,
+                        units,
+                        port,
+                        lag,
+                    },
+                );
+            }
+            Peer::Remote(partition, port) => {
+                let when = clock.edge_at_or_after(start);
+                let event = Event::Credit {
+                    pace,
+                    class,
+                    units,
+                    port,
+                    lag: (when - start) as u32,
+                };
+                out.send(partition, when, event, Parcel::default());
+            }
+            Peer::Nic(nic) => {
+                let when = Clock {
+                    period: nic_period,
+                    phase: 0,
+                }
+                .edge_at_or_after(start);
+                let lag = (when - start) as u32;
+                out.at(
+                    when,
+                    Event::NicCredit {
+                        pace,
+                        class,
+                        units,
+                        nic,
+                        lag,
+                    },
+                );
+            }
+            Peer::Nobody => unreachable!("a packet came from somewhere"),
+        }
+    }
+}
+
+/// Credits of one packet on their way back, from `start` on at the other end.
+#[derive(Clone, Copy)]
+struct Credits {
+    class: u16,
+    units: u16,
+    pace: u8,
+    start: Tick,
+}

@@ -1,0 +1,338 @@
+//! When things happen on and behind a link: the arithmetic of one packet's timing.
+//!
+//! A link sends flit `k` of a packet in `[S + k f, S + (k+1) f)` and it is wholly received at
+//! `S + (k+1) f + delay`. Every later stage is a constant number of cycles after that or a decision on a
+//! clock edge. A stage that is faster than its feed waits until it cannot run dry: the waits depend only
+//! on the packet's length and are tabulated here by trying every flit.
+
+use crate::rows::Rows;
+use netloom_units::{Clock, Tick};
+
+use crate::link::ramp::{Pace, Paces};
+use crate::plan::{Architecture, FabricPlan, LinkTiming};
+
+/// One link class as its users see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    /// One flit on the wire.
+    pub(crate) flit: u64,
+    /// Propagation.
+    pub(crate) delay: u64,
+    /// From the start of sending to the header wholly received.
+    pub(crate) head: u64,
+    /// What depends on a packet's length.
+    lengths: Rows<Length>,
+    /// The same for packets that go through the centre of a hierarchical switch.
+    central: Rows<CentralLength>,
+    /// The pace at which this link drains an output buffer.
+    pub(crate) drain: Paces,
+}
+
+/// What the length of a packet decides on a link class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Length {
+    /// How long the header waits at an input so that the crossbar does not run dry.
+    behind_input: u64,
+    /// From the grant to the instant at which the output scheduler may send it over this link.
+    pub(crate) to_output: u64,
+    /// How much longer its flits stay between this link and the crossbar, in all, than if both ran at
+    /// one pace (flits times ticks).
+    slip: i64,
+    /// Ticks on the wire.
+    pub(crate) on_wire: u64,
+}
+
+/// What the length of a packet decides on a link class of a hierarchical switch, beyond [`Length`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CentralLength {
+    /// How long the header waits at an input so that its crossbar output does not run dry: to its own MPort,
+    /// and to the centre.
+    behind_input: [u64; 2],
+    /// From the grant of the central crossbar to the instant at which the output scheduler may send it.
+    pub(crate) to_output: u64,
+    /// [`Length::slip`] towards a central link.
+    slip_in: i64,
+    /// How much longer its flits stay in an output buffer than if the local writer had brought them.
+    pub(crate) slip_out: i64,
+}
+
+/// Which crossbar port a transfer takes: it decides the pace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passage {
+    /// From an input to an output buffer.
+    Local = 0,
+    /// From an input to a central buffer.
+    ToCentre = 1,
+    /// From a central buffer to an output buffer.
+    FromCentre = 2,
+}
+
+/// Constants of the switch stages, in ticks.
+#[derive(Clone, Debug)]
+pub(crate) struct Stages {
+    /// The switch clock.
+    pub(crate) clock: Clock,
+    /// From the header received (on an edge) to the allocation.
+    pub(crate) before_allocation: u64,
+    /// From the grant to the first flit leaving the input buffer.
+    pub(crate) allocation: u64,
+    /// From the grant to the credit of the first flit leaving for the other end.
+    pub(crate) credit: u64,
+    /// From a packet counted by its receiver to PAUSE leaving for the other end.
+    pub(crate) pause: u64,
+    /// From the grant to the first flit in the output buffer.
+    pub(crate) allocation_to_output: u64,
+    /// From a flit leaving a NIC's receiver to its credit: in flit times of its link.
+    pub(crate) nic_credit_cycles: u64,
+    /// From the scheduler's decision to the first flit on the link.
+    pub(crate) output: u64,
+    /// How long before a link falls free its next packet may be chosen, less one tick.
+    pub(crate) ahead: u64,
+    /// By length: ticks that a transfer holds its crossbar ports, and from its first flit to its last.
+    pub(crate) crossing: Rows<(u64, u64)>,
+    /// The same to and from the centre.
+    pub(crate) central_crossing: [Rows<(u64, u64)>; 2],
+    /// By length: from the header in a central buffer to the allocation of the central crossbar.
+    pub(crate) in_centre: Rows<u64>,
+    /// The paces at which an input buffer is emptied: by the crossbar, and towards the centre.
+    pub(crate) crossbar: Paces,
+    /// The pace at which a central buffer is emptied.
+    pub(crate) centre: Paces,
+    /// Whether a link may be given together with the crossbar: nothing granted later may overtake.
+    pub(crate) may_fuse: bool,
+}
+
+impl Stages {
+    pub(crate) fn new(plan: &FabricPlan) -> Self {
+        let switch = &plan.switch;
+        let (p, cycles) = (switch.period, switch.pipeline);
+        let crossbar = switch.crossbar_pace();
+        let (to_centre, from_centre) = central_paces(plan).unwrap_or((crossbar, crossbar));
+        let lengths = || 0..=u64::from(plan.largest_packet());
+        let crossing = |pace: Pace| -> Rows<(u64, u64)> {
+            let of = |flits: u64| {
+                let last = flits.saturating_sub(1);
+                (pace.occupancy(flits), pace.time_of(last))
+            };
+            lengths().map(of).collect::<Vec<_>>().into()
+        };
+        let in_centre = |flits: u64| {
+            let wait = (0..flits)
+                .map(|k| to_centre.time_of(k).saturating_sub(from_centre.time_of(k)))
+                .max()
+                .unwrap_or(0);
+            let wait = wait.saturating_sub(cycles.allocation * p);
+            (cycles.input * p).max(wait.div_ceil(p) * p)
+        };
+        // With two writers to an output buffer, a later grant must not be eligible earlier.
+        let fastest = plan.links.iter().map(|link| link.flit).min().unwrap_or(1);
+        let keeps_up = |pace: Pace| {
+            (0..=u64::from(plan.largest_packet())).all(|k| pace.time_of(k) <= k * fastest)
+        };
+        Stages {
+            clock: Clock::new(p),
+            before_allocation: (cycles.input + cycles.routing) * p,
+            allocation: cycles.allocation * p,
+            credit: (cycles.allocation + 1 + cycles.credit) * p,
+            pause: cycles.credit * p,
+            allocation_to_output: (cycles.allocation + cycles.crossbar) * p,
+            nic_credit_cycles: cycles.credit,
+            output: cycles.output * p,
+            ahead: (cycles.output + 1) * p,
+            crossing: crossing(crossbar),
+            central_crossing: [crossing(to_centre), crossing(from_centre)],
+            in_centre: lengths().map(in_centre).collect::<Vec<_>>().into(),
+            crossbar: [crossbar, to_centre],
+            centre: [from_centre; 2],
+            may_fuse: !matches!(plan.switch.architecture, Architecture::Hierarchical(_))
+                || (keeps_up(crossbar) && keeps_up(from_centre)),
+        }
+    }
+
+    /// Ticks that a transfer holds its crossbar ports, and from its first flit to its last.
+    #[inline(always)]
+    pub(crate) fn crossing_of(&self, passage: Passage, flits: u16) -> (u64, u64) {
+        match passage {
+            Passage::Local => self.crossing[u32::from(flits)],
+            other => self.central_crossing[other as usize - 1][u32::from(flits)],
+        }
+    }
+}
+
+/// The paces to and from the centre of a hierarchical switch.
+fn central_paces(plan: &FabricPlan) -> Option<(Pace, Pace)> {
+    let Architecture::Hierarchical(hierarchy) = &plan.switch.architecture else {
+        return None;
+    };
+    let pace = |(num, den): (u32, u32)| Pace {
+        period: plan.switch.period,
+        num,
+        den,
+    };
+    Some((
+        pace(hierarchy.mport_speedup),
+        pace(hierarchy.central_speedup),
+    ))
+}
+
+impl Wire {
+    pub(crate) fn new(plan: &FabricPlan, link: LinkTiming, stages: &Stages) -> Self {
+        let switch = &plan.switch;
+        let (p, cycles) = (switch.period, switch.pipeline);
+        let [crossbar, to_centre] = stages.crossbar;
+        let from_centre = stages.centre[0];
+        // Flit k is there k flit times after the first and leaves time_of(k) after the grant took effect.
+        let behind = |flits: u64, pace: Pace| {
+            let behind = (0..flits)
+                .map(|k| (k * link.flit).saturating_sub(pace.time_of(k)))
+                .max();
+            behind.unwrap_or(0).saturating_sub(stages.allocation)
+        };
+        // Flit k enters the output buffer time_of(k) after the first and leaves k flit times after the start.
+        let to_output = |flits: u64, pace: Pace| {
+            let before = (0..flits)
+                .map(|k| pace.time_of(k).saturating_sub(k * link.flit))
+                .max();
+            let before = before.unwrap_or(0).saturating_sub(stages.output);
+            (cycles.allocation + cycles.crossbar) * p + before.div_ceil(p) * p
+        };
+        let slip = |flits: u64, pace: Pace| -> i64 {
+            let signed = |n: u64| i64::try_from(n).expect("a residence below 2^63");
+            (0..flits)
+                .map(|k| signed(pace.time_of(k)) - signed(k * link.flit))
+                .sum()
+        };
+        // In a hierarchical switch the rest of the wait follows once the header has been routed.
+        let shared = |flits: u64| behind(flits, crossbar).min(behind(flits, to_centre));
+        let length = |flits: u64| Length {
+            behind_input: shared(flits),
+            to_output: to_output(flits, crossbar),
+            slip: slip(flits, crossbar),
+            on_wire: flits * link.flit,
+        };
+        let central = |flits: u64| CentralLength {
+            behind_input: [behind(flits, crossbar), behind(flits, to_centre)],
+            to_output: to_output(flits, from_centre),
+            slip_in: slip(flits, to_centre),
+            slip_out: slip(flits, crossbar) - slip(flits, from_centre),
+        };
+        let n_central = match plan.switch.architecture {
+            Architecture::Hierarchical(_) => u64::from(plan.largest_packet()) + 1,
+            _ => 0,
+        };
+        Wire {
+            flit: link.flit,
+            delay: link.delay,
+            head: link.flit + link.delay,
+            lengths: (0..=u64::from(plan.largest_packet()))
+                .map(length)
+                .collect::<Vec<_>>()
+                .into(),
+            central: (0..n_central).map(central).collect::<Vec<_>>().into(),
+            drain: [Pace::one_per(link.flit); 2],
+        }
+    }
+
+    /// What stands for a link at the end of a crossbar that leads to a central buffer.
+    pub(crate) fn of_centre(stages: &Stages) -> Self {
+        Wire {
+            flit: 1,
+            delay: 0,
+            head: 0,
+            lengths: vec![].into(),
+            central: vec![].into(),
+            drain: stages.centre,
+        }
+    }
+
+    /// What a length decides for packets through the centre.
+    #[inline]
+    pub(crate) fn central(&self, flits: u16) -> &CentralLength {
+        &self.central[u32::from(flits)]
+    }
+
+    /// When a header received at `received` may be allocated in a hierarchical switch, as far as its feed is
+    /// concerned.
+    #[inline]
+    pub(crate) fn fed(
+        &self,
+        received: Tick,
+        flits: u16,
+        is_central: bool,
+        stages: &Stages,
+    ) -> Tick {
+        let wait = self.central(flits).behind_input[usize::from(is_central)];
+        stages.clock.edge_at_or_after(received + wait)
+    }
+
+    /// What a length decides.
+    #[inline]
+    pub(crate) fn length(&self, flits: u16) -> &Length {
+        &self.lengths[u32::from(flits)]
+    }
+
+    /// Flits times ticks that a packet spends in an input buffer behind this link, from its header's
+    /// arrival to the grant.
+    #[inline]
+    pub(crate) fn input_residence(
+        &self,
+        flits: u16,
+        arrival: Tick,
+        granted: Tick,
+        stages: &Stages,
+        passage: Passage,
+    ) -> u64 {
+        let header = (granted - arrival) + stages.allocation + stages.clock.period;
+        let slip = match passage {
+            Passage::Local => self.length(flits).slip,
+            Passage::ToCentre => self.central(flits).slip_in,
+            Passage::FromCentre => return 0,
+        };
+        (u64::from(flits) * header).wrapping_add_signed(slip)
+    }
+
+    /// Flits times ticks that a packet spends in an output buffer before this link.
+    #[inline]
+    pub(crate) fn output_residence(&self, flits: u16, arrival: Tick, start: Tick) -> u64 {
+        let header = (start - arrival) + self.flit;
+        (u64::from(flits) * header).wrapping_add_signed(-self.length(flits).slip)
+    }
+
+    /// When a packet sent from `start` on may be allocated at the switch behind this link. `last` is the
+    /// same for the packet before it: an input takes in one header per cycle, which matters only where a
+    /// link is faster than the clock of the switch behind it.
+    #[inline(always)]
+    pub(crate) fn allocatable(
+        &self,
+        start: Tick,
+        flits: u16,
+        stages: &Stages,
+        last: &mut Tick,
+    ) -> Tick {
+        let received = start + self.head;
+        let wait = self.length(flits).behind_input;
+        if stages.clock.period == 1 {
+            return received + stages.before_allocation.max(wait);
+        }
+        self.allocatable_on_edges(received, wait, stages, last)
+    }
+
+    #[inline(never)]
+    fn allocatable_on_edges(
+        &self,
+        received: Tick,
+        wait: u64,
+        stages: &Stages,
+        last: &mut Tick,
+    ) -> Tick {
+        let mut when = stages.clock.edge_at_or_after(received) + stages.before_allocation;
+        if wait != 0 {
+            when = when.max(stages.clock.edge_at_or_after(received + wait));
+        }
+        if self.flit < stages.clock.period {
+            when = when.max(*last + stages.clock.period);
+            *last = when;
+        }
+        when
+    }
+}

@@ -1,0 +1,213 @@
+//! From a plan to the partitions of a fabric of tiled switches.
+
+use std::collections::VecDeque;
+
+use netloom_random::{Purpose, Stream};
+use netloom_units::{Clock, Port as PortNumber, Tick};
+use rustc_hash::FxHashMap;
+
+use crate::endpoint::Endpoints;
+use crate::fabric::Fabric;
+use crate::link::pool::{Pool, Shares};
+use crate::link::room::Sizes;
+use crate::plan::tiles::{PortBuffers, StashUse, Tiled};
+use crate::plan::{Architecture, FabricPlan};
+use crate::rows::Rows;
+use crate::shared::Shared;
+use crate::simulation::Atlas;
+use crate::slab::Slab;
+use crate::switch::announcing::Announcing;
+use crate::switch::tiled::faults::Chances;
+use crate::switch::tiled::geometry::Geometry;
+use crate::switch::tiled::record::Fifo;
+use crate::switch::tiled::wire::Wire;
+use crate::switch::tiled::{Due, Port, Switch, Tile, TileInput, TileOutput, Tiles};
+use crate::switch::{NIL, Peer};
+use crate::trace::Watch;
+
+/// The tiles of a plan.
+pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
+    match &plan.switch.architecture {
+        Architecture::Tiled(tiled) => tiled,
+        other => panic!("a plan of tiled switches, not {other:?}"),
+    }
+}
+
+/// Ports of a switch, used or not.
+pub(crate) fn n_ports(plan: &FabricPlan) -> u32 {
+    let tiled = tiled(plan);
+    u32::from(tiled.rows) * u32::from(tiled.inputs)
+}
+
+/// One partition of a plan.
+pub(crate) fn partition(
+    plan: &FabricPlan,
+    atlas: &Atlas,
+    number: u16,
+    watch: Option<Watch>,
+) -> Fabric<Tiles> {
+    let tiled = tiled(plan);
+    let topology = &plan.topology;
+    let geometry = Geometry::new(tiled, plan.n_vls);
+    assert!(
+        u32::from(topology.radix()) <= geometry.ports,
+        "a switch has as many ports as its tiles"
+    );
+    assert!(
+        plan.n_vls > 1 || plan.endpoints.acknowledgement.is_none(),
+        "acknowledgements have a channel of their own to the first switch"
+    );
+    let clock = Clock::new(plan.switch.period);
+    let before_bus = tiled.stages.before_bus;
+    let wires = plan
+        .links
+        .iter()
+        .map(|&link| Wire::new(link, clock, before_bus));
+    let wires: Rows<Wire> = wires.collect::<Vec<_>>().into();
+    let shares = |of: fn(&PortBuffers) -> &Sizes| -> Rows<Shares> {
+        let all = tiled.ports.iter().map(|port| Shares::new(of(port)));
+        all.collect::<Vec<_>>().into()
+    };
+    let input_shares = shares(|port| &port.input);
+    let output_shares = shares(|port| &port.output);
+
+    let switch_ids = atlas.switches(number);
+    let mut switches = Vec::with_capacity(switch_ids.len());
+    let mut ports = Vec::new();
+    for (index, &id) in switch_ids.iter().enumerate() {
+        let mut switch = Switch {
+            id,
+            n_ports: topology.n_ports(id),
+            is_marked: false,
+            is_awaited: false,
+            due: Due::default(),
+            stash_columns: 0,
+            promised: vec![0; geometry.columns as usize].into(),
+            blocked: 0,
+            has_messages: false,
+            returning: Vec::new(),
+            leaving: Vec::new(),
+            expired: Vec::new(),
+            retrieved: Vec::new(),
+        };
+        for at in 0..geometry.ports {
+            let port = PortNumber(at as u16);
+            let is_there = port.0 < topology.n_ports(id);
+            let peer = if is_there {
+                atlas.peer(topology, number, id, port)
+            } else {
+                Peer::Nobody
+            };
+            let class = match peer {
+                Peer::Nobody => 0,
+                _ => topology.link_class(id, port),
+            };
+            let buffers = &tiled.ports[usize::from(class)];
+            let has_stash = tiled.stash.is_some() && peer != Peer::Nobody;
+            let stash = if has_stash { buffers.stash } else { 0 };
+            if stash > 0 {
+                switch.stash_columns |= 1 << geometry.column(at);
+            }
+            ports.push(Port {
+                switch: index as u32,
+                number: at as u8,
+                wire: class,
+                peer,
+                arriving: NIL,
+                ready: 0,
+                bus_until: Tick::ZERO,
+                bus_watched: false,
+                next_channel: 0,
+                next_stash_column: 0,
+                occupancy: 0,
+                marks_above: plan.marks_above(class).unwrap_or(u32::MAX),
+                columns: 0,
+                multiplexer_until: Tick::ZERO,
+                multiplexer_wake: Tick::NEVER,
+                rows_blocked: 0,
+                multiplexer_blocked: false,
+                next_column: 0,
+                space: Pool::new(&output_shares[u32::from(class)]),
+                held: VecDeque::new(),
+                present: 0,
+                link_until: Tick::ZERO,
+                link_wake: Tick::NEVER,
+                next_lane: 0,
+                credit: Pool::new(&input_shares[u32::from(class)]),
+                committed: 0,
+                stash_capacity: stash,
+                stash_used: 0,
+                stash_until: Tick::ZERO,
+                stash_watched: false,
+                stash_blocked: false,
+                next_row: 0,
+                flits: 0,
+                packets: 0,
+                choices: 0,
+                input_residence: 0,
+                output_residence: 0,
+                output_peak: 0,
+            });
+        }
+        switches.push(switch);
+    }
+
+    let n_ports = ports.len();
+    let (lanes, channels) = (geometry.lanes as usize, geometry.channels as usize);
+    let n_tiles = (geometry.rows * geometry.columns) as usize * switches.len();
+    let n_tile_inputs = n_ports * geometry.columns as usize;
+    let n_tile_outputs = n_ports * geometry.rows as usize;
+    let store_columns = (0..geometry.rows).fold(0, |set, row| {
+        set | 1 << (row * geometry.channels + geometry.store())
+    });
+    let fifos = |n: usize| -> Rows<Fifo> { vec![Fifo::default(); n].into() };
+    let tile = Tile {
+        waiting: 0,
+        wake: Tick::NEVER,
+    };
+    let has_stash = !matches!(tiled.stash, None | Some(StashUse::Congestion));
+    assert!(
+        tiled.faults.are_off() || has_stash,
+        "who makes errors keeps copies"
+    );
+    let announcing = Announcing::new(plan, switch_ids, &|id| {
+        (atlas.port(id, PortNumber(0)).1, geometry.ports)
+    });
+    let credits = input_shares.clone();
+    let switches = Tiles {
+        clock,
+        stages: tiled.stages,
+        wires,
+        row_buffer: tiled.row_buffer as u16,
+        column_buffer: tiled.column_buffer as u16,
+        stash_use: tiled.stash,
+        chances: Chances::new(&tiled.faults),
+        draws: Stream::new(tiled.faults.seed, Purpose::Fault),
+        states: switches.into(),
+        ports: ports.into(),
+        input_queues: fifos(n_ports * lanes),
+        retrievals: fifos(n_ports),
+        tiles: vec![tile; n_tiles].into(),
+        tile_inputs: vec![TileInput::default(); n_tile_inputs].into(),
+        tile_outputs: vec![TileOutput::default(); n_tile_outputs].into(),
+        row_queues: fifos(n_tile_inputs * geometry.outputs as usize * channels),
+        row_used: vec![0; n_tile_inputs * geometry.spaces as usize * channels].into(),
+        column_queues: fifos(n_tile_outputs * channels),
+        column_used: vec![0; n_tile_outputs * channels].into(),
+        output_queues: fifos(n_ports * lanes),
+        tracked: FxHashMap::default(),
+        announcing,
+        packets: Slab::default(),
+        input_shares,
+        output_shares,
+        geometry,
+        store_columns,
+    };
+    let arbiter = |output| plan.policy_of(output).build();
+    let credit = |class: u8| Pool::new(&credits[u32::from(class)]);
+    Fabric {
+        shared: Shared::new(plan, watch),
+        endpoints: Endpoints::new(plan, atlas, number, &arbiter, &credit),
+        switches,
+    }
+}

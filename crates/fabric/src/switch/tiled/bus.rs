@@ -1,0 +1,318 @@
+//! The row bus of an input: one packet at a time to the tiles of its row, to several of them at once if need be.
+
+use crate::StashUse;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::parcel::{Flags, Parcel};
+use crate::switch::Peer;
+use crate::switch::tiled::Tiles;
+use crate::switch::tiled::event::Event;
+use crate::switch::tiled::record::Record;
+use crate::switch::tiled::stash::pages;
+use crate::switch::tiled::{first_from, members};
+
+/// How the first packet of a queue may advance.
+#[derive(Clone, Copy)]
+enum Way {
+    /// On its own channel.
+    Own,
+    /// On its own channel, with a copy for a stash behind this column.
+    Copied(u32),
+    /// Put aside, by way of this column.
+    Aside(u32),
+}
+
+impl Fabric<Tiles> {
+    /// A bus that was busy, or an input with something new.
+    #[inline]
+    pub(crate) fn bus_wakes<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+        let input = &mut self.switches.ports[port];
+        input.bus_watched = false;
+        let (switch, number) = (input.switch, input.number);
+        self.make_due(switch, out, |due| due.buses |= 1 << number);
+    }
+
+    /// Gives the bus to the next packet that may advance, round robin over virtual channels and the stash.
+    #[inline]
+    pub(super) fn decide_bus<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &mut self.switches.ports[port];
+        if input.ready == 0 {
+            return;
+        }
+        if input.bus_until > now {
+            self.watch_bus(port, out);
+            return;
+        }
+        let (switch, own) = (input.switch, 1 << input.number);
+        self.switches.states[switch].blocked &= !own;
+        let input = &self.switches.ports[port];
+        let lanes = self.switches.geometry.lanes;
+        let mut asking = u64::from(input.ready);
+        let pointer = input.next_channel;
+        while asking != 0 {
+            let index = first_from(asking, pointer);
+            asking &= !(1 << index);
+            let flits = if index == lanes {
+                self.retrieve(now, port, out)
+            } else {
+                self.advance(now, port, index, out)
+            };
+            let input = &mut self.switches.ports[port];
+            if let Some(flits) = flits {
+                input.next_channel = if index == lanes { 0 } else { index as u8 + 1 };
+                input.bus_until = now + self.switches.clock.period * u64::from(flits);
+                if input.ready != 0 {
+                    self.watch_bus(port, out);
+                }
+                return;
+            }
+            self.switches.states[switch].blocked |= own;
+        }
+    }
+
+    /// A busy bus is looked at when it falls free.
+    #[inline]
+    fn watch_bus<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+        let input = &mut self.switches.ports[port];
+        if !input.bus_watched {
+            input.bus_watched = true;
+            out.at(input.bus_until, Event::Bus { port });
+        }
+    }
+
+    /// Whether there is room in front of the tile that leads to an output.
+    #[inline]
+    fn row_has_room(&self, port: u32, output: u32, channel: u32, flits: u16) -> bool {
+        self.switches.row_used[self.row_space(port, output, channel)] + flits
+            <= self.switches.row_buffer
+    }
+
+    /// The space in front of a tile that a packet for an output takes.
+    #[inline]
+    fn row_space(&self, port: u32, output: u32, channel: u32) -> u32 {
+        let column = self.switches.geometry.column(output);
+        let tile_input = self.switches.geometry.tile_input(port, column);
+        let at = output - column * self.switches.geometry.outputs;
+        self.switches.geometry.row_space(tile_input, at, channel)
+    }
+
+    /// The column whose stashes have the most room that is not promised, of those that a packet can go to (join the
+    /// shortest queue). A credit of the channel to stashes stands for room in a stash: if packets could wait for
+    /// that in the buffers on the way, these would be a part of the storage (C002-2).
+    fn stash_column(&self, port: u32, flits: u16) -> Option<u32> {
+        let input = &self.switches.ports[port];
+        let (mut most, mut equal) = (None, 0u64);
+        for column in members(self.switches.states[input.switch].stash_columns) {
+            let room = self.column_room(input.switch, column);
+            let first = column * self.switches.geometry.outputs;
+            if room < pages(flits)
+                || !self.row_has_room(port, first, self.switches.geometry.store(), flits)
+            {
+                continue;
+            }
+            if most < Some(room) {
+                (most, equal) = (Some(room), 0);
+            }
+            if most == Some(room) {
+                equal |= 1 << column;
+            }
+        }
+        most.map(|_| first_from(equal, input.next_stash_column))
+    }
+
+    /// Room in the stashes of a column that is not promised.
+    fn column_room(&self, switch: u32, column: u32) -> u32 {
+        let first = switch * self.switches.geometry.ports + column * self.switches.geometry.outputs;
+        let free = |port: u32| {
+            self.switches.ports[port].stash_capacity - self.switches.ports[port].stash_used
+        };
+        let free: u32 = (first..first + self.switches.geometry.outputs)
+            .map(free)
+            .sum();
+        free - self.switches.states[switch].promised[column as usize]
+    }
+
+    /// How the first packet of an input queue may advance, if it may.
+    #[inline]
+    fn way(&self, port: u32, record: &Record) -> Option<Way> {
+        let (output, flits) = (u32::from(record.output), record.packet.flits);
+        let has_room = self.row_has_room(port, output, u32::from(record.vc), flits);
+        let Some(usage) = self.switches.stash_use else {
+            return has_room.then_some(Way::Own);
+        };
+        let input = &self.switches.ports[port];
+        match usage {
+            StashUse::Reliability { .. } if record.is_data() && input.is_end() => {
+                if !has_room {
+                    return None;
+                }
+                self.stash_column(port, flits).map(Way::Copied)
+            }
+            StashUse::Congestion if !has_room && record.is_data() => {
+                let base = input.switch * self.switches.geometry.ports;
+                let is_for_endpoint = self.switches.ports[base + output].is_end();
+                if !is_for_endpoint || !input.is_congested() {
+                    return None;
+                }
+                self.stash_column(port, flits).map(Way::Aside)
+            }
+            _ => has_room.then_some(Way::Own),
+        }
+    }
+
+    /// The first packet of an input queue takes the bus, if it may advance; its length.
+    #[inline]
+    fn advance<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vc: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<u16> {
+        let at = port * self.switches.geometry.lanes + vc;
+        let id = self.switches.input_queues[at].head;
+        let record = &self.switches.packets[id];
+        let way = self.way(port, record)?;
+        let (output, own, flits) = (u32::from(record.output), record.vc, record.packet.flits);
+        let is_data = record.is_data();
+
+        let queue = &mut self.switches.input_queues[at];
+        queue.pop(&self.switches.packets);
+        let is_empty = queue.is_empty();
+        let input = &mut self.switches.ports[port];
+        if is_empty {
+            input.ready &= !(1 << vc);
+        }
+        let is_congested = input.is_congested();
+        input.occupancy -= u32::from(flits);
+        if is_data && is_congested {
+            self.switches.packets[id].flags.set(Flags::MARKED, true);
+            self.shared.protocol.marked += 1;
+        }
+        let arrival = self.switches.packets[id].packet.arrival;
+        input.input_residence += u64::from(flits) * (now - arrival);
+        self.return_credit(now, port, vc as u8, flits, out);
+
+        match way {
+            Way::Own => self.drop_off(now, port, id, output, u32::from(own), flits, out),
+            Way::Copied(aside) => {
+                let copy = self.copy_for_stash(now, port, id, out);
+                self.drop_off(now, port, id, output, u32::from(own), flits, out);
+                self.send_aside(now, port, copy, aside, flits, out);
+            }
+            Way::Aside(aside) => {
+                self.shared.protocol.stashed += 1;
+                self.send_aside(now, port, id, aside, flits, out);
+            }
+        }
+        Some(flits)
+    }
+
+    /// The first packet that goes on from a stash takes the bus of its port, if there is room; its length.
+    fn retrieve<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<u16> {
+        let id = self.switches.retrievals[port].head;
+        let record = &self.switches.packets[id];
+        let (output, flits) = (u32::from(record.output), record.packet.flits);
+        let channel = self.switches.geometry.retrieve();
+        if !self.row_has_room(port, output, channel, flits) {
+            return None;
+        }
+        self.switches.retrievals[port].pop(&self.switches.packets);
+        if self.switches.retrievals[port].is_empty() {
+            self.switches.ports[port].ready &= !(1 << self.switches.geometry.lanes);
+        }
+        if self.switches.stash_use == Some(StashUse::Congestion) {
+            self.shared.protocol.retrieved += 1;
+            let switch = self.switches.ports[port].switch;
+            self.switches.states[switch].retrieved.push((port, flits));
+        } else {
+            self.attempt_begins(now, port, id, out);
+        }
+        self.drop_off(now, port, id, output, channel, flits, out);
+        Some(flits)
+    }
+
+    /// A packet is on its way to the row buffer that leads to an output; any of its column where it will be chosen later.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    fn drop_off<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        packet: u32,
+        output: u32,
+        channel: u32,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let space = self.row_space(port, output, channel);
+        self.switches.row_used[space] += flits;
+        let column = self.switches.geometry.column(output);
+        let when = now + self.switches.cycles(self.switches.stages.row_bus);
+        out.at(
+            when,
+            Event::Row {
+                channel: channel as u8,
+                column: column as u8,
+                port,
+                packet,
+            },
+        );
+    }
+
+    fn send_aside<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        packet: u32,
+        column: u32,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches.ports[port].next_stash_column =
+            ((column + 1) % self.switches.geometry.columns) as u8;
+        let switch = self.switches.ports[port].switch;
+        self.switches.states[switch].promised[column as usize] += pages(flits);
+        let channel = self.switches.geometry.store();
+        let first = column * self.switches.geometry.outputs;
+        self.drop_off(now, port, packet, first, channel, flits, out);
+    }
+
+    /// The sender behind an input learns that there is room again.
+    #[inline]
+    pub(super) fn return_credit<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        vc: u8,
+        flits: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &self.switches.ports[port];
+        let wire = &self.switches.wires[u32::from(input.wire)];
+        match input.peer {
+            Peer::Port(port) => out.at(now + wire.credit, Event::Credit { vc, flits, port }),
+            Peer::Remote(partition, port) => {
+                let event = Event::Credit { vc, flits, port };
+                out.send(partition, now + wire.credit, event, Parcel::default());
+            }
+            Peer::Nic(nic) => {
+                let when = now + (self.switches.clock.period + wire.delay);
+                out.at(when, Event::NicCredit { vc, flits, nic });
+            }
+            Peer::Nobody => unreachable!("a packet came by a link"),
+        }
+    }
+}

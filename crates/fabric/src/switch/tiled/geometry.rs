@@ -1,0 +1,192 @@
+//! Where ports, tiles and buffers are: the arithmetic of rows and columns.
+
+use crate::{RowSpace, Tiled};
+
+/// Ports, tile inputs times channels, and tiles are sets of 64 bits; tile inputs and outputs of 16.
+pub(crate) const MOST_PORTS: usize = 64;
+pub(crate) const MOST_AT_TILE: usize = 16;
+
+/// The shape of a switch. Input p is input p mod I of the tiles of row p / I; output q is output q mod O of
+/// the tiles of column q / O (equations 1a and 1b of the paper: P = R I = C O).
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry {
+    /// R.
+    pub(crate) rows: u32,
+    /// C.
+    pub(crate) columns: u32,
+    /// I.
+    pub(crate) inputs: u32,
+    /// O.
+    pub(crate) outputs: u32,
+    /// P.
+    pub(crate) ports: u32,
+    /// Virtual channels of links.
+    pub(crate) lanes: u32,
+    /// Virtual channels inside a switch: those of links, the one to stashes, the one from stashes.
+    pub(crate) channels: u32,
+    /// Spaces of a channel in front of a tile input: one, or one for each output.
+    pub(crate) spaces: u32,
+    /// The row of each input.
+    pub(crate) row_of: [u8; MOST_PORTS],
+    /// The column of each output.
+    pub(crate) column_of: [u8; MOST_PORTS],
+    /// Of a request bit (channel times O plus tile output): the channel and the output.
+    pub(crate) request: [(u8, u8); 64],
+}
+
+impl Geometry {
+    pub(crate) fn new(tiled: &Tiled, n_vls: u8) -> Self {
+        let (rows, columns) = (u32::from(tiled.rows), u32::from(tiled.columns));
+        let (inputs, outputs) = (u32::from(tiled.inputs), u32::from(tiled.outputs));
+        let (lanes, channels) = (u32::from(n_vls), u32::from(n_vls) + 2);
+        let ports = rows * inputs;
+        assert_eq!(ports, columns * outputs, "P = R I = C O");
+        assert!(
+            ports as usize <= MOST_PORTS
+                && rows * columns <= 64
+                && inputs as usize <= MOST_AT_TILE
+                && outputs as usize <= MOST_AT_TILE
+                && outputs * channels <= 64
+                && rows * channels <= 64,
+            "sets of ports, tiles and channels fit their words"
+        );
+        let at = |size: u32| std::array::from_fn(|port| (port as u32 / size) as u8);
+        Geometry {
+            rows,
+            columns,
+            inputs,
+            outputs,
+            ports,
+            lanes,
+            channels,
+            spaces: match tiled.row_space {
+                RowSpace::Shared => 1,
+                RowSpace::PerOutput => outputs,
+            },
+            row_of: at(inputs),
+            column_of: at(outputs),
+            request: std::array::from_fn(|bit| {
+                ((bit as u32 / outputs) as u8, (bit as u32 % outputs) as u8)
+            }),
+        }
+    }
+
+    /// The channel to stashes (S).
+    #[inline]
+    pub(crate) fn store(&self) -> u32 {
+        self.lanes
+    }
+
+    /// The channel from stashes (R).
+    #[inline]
+    pub(crate) fn retrieve(&self) -> u32 {
+        self.lanes + 1
+    }
+
+    /// The column of an output, as a number.
+    #[inline]
+    pub(crate) fn column(&self, output: u32) -> u32 {
+        u32::from(self.column_of[output as usize % MOST_PORTS])
+    }
+
+    /// The row of an input, as a number.
+    #[inline]
+    pub(crate) fn row(&self, input: u32) -> u32 {
+        u32::from(self.row_of[input as usize % MOST_PORTS])
+    }
+
+    /// A tile input: that of an input port (counted through the partition) in a column.
+    #[inline]
+    pub(crate) fn tile_input(&self, port: u32, column: u32) -> u32 {
+        port * self.columns + column
+    }
+
+    /// A tile output: that of an output port (counted through the partition) in a row.
+    #[inline]
+    pub(crate) fn tile_output(&self, port: u32, row: u32) -> u32 {
+        port * self.rows + row
+    }
+
+    /// The space in front of a tile input that a packet for one of its outputs takes on a channel; the channel to
+    /// stashes takes the first.
+    #[inline]
+    pub(crate) fn row_space(&self, tile_input: u32, output: u32, channel: u32) -> u32 {
+        let own = if self.spaces == 1 { 0 } else { output };
+        (tile_input * self.spaces + own) * self.channels + channel
+    }
+
+    /// The queue in front of a tile input for one of its outputs and a channel; the channel to stashes has one
+    /// for all outputs, the first.
+    #[inline]
+    pub(crate) fn row_queue(&self, tile_input: u32, output: u32, channel: u32) -> u32 {
+        (tile_input * self.outputs + output) * self.channels + channel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::{Faults, TileStages};
+
+    use super::*;
+
+    fn geometry((rows, columns, inputs, outputs): (u16, u16, u16, u16)) -> Geometry {
+        let tiled = Tiled {
+            rows,
+            columns,
+            inputs,
+            outputs,
+            row_buffer: 96,
+            row_space: RowSpace::Shared,
+            column_buffer: 96,
+            stages: TileStages {
+                before_bus: 2,
+                row_bus: 1,
+                tile: 3,
+                multiplexer: 1,
+                output: 1,
+                side_band: 10,
+            },
+            ports: vec![],
+            stash: None,
+            faults: Faults::default(),
+        };
+        Geometry::new(&tiled, 6)
+    }
+
+    /// The switch that the paper draws, and the one that it evaluates.
+    const SWITCHES: [(u16, u16, u16, u16); 2] = [(2, 3, 6, 4), (4, 4, 5, 5)];
+
+    /// V002-1: 2 x 6 = 3 x 4 = 12 and 4 x 5 = 4 x 5 = 20 ports, each in one row and one column.
+    #[test]
+    fn v002_1_ports_are_rows_times_inputs_and_columns_times_outputs() {
+        for (switch, ports) in SWITCHES.into_iter().zip([12, 20]) {
+            let geometry = geometry(switch);
+            assert_eq!(geometry.ports, ports);
+            for row in 0..geometry.rows {
+                let own = (0..ports).filter(|&port| geometry.row(port) == row);
+                assert_eq!(own.count() as u32, geometry.inputs);
+            }
+            for column in 0..geometry.columns {
+                let own = (0..ports).filter(|&port| geometry.column(port) == column);
+                assert_eq!(own.count() as u32, geometry.outputs);
+            }
+        }
+    }
+
+    /// V002-2: a column channel for each row and output, 24 in the drawing and 80 in the evaluation.
+    #[test]
+    fn v002_2_column_channels() {
+        for (switch, expected) in SWITCHES.into_iter().zip([24, 80]) {
+            let geometry = geometry(switch);
+            let rows = 0..geometry.rows;
+            let all = rows.flat_map(|row| (0..geometry.ports).map(move |port| (port, row)));
+            let channels: BTreeSet<u32> = all
+                .map(|(port, row)| geometry.tile_output(port, row))
+                .collect();
+            assert_eq!(channels.len(), expected);
+            assert_eq!(channels.last(), Some(&(expected as u32 - 1)));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Headers: a packet that has been written at an input is routed and joins the queue of its virtual channel.
+
+use crate::{Stage, StashUse};
+use netloom_engine::{EventQueue, Outbox};
+use netloom_routing::{Occasion, QueueView};
+use netloom_units::{Port as PortNumber, Tick, Vl};
+
+use crate::fabric::Fabric;
+use crate::parcel::Flags;
+use crate::switch::NIL;
+use crate::switch::tiled::Tiles;
+use crate::switch::tiled::event::Event;
+use crate::switch::{Peer, Switches};
+
+/// What a switch sees of its own outputs and has heard of others.
+struct Outputs<'a> {
+    fabric: &'a Fabric<Tiles>,
+    base: u32,
+    now: Tick,
+}
+
+impl QueueView for Outputs<'_> {
+    #[inline]
+    fn queued(&self, output: PortNumber) -> u32 {
+        let output = self.base + u32::from(output.0);
+        self.fabric.switches.queued(output, self.now)
+    }
+
+    /// Kept out of line: few routings ask.
+    #[cold]
+    #[inline(never)]
+    fn announced(&self, cable: PortNumber, output: PortNumber) -> u32 {
+        let cable = self.base + u32::from(cable.0);
+        let announcing = self.fabric.switches.announcing.as_ref();
+        announcing.map_or(0, |all| all.heard(cable, output))
+    }
+}
+
+impl Fabric<Tiles> {
+    /// A header is written.
+    #[inline]
+    pub(crate) fn header_written<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let input = &mut self.switches.ports[port];
+        debug_assert!(
+            input.arriving == NIL,
+            "an input takes in one header per edge"
+        );
+        input.arriving = id;
+        let (switch, number) = (input.switch, input.number);
+        self.make_due(switch, out, |due| due.headers |= 1 << number);
+    }
+
+    /// Routes the header at an input; the set of the bus to be looked at.
+    pub(super) fn route_header<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> u64 {
+        let input = &mut self.switches.ports[port];
+        let id = std::mem::replace(&mut input.arriving, NIL);
+        let number = input.number;
+        let vc = self.switches.packets[id].packet.vl;
+        if let Some(chances) = self.switches.chances {
+            // The first switch has not kept its copy yet, so it loses nothing.
+            if !self.switches.ports[port].is_end()
+                && chances.loses(&self.switches.draws, &self.switches.packets[id])
+            {
+                self.lose(now, port, id, out);
+                return 0;
+            }
+            self.may_corrupt(id);
+        }
+        self.route(now, port, id, vc);
+        if self.switches.announcing.is_some() {
+            self.await_announcement(now, self.switches.ports[port].switch, out);
+        }
+        let record = &self.switches.packets[id];
+        self.switches.ports[port].occupancy += u32::from(record.packet.flits);
+        if self.shared.watch.is_some() {
+            let (packet, output, vc) = (record.packet, record.output, record.vc);
+            let switch = self.switches.states[self.switches.ports[port].switch].id;
+            let input = PortNumber(u16::from(number));
+            self.shared
+                .note(&packet, packet.arrival, Stage::Received { switch, input });
+            let output = PortNumber(u16::from(output));
+            self.shared.note(
+                &packet,
+                now,
+                Stage::Routed {
+                    switch,
+                    output,
+                    vl: Vl(vc),
+                },
+            );
+        }
+        let queue =
+            &mut self.switches.input_queues[port * self.switches.geometry.lanes + u32::from(vc)];
+        let is_first = queue.push(id, &mut self.switches.packets);
+        let input = &mut self.switches.ports[port];
+        input.ready |= 1 << vc;
+        // An input that has become congested may put aside what it could not move.
+        let may_clear =
+            self.switches.stash_use == Some(StashUse::Congestion) && input.is_congested();
+        u64::from(is_first || may_clear) << number
+    }
+
+    /// Decides the output and the virtual channel of a packet that came by a port and a channel.
+    #[inline]
+    pub(super) fn route(&mut self, now: Tick, port: u32, id: u32, vc: u8) {
+        let input = &self.switches.ports[port];
+        let switch = &self.switches.states[input.switch];
+        let base = input.switch * self.switches.geometry.ports;
+        let record = &self.switches.packets[id];
+        let packet = &record.packet;
+        let occasion = Occasion {
+            source: packet.source,
+            sequence: packet.sequence,
+            hop: packet.hops,
+        };
+        // Endpoints tell data and acknowledgements apart by channel, routings begin with lane 0.
+        let lane = if input.is_end() { 0 } else { vc };
+        let mut detour = packet.label.word() != 0;
+        let view = Outputs {
+            fabric: self,
+            base,
+            now,
+        };
+        let hop = self.shared.forwarding.route_seeing(
+            switch.id,
+            PortNumber(u16::from(input.number)),
+            lane,
+            packet.destination,
+            occasion,
+            &mut detour,
+            &view,
+        );
+        let output = base + u32::from(hop.port.0);
+        debug_assert!(
+            self.switches.ports[output].peer != Peer::Nobody,
+            "a route over a cable"
+        );
+        let record = &mut self.switches.packets[id];
+        record.packet.label.set_word(u8::from(detour));
+        record.packet.hops = record.packet.hops.wrapping_add(1);
+        record.output = hop.port.0 as u8;
+        record.vc = hop.lane;
+        let flits = u32::from(record.packet.flits);
+        self.switches.ports[output].committed += flits;
+    }
+
+    /// The switch may damage a packet that it routes.
+    pub(super) fn may_corrupt(&mut self, id: u32) {
+        let record = &mut self.switches.packets[id];
+        if let Some(chances) = self.switches.chances
+            && chances.corrupts(&self.switches.draws, record)
+        {
+            record.flags.set(Flags::CORRUPT, true);
+            self.shared.protocol.corrupted += 1;
+        }
+    }
+
+    /// The switch loses a packet: its room is free as if it had been granted the bus.
+    #[cold]
+    fn lose<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let record = self.switches.packets.remove(id);
+        self.shared.protocol.lost += 1;
+        self.return_credit(now, port, record.packet.vl, record.packet.flits, out);
+    }
+}

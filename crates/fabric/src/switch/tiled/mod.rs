@@ -1,0 +1,395 @@
+//! The blocks of a tiled switch, in the order in which a packet meets them.
+//!
+//! ```text
+//!  link ─► input queue ─► row bus ─► row buffer ─► tile ─► column buffer ─► multiplexer ─► output queue ─► link
+//!            header.rs     bus.rs                  tile.rs                 multiplexer.rs                link.rs
+//!                             │  S ────────────────────────────────────────► stash  (stash.rs, tracking.rs)
+//!                             └◄─────────────────────────────────────── R ────┘
+//! ```
+//!
+//! All blocks of a switch decide on the edges of its core clock, from the state at the start of the edge. They
+//! are visited upstream first, so what a block frees is seen by those before it one cycle later, as a credit
+//! inside the switch would be; data take at least one cycle too. A block sleeps while nothing can be granted:
+//! whatever it waits for makes it due again.
+//!
+//! Room in a buffer is counted in whole packets. It is taken when the packet is granted the way there and given
+//! back when its header leaves: the rest follows at the pace of the core, at least as fast as anything can come
+//! in, so no flit finds its place taken. Only an output buffer keeps the packet until the other end of the link
+//! has acknowledged it.
+
+mod build;
+mod bus;
+mod event;
+mod faults;
+mod geometry;
+mod header;
+mod link;
+mod multiplexer;
+mod record;
+mod stall;
+mod stash;
+mod switches;
+mod tile;
+mod tracking;
+mod wire;
+
+use std::collections::VecDeque;
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_random::Stream;
+use netloom_units::{Clock, SwitchId, Tick};
+use rustc_hash::FxHashMap;
+
+use crate::fabric::Fabric;
+use crate::link::pool::{Pool, Shares};
+use crate::plan::tiles::{StashUse, TileStages};
+use crate::rows::Rows;
+use crate::slab::Slab;
+use crate::switch::Peer;
+use crate::switch::announcing::Announcing;
+
+use event::Event;
+use faults::Chances;
+use geometry::Geometry;
+use record::{Fifo, Record};
+use tracking::Entry;
+use wire::Wire;
+
+pub(crate) use build::{n_ports, partition};
+
+/// The tiled switches of a partition.
+pub(crate) struct Tiles {
+    // What never changes.
+    geometry: Geometry,
+    /// Column queues of the channel to stashes, as bits of [`Port::columns`].
+    store_columns: u64,
+    clock: Clock,
+    stages: TileStages,
+    wires: Rows<Wire>,
+    /// The input and output pools of a port, by link class.
+    input_shares: Rows<Shares>,
+    output_shares: Rows<Shares>,
+    row_buffer: u16,
+    column_buffer: u16,
+    stash_use: Option<StashUse>,
+    chances: Option<Chances>,
+    draws: Stream,
+
+    states: Rows<Switch>,
+    ports: Rows<Port>,
+    /// By input port and virtual channel.
+    input_queues: Rows<Fifo>,
+    /// By port: what goes on from its stash.
+    retrievals: Rows<Fifo>,
+    /// By switch and tile.
+    tiles: Rows<Tile>,
+    tile_inputs: Rows<TileInput>,
+    tile_outputs: Rows<TileOutput>,
+    /// By tile input, output of the tile and channel.
+    row_queues: Rows<Fifo>,
+    /// Flits in use by tile input and channel.
+    row_used: Rows<u16>,
+    /// By tile output and channel.
+    column_queues: Rows<Fifo>,
+    /// Flits in use by tile output and channel.
+    column_used: Rows<u16>,
+    /// By output port and virtual channel.
+    output_queues: Rows<Fifo>,
+    /// Packets whose copy waits for its acknowledgement, by end port and number at the source.
+    tracked: FxHashMap<(u32, u32), Entry>,
+    /// What switches tell each other of their queues.
+    announcing: Option<Announcing>,
+    packets: Slab<Record>,
+}
+
+impl Tiles {
+    /// So many core cycles, in ticks.
+    #[inline]
+    fn cycles(&self, n: u64) -> u64 {
+        n * self.clock.period
+    }
+}
+
+/// Blocks that look at the next edge, one bit each.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Due {
+    /// Inputs with a header to be routed.
+    pub(crate) headers: u64,
+    /// Row buses, by input.
+    pub(crate) buses: u64,
+    /// Tiles.
+    pub(crate) tiles: u64,
+    /// Multiplexers, by output.
+    pub(crate) multiplexers: u64,
+    /// Multiplexers into stashes, by port.
+    pub(crate) stashes: u64,
+    /// Links, by output.
+    pub(crate) links: u64,
+}
+
+/// State of a switch beyond its ports and tiles.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    pub(crate) id: SwitchId,
+    /// Ports that the topology knows of.
+    pub(crate) n_ports: u16,
+    /// It decides in this tick.
+    pub(crate) is_marked: bool,
+    /// An edge event is on its way.
+    pub(crate) is_awaited: bool,
+    pub(crate) due: Due,
+    /// Columns with a stash.
+    pub(crate) stash_columns: u64,
+    /// By column: room in its stashes that is promised to packets on their way there.
+    pub(crate) promised: Box<[u32]>,
+    /// Inputs with a packet that could not advance when their bus was last looked at, for want of room in a row
+    /// buffer or in a stash.
+    pub(crate) blocked: u64,
+    /// Something is to be done before packets move: one of the lists below has members, or an announcement is due.
+    pub(crate) has_messages: bool,
+    /// Copies to be sent again, of this tick: (port, copy).
+    pub(crate) returning: Vec<(u32, u32, u8)>,
+    /// Copies that are not needed any more, of this tick: (port, copy).
+    pub(crate) leaving: Vec<(u32, u32)>,
+    /// Packets that nothing was heard of, of this tick: (end port, number at the source, attempt).
+    pub(crate) expired: Vec<(u32, u32, u8)>,
+    /// Packets that go on from stashes on this edge, by port and length: their room is seen on the next.
+    pub(crate) retrieved: Vec<(u32, u16)>,
+}
+
+/// State of a port.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub(crate) switch: u32,
+    pub(crate) number: u8,
+    pub(crate) wire: u8,
+    pub(crate) peer: Peer,
+
+    // As an input.
+    /// The header to be routed.
+    pub(crate) arriving: u32,
+    /// Virtual channels with a packet; behind them, whether the stash has one to go on.
+    pub(crate) ready: u32,
+    pub(crate) bus_until: Tick,
+    /// An event at the end of the bus's packet is on its way.
+    pub(crate) bus_watched: bool,
+    /// Round robin over virtual channels and the stash.
+    pub(crate) next_channel: u8,
+    /// Round robin over columns with equally free stashes.
+    pub(crate) next_stash_column: u8,
+    /// Flits of packets that have not yet begun to leave the input buffer.
+    pub(crate) occupancy: u32,
+    /// Above so many flits the input is congested; `u32::MAX` for never.
+    pub(crate) marks_above: u32,
+
+    // As an output.
+    /// Column queues with a packet: row times channels plus channel.
+    pub(crate) columns: u64,
+    pub(crate) multiplexer_until: Tick,
+    /// When the multiplexer is looked at again.
+    pub(crate) multiplexer_wake: Tick,
+    /// Rows whose tile waits for room in a column buffer.
+    pub(crate) rows_blocked: u64,
+    /// A packet waits for room in the output buffer.
+    pub(crate) multiplexer_blocked: bool,
+    pub(crate) next_column: u8,
+    /// Room in the output buffer.
+    pub(crate) space: Pool,
+    /// Packets sent and not yet acknowledged by the other end: when they will be, channel, flits.
+    pub(crate) held: VecDeque<(Tick, u8, u16)>,
+    /// Virtual channels with a packet in the output buffer.
+    pub(crate) present: u32,
+    pub(crate) link_until: Tick,
+    pub(crate) link_wake: Tick,
+    pub(crate) next_lane: u8,
+    /// Room in the input buffer at the other end.
+    pub(crate) credit: Pool,
+    /// Flits routed to this output that have not been given the link.
+    pub(crate) committed: u32,
+
+    // As a stash.
+    pub(crate) stash_capacity: u32,
+    pub(crate) stash_used: u32,
+    pub(crate) stash_until: Tick,
+    pub(crate) stash_watched: bool,
+    /// A packet waits for room in the stash.
+    pub(crate) stash_blocked: bool,
+    pub(crate) next_row: u8,
+
+    // What it has done.
+    pub(crate) flits: u64,
+    pub(crate) packets: u64,
+    pub(crate) choices: u64,
+    pub(crate) input_residence: u64,
+    pub(crate) output_residence: u64,
+    pub(crate) output_peak: u32,
+}
+
+/// A tile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile {
+    /// Inputs with a packet.
+    pub(crate) waiting: u16,
+    /// When it is looked at again.
+    pub(crate) wake: Tick,
+}
+
+/// A tile's input.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TileInput {
+    pub(crate) until: Tick,
+    /// Queues with a packet: channel times O plus output.
+    pub(crate) requests: u64,
+    pub(crate) next_output: u8,
+    pub(crate) next_channel: u8,
+    /// Round robin over outputs with equally free stashes.
+    pub(crate) next_stash: u8,
+}
+
+/// A tile's output.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TileOutput {
+    pub(crate) until: Tick,
+    pub(crate) next_input: u8,
+}
+
+/// The members of a set of bits, smallest first.
+#[inline]
+pub(crate) fn members(mut set: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let member = set.trailing_zeros();
+            set &= set - 1;
+            member
+        })
+    })
+}
+
+/// The smallest member not below a pointer, or the smallest of all.
+#[inline]
+pub(crate) fn first_from(set: u64, pointer: u8) -> u32 {
+    let above = set & (u64::MAX << pointer);
+    if above != 0 { above } else { set }.trailing_zeros()
+}
+
+impl Fabric<Tiles> {
+    /// The switch decides in this tick, which is an edge.
+    #[inline]
+    pub(crate) fn mark_switch<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let marked = &mut self.switches.states[switch].is_marked;
+        if !*marked {
+            *marked = true;
+            out.mark(switch);
+        }
+    }
+
+    /// Something is to be done at a switch before its packets move.
+    #[inline]
+    pub(crate) fn tell_switch<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches.states[switch].has_messages = true;
+        self.mark_switch(switch, out);
+    }
+
+    /// Something of a switch that was made due is looked at now.
+    #[inline]
+    pub(crate) fn make_due<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+        change: impl FnOnce(&mut Due),
+    ) {
+        change(&mut self.switches.states[switch].due);
+        self.mark_switch(switch, out);
+    }
+
+    /// The edge that was awaited.
+    pub(crate) fn edge_comes<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches.states[switch].is_awaited = false;
+        self.mark_switch(switch, out);
+    }
+
+    /// All decisions of a switch on one edge.
+    #[inline]
+    pub(crate) fn decide_switch<Q: EventQueue<Event>>(
+        &mut self,
+        switch: u32,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.switches.states[switch];
+        state.is_marked = false;
+        if state.has_messages {
+            self.take_in_side_band(now, switch, out);
+        }
+        let mut due = std::mem::take(&mut self.switches.states[switch].due);
+        let base = switch * self.switches.geometry.ports;
+        for port in members(due.headers) {
+            due.buses |= self.route_header(now, base + port, out);
+        }
+        for port in members(due.buses) {
+            self.decide_bus(now, base + port, out);
+        }
+        for tile in members(due.tiles) {
+            self.decide_tile(now, switch, tile, out);
+        }
+        for port in members(due.multiplexers) {
+            self.decide_multiplexer(now, base + port, out);
+        }
+        for port in members(due.stashes) {
+            self.decide_stash_multiplexer(now, base + port, out);
+        }
+        for port in members(due.links) {
+            self.decide_link(now, base + port, out);
+        }
+        // What was freed on this edge is seen on the next.
+        let mut retrieved = std::mem::take(&mut self.switches.states[switch].retrieved);
+        for (port, flits) in retrieved.drain(..) {
+            self.free_stash(port, flits);
+        }
+        self.switches.states[switch].retrieved = retrieved;
+        let state = &mut self.switches.states[switch];
+        let due = &state.due;
+        let is_due = due.buses | due.tiles | due.multiplexers | due.stashes | due.links != 0;
+        if is_due && !state.is_awaited {
+            state.is_awaited = true;
+            out.at(now + self.switches.clock.period, Event::Edge { switch });
+        }
+    }
+
+    /// What the side band and neighbours make a switch do before its packets move.
+    #[inline(never)]
+    fn take_in_side_band<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.switches.states[switch].has_messages = false;
+        if self.switches.announcing.is_some() {
+            self.announce(now, switch, out);
+        }
+        if !self.switches.states[switch].expired.is_empty() {
+            self.send_expired(now, switch, out);
+        }
+        if !self.switches.states[switch].returning.is_empty() {
+            let buses = self.take_in_retransmissions(now, switch);
+            self.switches.states[switch].due.buses |= buses;
+            self.await_announcement(now, switch, out);
+        }
+        if !self.switches.states[switch].leaving.is_empty() {
+            self.delete_copies(switch);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The multiplexer of an output: one packet at a time from the column buffers of all rows into the output buffer.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::switch::tiled::Tiles;
+use crate::switch::tiled::event::Event;
+use crate::switch::tiled::first_from;
+
+impl Fabric<Tiles> {
+    /// A header is in a column buffer.
+    #[inline]
+    pub(crate) fn column_reached<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        id: u32,
+        channel: u32,
+        row: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let geometry = &self.switches.geometry;
+        let channels = geometry.channels;
+        let tile_output = geometry.tile_output(port, row);
+        let queue = &mut self.switches.column_queues[tile_output * channels + channel];
+        if !queue.push(id, &mut self.switches.packets) {
+            return;
+        }
+        let output = &mut self.switches.ports[port];
+        output.columns |= 1 << (row * channels + channel);
+        let (switch, number) = (output.switch, output.number);
+        let is_aside = channel == self.switches.geometry.store();
+        self.make_due(switch, out, |due| {
+            let blocks = match is_aside {
+                true => &mut due.stashes,
+                false => &mut due.multiplexers,
+            };
+            *blocks |= 1 << number;
+        });
+    }
+
+    /// A multiplexer that was busy, or whose output buffer has room again.
+    pub(crate) fn multiplexer_wakes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.switches.ports[port];
+        if output.multiplexer_wake <= now {
+            output.multiplexer_wake = Tick::NEVER;
+        }
+        let (switch, number) = (output.switch, output.number);
+        self.make_due(switch, out, |due| due.multiplexers |= 1 << number);
+    }
+
+    /// Gives the multiplexer to the next packet that fits into the output buffer, round robin over rows and
+    /// channels.
+    #[inline]
+    pub(super) fn decide_multiplexer<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
+        let output = &mut self.switches.ports[port];
+        let mut asking = output.columns & !self.switches.store_columns;
+        if asking == 0 {
+            return;
+        }
+        if output.multiplexer_until > now {
+            self.look_at_multiplexer(port, self.switches.ports[port].multiplexer_until, out);
+            return;
+        }
+        let shares = &self.switches.output_shares[u32::from(output.wire)];
+        output.settle(now, shares);
+        while asking != 0 {
+            let output = &self.switches.ports[port];
+            let index = first_from(asking, output.next_column);
+            asking &= !(1 << index);
+            let queue = self.switches.column_queues[port * rows * channels + index];
+            let vc = self.switches.packets[queue.head].vc;
+            if output.space.fits(vc, queue.flits, shares) {
+                self.merge(now, port, index, vc, out);
+                return;
+            }
+        }
+        // Nothing fits: what is held comes free when the other end of the link has acknowledged it. Packets that
+        // are not sent yet tell us when they are.
+        let output = &mut self.switches.ports[port];
+        output.multiplexer_blocked = true;
+        if let Some(&(when, ..)) = output.held.front() {
+            let when = self.switches.clock.edge_at_or_after(when);
+            self.look_at_multiplexer(port, when, out);
+        }
+    }
+
+    #[inline]
+    pub(super) fn look_at_multiplexer<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        when: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let output = &mut self.switches.ports[port];
+        if when < output.multiplexer_wake {
+            output.multiplexer_wake = when;
+            out.at(when, Event::Multiplexer { port });
+        }
+    }
+
+    /// A packet goes on to the output buffer, on its own virtual channel again if it came from a stash.
+    #[inline]
+    fn merge<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        index: u32,
+        vc: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
+        let (packet, flits) = self.leave_column(port, index);
+        let output = &mut self.switches.ports[port];
+        output.multiplexer_blocked = false;
+        output.next_column = ((index + 1) % (rows * channels)) as u8;
+        output.multiplexer_until = now + self.switches.clock.period * u64::from(flits);
+        let shares = &self.switches.output_shares[u32::from(output.wire)];
+        output.space.take(vc, flits, shares);
+        output.output_peak = output.output_peak.max(output.space.total());
+        let when = now + self.switches.cycles(self.switches.stages.multiplexer);
+        self.switches.packets[packet].packet.arrival = when;
+        out.at(when, Event::Output { port, packet });
+        let output = &self.switches.ports[port];
+        if output.columns & !self.switches.store_columns != 0 {
+            self.look_at_multiplexer(port, output.multiplexer_until, out);
+        }
+    }
+
+    /// Takes the first packet out of a column buffer, whose tile may have waited for that.
+    #[inline]
+    pub(super) fn leave_column(&mut self, port: u32, index: u32) -> (u32, u16) {
+        let geometry = &self.switches.geometry;
+        let (channels, rows) = (geometry.channels, geometry.rows);
+        let at = port * rows * channels + index;
+        let queue = &mut self.switches.column_queues[at];
+        let flits = queue.flits;
+        let packet = queue.pop(&self.switches.packets);
+        let is_empty = queue.is_empty();
+        self.switches.column_used[at] -= flits;
+        let output = &mut self.switches.ports[port];
+        if is_empty {
+            output.columns &= !(1 << index);
+        }
+        let row = index / channels;
+        if output.rows_blocked >> row & 1 == 1 {
+            output.rows_blocked &= !(1 << row);
+            let tile = row * geometry.columns + geometry.column(u32::from(output.number));
+            self.switches.states[output.switch].due.tiles |= 1 << tile;
+        }
+        (packet, flits)
+    }
+}

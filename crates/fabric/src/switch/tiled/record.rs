@@ -1,0 +1,102 @@
+//! A packet inside a switch: its record, what the switch has decided about it, and lists of such records.
+
+use netloom_packet::Packet;
+
+use crate::parcel::{Flags, Parcel};
+use crate::slab::Slab;
+use crate::switch::NIL;
+
+/// A packet in a buffer; one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Record {
+    pub(crate) packet: Packet,
+    /// The next packet of the same list.
+    pub(crate) next: u32,
+    /// The output it wants; of a copy in a stash: the port of that stash.
+    pub(crate) output: u8,
+    /// The channel on which it leaves; of a copy: the port it came in by.
+    pub(crate) vc: u8,
+    pub(crate) flags: Flags,
+    pub(crate) attempt: u8,
+}
+
+const _: () = assert!(size_of::<Record>() == 64);
+
+impl Record {
+    pub(crate) fn new(parcel: Parcel) -> Self {
+        Record {
+            packet: parcel.packet,
+            next: NIL,
+            output: 0,
+            vc: 0,
+            flags: parcel.flags,
+            attempt: parcel.attempt,
+        }
+    }
+
+    pub(crate) fn parcel(&self) -> Parcel {
+        Parcel {
+            packet: self.packet,
+            flags: self.flags,
+            attempt: self.attempt,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_data(&self) -> bool {
+        !self.flags.has(Flags::ACKNOWLEDGEMENT)
+    }
+}
+
+/// A list of records, first in first out, with the length of the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fifo {
+    pub(crate) head: u32,
+    tail: u32,
+    /// Of the first packet.
+    pub(crate) flits: u16,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Fifo {
+            head: NIL,
+            tail: NIL,
+            flits: 0,
+        }
+    }
+}
+
+impl Fifo {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == NIL
+    }
+
+    /// Appends a record; whether it is the first.
+    #[inline]
+    pub(crate) fn push(&mut self, id: u32, packets: &mut Slab<Record>) -> bool {
+        let record = &mut packets[id];
+        record.next = NIL;
+        if self.head == NIL {
+            self.flits = record.packet.flits;
+            (self.head, self.tail) = (id, id);
+            return true;
+        }
+        let last = std::mem::replace(&mut self.tail, id);
+        packets[last].next = id;
+        false
+    }
+
+    /// Takes the first record out; it must be there.
+    #[inline]
+    pub(crate) fn pop(&mut self, packets: &Slab<Record>) -> u32 {
+        let first = self.head;
+        self.head = packets[first].next;
+        if self.head != NIL {
+            self.flits = packets[self.head].packet.flits;
+        }
+        first
+    }
+}

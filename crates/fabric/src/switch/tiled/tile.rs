@@ -1,0 +1,355 @@
+//! A tile: a small crossbar with queues per output in front of it, allocated output first.
+
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::switch::tiled::Tiles;
+use crate::switch::tiled::event::Event;
+use crate::switch::tiled::geometry::MOST_AT_TILE;
+use crate::switch::tiled::{first_from, members};
+
+impl Fabric<Tiles> {
+    /// A header is in a row buffer.
+    #[inline]
+    pub(crate) fn row_reached<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        id: u32,
+        channel: u32,
+        column: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let geometry = &self.switches.geometry;
+        let tile_input = geometry.tile_input(port, column);
+        // The output of what goes to a stash is chosen when it is served.
+        let at = if channel == geometry.store() {
+            0
+        } else {
+            u32::from(self.switches.packets[id].output) - column * geometry.outputs
+        };
+        let queue = &mut self.switches.row_queues[geometry.row_queue(tile_input, at, channel)];
+        if !queue.push(id, &mut self.switches.packets) {
+            return;
+        }
+        self.switches.tile_inputs[tile_input].requests |= 1 << (channel * geometry.outputs + at);
+        let input = &self.switches.ports[port];
+        let (switch, number) = (input.switch, u32::from(input.number));
+        let row = geometry.row(number);
+        let tile = row * geometry.columns + column;
+        let n_tiles = geometry.rows * geometry.columns;
+        self.switches.tiles[switch * n_tiles + tile].waiting |=
+            1 << (number - row * geometry.inputs);
+        self.make_due(switch, out, |due| due.tiles |= 1 << tile);
+    }
+
+    /// A tile is looked at again.
+    pub(crate) fn tile_wakes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        tile: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let n_tiles = self.switches.geometry.rows * self.switches.geometry.columns;
+        let state = &mut self.switches.tiles[switch * n_tiles + u32::from(tile)];
+        if state.wake <= now {
+            state.wake = Tick::NEVER;
+        }
+        if state.waiting != 0 {
+            self.make_due(switch, out, |due| due.tiles |= 1 << tile);
+        }
+    }
+
+    /// One round of separable allocation, output first. Each output picks an input, each input accepts one of
+    /// the outputs that picked it; what it then sends is round robin over channels. Pointers move on what is
+    /// accepted.
+    #[inline]
+    pub(super) fn decide_tile<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        tile: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let geometry = &self.switches.geometry;
+        let (rows, columns) = (geometry.rows, geometry.columns);
+        let (row, column) = (tile / columns, tile % columns);
+        let base = switch * geometry.ports;
+        let (first_input, first_output) = (
+            base + row * geometry.inputs,
+            base + column * geometry.outputs,
+        );
+        let at_tile = switch * rows * columns + tile;
+        let waiting = self.switches.tiles[at_tile].waiting;
+
+        let mut round = Round::new();
+        for input in members(u64::from(waiting)) {
+            let tile_input = self
+                .switches
+                .geometry
+                .tile_input(first_input + input, column);
+            let state = &self.switches.tile_inputs[tile_input];
+            if state.until > now {
+                round.later = round.later.min(state.until);
+                continue;
+            }
+            self.ask(now, input, tile_input, first_output, row, &mut round);
+        }
+        let mut is_granted = 0u64;
+        for output in members(round.asked) {
+            let tile_output = self
+                .switches
+                .geometry
+                .tile_output(first_output + output, row);
+            let pointer = self.switches.tile_outputs[tile_output].next_input;
+            let input = first_from(u64::from(round.by_output[output as usize]), pointer);
+            round.picks[input as usize % MOST_AT_TILE] |= 1 << output;
+            is_granted |= 1 << input;
+        }
+        let (mut inputs_left, mut outputs_left) = (!is_granted as u16, round.asked);
+        for input in members(is_granted) {
+            let tile_input = self
+                .switches
+                .geometry
+                .tile_input(first_input + input, column);
+            let picks = u64::from(round.picks[input as usize % MOST_AT_TILE]);
+            let output = first_from(picks, self.switches.tile_inputs[tile_input].next_output);
+            let aside = round.aside[input as usize % MOST_AT_TILE];
+            let port = first_output + output;
+            let until = self.cross(now, tile_input, port, row, output, aside, out);
+            round.later = round.later.min(until);
+            self.switches.tile_outputs[self
+                .switches
+                .geometry
+                .tile_output(first_output + output, row)]
+            .next_input = ((input + 1) % self.switches.geometry.inputs) as u8;
+            if self.switches.tile_inputs[tile_input].requests == 0 {
+                self.switches.tiles[at_tile].waiting &= !(1 << input);
+            }
+            outputs_left &= !(1 << output);
+            // Room in the row buffer is free again.
+            self.wake_bus(first_input + input);
+        }
+        // Who lost tries again on the next edge, if its output is still free or it may choose another one.
+        inputs_left &= waiting;
+        let loses = |output: u32| round.by_output[output as usize] & inputs_left != 0;
+        let may_turn = |input: u32| round.aside[input as usize % MOST_AT_TILE] != u8::MAX;
+        if members(outputs_left).any(loses) || members(u64::from(inputs_left)).any(may_turn) {
+            self.switches.states[switch].due.tiles |= 1 << tile;
+        } else if self.switches.tiles[at_tile].waiting != 0
+            && round.later < self.switches.tiles[at_tile].wake
+        {
+            self.switches.tiles[at_tile].wake = round.later;
+            let tile = tile as u8;
+            out.at(round.later, Event::Tile { tile, switch });
+        }
+    }
+
+    /// Asks for the outputs to which a tile input could send now. What it waits for will wake the tile: outputs
+    /// without room know that this row waits.
+    #[inline]
+    fn ask(
+        &mut self,
+        now: Tick,
+        input: u32,
+        tile_input: u32,
+        first_output: u32,
+        row: u32,
+        round: &mut Round,
+    ) {
+        let mut requests = self.switches.tile_inputs[tile_input].requests;
+        while requests != 0 {
+            let bit = requests.trailing_zeros();
+            requests &= requests - 1;
+            let (channel, output) = self.switches.geometry.request[bit as usize % 64];
+            let (channel, output) = (u32::from(channel), u32::from(output));
+            if channel == self.switches.geometry.store() {
+                let later = &mut round.later;
+                let chosen = self.stash_output(now, tile_input, first_output, row, later);
+                if let Some(output) = chosen {
+                    round.aside[input as usize % MOST_AT_TILE] = output as u8;
+                    round.asks(input, output);
+                }
+                continue;
+            }
+            let port = first_output + output;
+            let tile_output = self.switches.geometry.tile_output(port, row);
+            let until = self.switches.tile_outputs[tile_output].until;
+            if until > now {
+                round.later = round.later.min(until);
+            } else if self.column_has_room(tile_input, tile_output, output, channel) {
+                round.asks(input, output);
+            } else {
+                self.switches.ports[port].rows_blocked |= 1 << row;
+            }
+        }
+    }
+
+    /// Whether the first packet of a row queue fits into its column buffer.
+    #[inline]
+    fn column_has_room(
+        &self,
+        tile_input: u32,
+        tile_output: u32,
+        output: u32,
+        channel: u32,
+    ) -> bool {
+        let queue = self
+            .switches
+            .geometry
+            .row_queue(tile_input, output, channel);
+        let used =
+            self.switches.column_used[tile_output * self.switches.geometry.channels + channel];
+        used + self.switches.row_queues[queue].flits <= self.switches.column_buffer
+    }
+
+    /// The output by which the first packet for a stash would leave: of those that are free and have room before
+    /// them, the one with the most room there and behind (join the shortest queue, G002-4).
+    fn stash_output(
+        &mut self,
+        now: Tick,
+        tile_input: u32,
+        first_output: u32,
+        row: u32,
+        later: &mut Tick,
+    ) -> Option<u32> {
+        let geometry = &self.switches.geometry;
+        let channel = geometry.store();
+        let flits = self.switches.row_queues[geometry.row_queue(tile_input, 0, channel)].flits;
+        let (mut most, mut equal) = (None, 0u64);
+        for output in 0..self.switches.geometry.outputs {
+            let port = first_output + output;
+            if self.switches.ports[port].stash_capacity == 0 {
+                continue;
+            }
+            let tile_output = self.switches.geometry.tile_output(port, row);
+            let until = self.switches.tile_outputs[tile_output].until;
+            if until > now {
+                *later = (*later).min(until);
+                continue;
+            }
+            let used =
+                self.switches.column_used[tile_output * self.switches.geometry.channels + channel];
+            if used + flits > self.switches.column_buffer {
+                self.switches.ports[port].rows_blocked |= 1 << row;
+                continue;
+            }
+            let state = &self.switches.ports[port];
+            let room = u32::from(self.switches.column_buffer - used) + state.stash_capacity
+                - state.stash_used;
+            if most < Some(room) {
+                (most, equal) = (Some(room), 0);
+            }
+            if most == Some(room) {
+                equal |= 1 << output;
+            }
+        }
+        most.map(|_| first_from(equal, self.switches.tile_inputs[tile_input].next_stash))
+    }
+
+    /// A packet crosses the tile; until when. `aside` is the output that the channel to stashes asks for.
+    #[allow(clippy::too_many_arguments)]
+    fn cross<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        tile_input: u32,
+        port: u32,
+        row: u32,
+        output: u32,
+        aside: u8,
+        out: &mut Outbox<Self, Q>,
+    ) -> Tick {
+        let (outputs, channels) = (
+            self.switches.geometry.outputs,
+            self.switches.geometry.channels,
+        );
+        let tile_output = self.switches.geometry.tile_output(port, row);
+        let store = self.switches.geometry.store();
+        let requests = self.switches.tile_inputs[tile_input].requests;
+        let asks = |channel: &u32| {
+            if *channel == store {
+                u32::from(aside) == output && requests >> (store * outputs) & 1 == 1
+            } else {
+                requests >> (channel * outputs + output) & 1 == 1
+                    && self.column_has_room(tile_input, tile_output, output, *channel)
+            }
+        };
+        let asking = (0..channels).filter(asks);
+        let asking = asking.fold(0, |set, channel| set | 1u64 << channel);
+        let channel = first_from(asking, self.switches.tile_inputs[tile_input].next_channel);
+        let at = if channel == store { 0 } else { output };
+        let queue = &mut self.switches.row_queues
+            [self.switches.geometry.row_queue(tile_input, at, channel)];
+        let flits = queue.flits;
+        let packet = queue.pop(&self.switches.packets);
+        let is_empty = queue.is_empty();
+        let until = now + self.switches.clock.period * u64::from(flits);
+        let state = &mut self.switches.tile_inputs[tile_input];
+        if is_empty {
+            state.requests &= !(1 << (channel * outputs + at));
+        }
+        state.until = until;
+        state.next_output = ((output + 1) % outputs) as u8;
+        state.next_channel = ((channel + 1) % channels) as u8;
+        if channel == store {
+            state.next_stash = ((output + 1) % outputs) as u8;
+        }
+        self.switches.tile_outputs[tile_output].until = until;
+        self.switches.row_used[self.switches.geometry.row_space(tile_input, at, channel)] -= flits;
+        self.switches.column_used[tile_output * channels + channel] += flits;
+        let when = now + self.switches.cycles(self.switches.stages.tile);
+        out.at(
+            when,
+            Event::Column {
+                channel: channel as u8,
+                row: row as u8,
+                port,
+                packet,
+            },
+        );
+        until
+    }
+
+    /// A row bus that waits for room looks again on the next edge.
+    #[inline]
+    fn wake_bus(&mut self, port: u32) {
+        let input = &self.switches.ports[port];
+        let switch = &mut self.switches.states[input.switch];
+        let woken = switch.blocked & 1 << input.number;
+        switch.blocked &= !woken;
+        switch.due.buses |= woken;
+    }
+}
+
+/// Requests and choices of one round.
+struct Round {
+    /// Inputs that ask for each output.
+    by_output: [u16; MOST_AT_TILE],
+    /// Outputs that picked each input.
+    picks: [u16; MOST_AT_TILE],
+    /// The output that each input asks for on the channel to stashes.
+    aside: [u8; MOST_AT_TILE],
+    /// Outputs that are asked for.
+    asked: u64,
+    /// When something that somebody waits for falls free.
+    later: Tick,
+}
+
+impl Round {
+    fn new() -> Self {
+        Round {
+            by_output: [0; MOST_AT_TILE],
+            picks: [0; MOST_AT_TILE],
+            aside: [u8::MAX; MOST_AT_TILE],
+            asked: 0,
+            later: Tick::NEVER,
+        }
+    }
+
+    #[inline]
+    fn asks(&mut self, input: u32, output: u32) {
+        self.asked |= 1 << output;
+        self.by_output[output as usize % MOST_AT_TILE] |= 1 << input;
+    }
+}

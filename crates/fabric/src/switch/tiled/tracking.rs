@@ -1,0 +1,337 @@
+//! End-to-end reliability in the first switch: a copy of every data packet stays in a stash until the packet has
+//! been acknowledged (section IV-A of the paper, and the retransmission that it leaves out).
+//!
+//! An end port tracks the packets that came in by it. Where their copies are it learns by the side band; what
+//! became of them it learns from acknowledgements on their way to its endpoint. Either may come first.
+
+use crate::StashUse;
+use netloom_engine::{EventQueue, Outbox};
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::parcel::Flags;
+use crate::switch::NIL;
+use crate::switch::tiled::Tiles;
+use crate::switch::tiled::event::Event;
+use crate::switch::tiled::record::Record;
+
+/// What is known of a packet under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Its copy, once its place is known; [`NIL`] before.
+    copy: u32,
+    verdict: Verdict,
+    /// When its copy was made.
+    since: Tick,
+    /// How often it has been sent again, modulo 256.
+    attempt: u8,
+}
+
+/// What an acknowledgement said that came before the place of the copy was known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    None,
+    Arrived,
+    Damaged,
+}
+
+impl Fabric<Tiles> {
+    /// The copy of a packet that begins to leave the input of an end port; from now on the packet is tracked.
+    pub(super) fn copy_for_stash<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> u32 {
+        let original = self.switches.packets[id];
+        let entry = Entry {
+            copy: NIL,
+            verdict: Verdict::None,
+            since: now,
+            attempt: original.attempt,
+        };
+        let sequence = original.packet.sequence;
+        self.switches.tracked.insert((port, sequence), entry);
+        self.await_answer(now, port, sequence, original.attempt, out);
+        self.shared.protocol.stashed += 1;
+        let mut packet = original.packet;
+        packet.label.set_word(0);
+        let copy = Record {
+            vc: self.switches.ports[port].number,
+            packet,
+            flags: original
+                .flags
+                .with(Flags::MARKED, false)
+                .with(Flags::CORRUPT, false)
+                .with(Flags::COPY, true),
+            ..original
+        };
+        self.switches.packets.insert(copy)
+    }
+
+    /// Nothing may come back; then the packet is sent again.
+    fn await_answer<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        attempt: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if let Some(StashUse::Reliability {
+            timeout: Some(timeout),
+        }) = self.switches.stash_use
+        {
+            let when = self.switches.clock.edge_at_or_after(now + timeout);
+            let event = Event::Timeout {
+                attempt,
+                port,
+                sequence,
+            };
+            out.at(when, event);
+        }
+    }
+
+    /// Side band: where a copy is.
+    pub(crate) fn copy_located<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        copy: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let sequence = self.switches.packets[copy].packet.sequence;
+        let entry = self.switches.tracked.get_mut(&(port, sequence));
+        let entry = entry.expect("a packet is tracked until its copy is deleted");
+        entry.copy = copy;
+        match std::mem::replace(&mut entry.verdict, Verdict::None) {
+            Verdict::None => {}
+            Verdict::Arrived => self.delete_copy(now, port, sequence, out),
+            Verdict::Damaged => self.retransmit(now, port, sequence, out),
+        }
+    }
+
+    /// An acknowledgement begins its last link, to the endpoint whose packet it is about.
+    pub(super) fn acknowledgement_passes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Some(StashUse::Reliability { .. }) = self.switches.stash_use else {
+            return;
+        };
+        let flags = self.switches.packets[id].flags;
+        if flags.has(Flags::CORRUPT) {
+            return;
+        }
+        let sequence = self.switches.packets[id].packet.message;
+        let is_negative = flags.has(Flags::NEGATIVE);
+        let Some(entry) = self.switches.tracked.get_mut(&(port, sequence)) else {
+            self.switches.packets[id].flags.set(Flags::VOID, true);
+            return;
+        };
+        let has_arrived = entry.verdict == Verdict::Arrived;
+        if is_negative || has_arrived {
+            self.switches.packets[id].flags.set(Flags::VOID, true);
+        }
+        if entry.copy == NIL {
+            if !has_arrived {
+                entry.verdict = match is_negative {
+                    true => Verdict::Damaged,
+                    false => Verdict::Arrived,
+                };
+            }
+            self.shared.protocol.early_acknowledgements += 1;
+        } else if is_negative {
+            self.retransmit(now, port, sequence, out);
+        } else {
+            self.delete_copy(now, port, sequence, out);
+        }
+    }
+
+    /// The copy of a packet that has arrived is not needed any more.
+    fn delete_copy<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let entry = self.switches.tracked.remove(&(port, sequence));
+        let Entry { copy, since, .. } = entry.expect("a copy is deleted once");
+        self.shared.protocol.copy_time.record(now - since);
+        let at = self.stash_port(port, copy);
+        let when = now + self.switches.cycles(self.switches.stages.side_band);
+        let event = Event::Delete {
+            port: at,
+            packet: copy,
+        };
+        out.at(when, event);
+    }
+
+    /// The port whose stash holds a copy of a packet that came in by a port of the same switch.
+    fn stash_port(&self, port: u32, copy: u32) -> u32 {
+        port - u32::from(self.switches.ports[port].number)
+            + u32::from(self.switches.packets[copy].output)
+    }
+
+    /// Side band: a copy is to be deleted. One that is sent again in the same tick is read before.
+    pub(crate) fn copy_deleted<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        copy: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let switch = self.switches.ports[port].switch;
+        self.switches.states[switch].leaving.push((port, copy));
+        self.tell_switch(switch, out);
+    }
+
+    /// Copies leave their stashes for good.
+    pub(super) fn delete_copies(&mut self, switch: u32) {
+        let mut leaving = std::mem::take(&mut self.switches.states[switch].leaving);
+        for (port, copy) in leaving.drain(..) {
+            let record = self.switches.packets.remove(copy);
+            debug_assert!(record.flags.has(Flags::COPY), "a stash holds copies");
+            self.shared.protocol.deleted += 1;
+            self.free_stash(port, record.packet.flits);
+        }
+        self.switches.states[switch].leaving = leaving;
+    }
+
+    /// A packet is sent again, by the side band to the port that has its copy.
+    fn retransmit<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        sequence: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let entry = self.switches.tracked.get_mut(&(port, sequence));
+        let entry = entry.expect("a packet is tracked until its copy is deleted");
+        entry.attempt = entry.attempt.wrapping_add(1);
+        let (attempt, copy) = (entry.attempt, entry.copy);
+        let at = self.stash_port(port, copy);
+        let when = now + self.switches.cycles(self.switches.stages.side_band);
+        let event = Event::Retransmit {
+            attempt,
+            port: at,
+            packet: copy,
+        };
+        out.at(when, event);
+    }
+
+    /// Side band: a copy is to be sent again. Several may be in one tick, so they are put in order first.
+    pub(crate) fn copy_sent_again<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        copy: u32,
+        attempt: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let switch = self.switches.ports[port].switch;
+        self.switches.states[switch]
+            .returning
+            .push((port, copy, attempt));
+        self.tell_switch(switch, out);
+    }
+
+    /// Copies of copies join the packets that go on from their stashes; the set of buses to be looked at. They are
+    /// routed as if they had just come from their endpoint.
+    #[cold]
+    pub(super) fn take_in_retransmissions(&mut self, now: Tick, switch: u32) -> u64 {
+        let mut returning = std::mem::take(&mut self.switches.states[switch].returning);
+        returning.sort_unstable_by_key(|&(port, copy, attempt)| {
+            let packet = &self.switches.packets[copy].packet;
+            (port, packet.source, packet.sequence, attempt)
+        });
+        let mut buses = 0;
+        for (port, copy, attempt) in returning.drain(..) {
+            let flags = self.switches.packets[copy].flags.with(Flags::COPY, false);
+            let again = Record {
+                flags,
+                attempt,
+                ..self.switches.packets[copy]
+            };
+            let id = self.switches.packets.insert(again);
+            self.shared.protocol.retransmitted += 1;
+            self.switches.packets[id].packet.hops = 0;
+            // The lane it last travelled is not needed until the next link: the port it came in by is.
+            self.switches.packets[id].packet.vl = again.vc;
+            let base = port - u32::from(self.switches.ports[port].number);
+            let origin = base + u32::from(again.vc);
+            self.may_corrupt(id);
+            self.route(now, origin, id, 0);
+            if self.switches.retrievals[port].push(id, &mut self.switches.packets) {
+                let state = &mut self.switches.ports[port];
+                state.ready |= 1 << self.switches.geometry.lanes;
+                buses |= 1 << state.number;
+            }
+        }
+        self.switches.states[switch].returning = returning;
+        buses
+    }
+
+    /// A copy that is sent again is granted the bus: from now on an answer is awaited.
+    pub(super) fn attempt_begins<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        port: u32,
+        id: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let record = self.switches.packets[id];
+        let base = port - u32::from(self.switches.ports[port].number);
+        let origin = base + u32::from(record.packet.vl);
+        let sequence = record.packet.sequence;
+        let entry = self.switches.tracked.get(&(origin, sequence));
+        if entry.is_some_and(|entry| entry.attempt == record.attempt) {
+            self.await_answer(now, origin, sequence, record.attempt, out);
+        }
+    }
+
+    /// Nothing has come back for long; what else the tick brings is heard first.
+    pub(crate) fn timeout<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        sequence: u32,
+        attempt: u8,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let switch = self.switches.ports[port].switch;
+        self.switches.states[switch]
+            .expired
+            .push((port, sequence, attempt));
+        self.tell_switch(switch, out);
+    }
+
+    /// Packets that nothing was heard of are sent again.
+    #[cold]
+    pub(super) fn send_expired<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let mut expired = std::mem::take(&mut self.switches.states[switch].expired);
+        expired.sort_unstable();
+        for (port, sequence, attempt) in expired.drain(..) {
+            let Some(entry) = self.switches.tracked.get(&(port, sequence)) else {
+                continue;
+            };
+            if entry.attempt != attempt || entry.verdict != Verdict::None {
+                continue;
+            }
+            self.shared.protocol.timeouts += 1;
+            if entry.copy == NIL {
+                self.await_answer(now, port, sequence, attempt, out);
+            } else {
+                self.retransmit(now, port, sequence, out);
+            }
+        }
+        self.switches.states[switch].expired = expired;
+    }
+}
