@@ -30,6 +30,12 @@ pub struct Occasion {
     pub hop: u8,
 }
 
+/// Bits of the routing word that a packet carries from switch to switch: its value is below `1 << WORD_BITS`.
+///
+/// The word is 0 when a packet is injected. What it means is known to its routing alone; switches keep it and hand it
+/// on.
+pub const WORD_BITS: u32 = 2;
+
 /// What a switch sees when it chooses among its outputs: nothing else may enter a decision.
 pub trait QueueView {
     /// Flits that wait in this switch for an output, and beyond it as far as its credits tell.
@@ -113,13 +119,13 @@ impl Forwarding {
             Plan::Table(plan) => plan.route(at, from, destination),
             Plan::Groups(plan) => {
                 let view = &EmptyQueues;
-                plan.route_seeing(at, from, lane, destination, occasion, &mut false, view)
+                plan.route_seeing(at, from, lane, destination, occasion, &mut 0, view)
             }
         }
     }
 
-    /// The same where a switch chooses by what waits at its outputs. `detour` is what the packet carries: whether
-    /// it has left its shortest way for good.
+    /// The same where a switch chooses by what waits at its outputs. `word` is the routing word of the packet, see
+    /// [`WORD_BITS`].
     #[inline]
     #[allow(clippy::too_many_arguments)]
     pub fn route_seeing(
@@ -129,12 +135,12 @@ impl Forwarding {
         lane: u8,
         destination: NicId,
         occasion: Occasion,
-        detour: &mut bool,
+        word: &mut u8,
         view: &impl QueueView,
     ) -> Hop {
         match &self.plan {
             Plan::Groups(plan) => {
-                plan.route_seeing(at, from, lane, destination, occasion, detour, view)
+                plan.route_seeing(at, from, lane, destination, occasion, word, view)
             }
             _ => self.route(at, from, lane, destination, occasion),
         }

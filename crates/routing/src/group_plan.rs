@@ -14,7 +14,7 @@
 //! beginning.
 //!
 //! A packet's intermediate group is a function of the packet, so all switches of its source group agree. The
-//! packet itself only carries whether it takes it.
+//! packet itself only carries whether it takes it, as its routing word.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -59,6 +59,9 @@ pub(crate) enum Asks {
 /// What a draw is for, the last word of its key (0 to 3 belong to trees and grids).
 const DRAW_OF_PACKET: u32 = 4;
 const DRAW_OF_FLOW: u32 = 5;
+
+/// The routing word of a packet that has left its minimal way for good; 0 until then.
+const ON_DETOUR: u8 = 1;
 
 /// Words of a draw.
 const GROUP: usize = 0;
@@ -281,7 +284,7 @@ impl GroupPlan {
         lane: u8,
         destination: NicId,
         occasion: Occasion,
-        detour: &mut bool,
+        word: &mut u8,
         view: &V,
     ) -> Hop {
         let target = self.targets[self.by_hosts.of(destination.0) as usize];
@@ -316,7 +319,7 @@ impl GroupPlan {
         let Detours::Adaptive(adaptive) = self.detours else {
             return self.leave(at, here, aside(), rung, draw);
         };
-        if *detour {
+        if *word == ON_DETOUR {
             return self.leave(at, here, aside(), rung, draw);
         }
         let straight = straight();
@@ -343,9 +346,10 @@ impl GroupPlan {
             }
             u64::from(waiting) * u64::from(links)
         };
-        *detour = cost(minimal, straight, links)
+        let is_longer = cost(minimal, straight, links)
             > cost(other, aside, other_links) + u64::from(adaptive.threshold);
-        if *detour { other } else { minimal }
+        *word = if is_longer { ON_DETOUR } else { 0 };
+        if is_longer { other } else { minimal }
     }
 
     pub(crate) fn announced_every(&self) -> Option<NonZero<u32>> {

@@ -35,7 +35,7 @@ mod tree;
 mod up_down;
 
 pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
-pub use forwarding::{Announcements, EmptyQueues, Forwarding, Hop, Occasion, QueueView};
+pub use forwarding::{Announcements, EmptyQueues, Forwarding, Hop, Occasion, QueueView, WORD_BITS};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;

@@ -77,7 +77,7 @@ fn follow(
     // Twice round every switch is more than any sound path takes.
     let limit = 2 * topology.n_switches() + 2;
     let (mut switch, mut input) = topology.attachment(from);
-    let (mut lane, mut detour) = (0, false);
+    let (mut lane, mut word) = (0, 0);
     for hop in 0..limit {
         let occasion = Occasion {
             source: from,
@@ -89,7 +89,7 @@ fn follow(
             switch,
             queued: &queued,
         };
-        let next = forwarding.route_seeing(switch, input, lane, to, occasion, &mut detour, &view);
+        let next = forwarding.route_seeing(switch, input, lane, to, occasion, &mut word, &view);
         if next.port.0 >= topology.n_ports(switch) {
             let port = next.port;
             return Err(format!("{from} to {to}: {switch} has no {port}"));

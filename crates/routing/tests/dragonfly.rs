@@ -225,23 +225,22 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
                     (500, 499),
                 ] {
                     let view = Script(vec![(ports[0], q_min), (ports[1], q_non)]);
-                    let mut detour = false;
+                    let mut word = 0;
                     let occasion = Occasion {
                         source: from,
                         sequence,
                         hop: 0,
                     };
                     let (at, input) = topology.attachment(from);
-                    let hop =
-                        forwarding.route_seeing(at, input, 0, to, occasion, &mut detour, &view);
+                    let hop = forwarding.route_seeing(at, input, 0, to, occasion, &mut word, &view);
                     let is_longer = q_min * links[0] > q_non * links[1] + threshold;
-                    assert_eq!(detour, is_longer, "{q_min} x {links:?} x {q_non}");
+                    assert_eq!(word, u8::from(is_longer), "{q_min} x {links:?} x {q_non}");
                     assert_eq!(hop.port, ports[usize::from(is_longer)]);
                     *if is_longer { &mut diverted } else { &mut kept } += 1;
                     // The view is not asked where nothing is to be decided.
                     let empty = forwarding.route(at, input, 0, to, occasion);
                     assert_eq!(empty.port, ports[0]);
-                    let mut on_detour = true;
+                    let mut on_detour = 1;
                     let hop = forwarding.route_seeing(
                         at,
                         input,
@@ -251,7 +250,7 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
                         &mut on_detour,
                         &EmptyQueues,
                     );
-                    assert_eq!((hop.port, on_detour), (ports[1], true));
+                    assert_eq!((hop.port, on_detour), (ports[1], 1));
                 }
             }
         }

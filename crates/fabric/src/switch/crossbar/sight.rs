@@ -191,7 +191,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             hop: packet.hops,
         };
         let lane = self.switches.routing_lane(packet.vl);
-        let mut detour = packet.label.word() != 0;
+        let mut word = packet.label.word();
         let view = Outputs {
             fabric: self,
             base,
@@ -203,11 +203,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             lane,
             packet.destination,
             occasion,
-            &mut detour,
+            &mut word,
             &view,
         );
         let stored = &mut self.switches.packets[id];
-        stored.packet.label.set_word(u8::from(detour));
+        stored.packet.label.set_word(word);
         stored.packet.hops = stored.packet.hops.wrapping_add(1);
         let sc = stored.packet.label.sc();
         let level = self.shared.channels.at_switch(at, from, hop.port, sc);

@@ -125,7 +125,7 @@ impl Fabric<Tiles> {
         };
         // Endpoints tell data and acknowledgements apart by channel, routings begin with lane 0.
         let lane = if input.is_end() { 0 } else { vc };
-        let mut detour = packet.label.word() != 0;
+        let mut word = packet.label.word();
         let view = Outputs {
             fabric: self,
             base,
@@ -137,7 +137,7 @@ impl Fabric<Tiles> {
             lane,
             packet.destination,
             occasion,
-            &mut detour,
+            &mut word,
             &view,
         );
         let output = base + u32::from(hop.port.0);
@@ -146,7 +146,7 @@ impl Fabric<Tiles> {
             "a route over a cable"
         );
         let record = &mut self.switches.packets[id];
-        record.packet.label.set_word(u8::from(detour));
+        record.packet.label.set_word(word);
         record.packet.hops = record.packet.hops.wrapping_add(1);
         record.output = hop.port.0 as u8;
         record.vc = hop.lane;

@@ -189,15 +189,17 @@ impl Twin<'_> {
             sequence: packet.sequence,
             hop: packet.hops,
         };
+        let mut word = u8::from(packet.detour);
         let hop = self.plan.forwarding.route_seeing(
             SwitchId(s as u32),
             Port(from as u16),
             lane,
             NicId(packet.destination),
             occasion,
-            &mut packet.detour,
+            &mut word,
             &view,
         );
+        packet.detour = word != 0;
         packet.hops += 1;
         packet.output = hop.port.index();
         let to = self.switches[s].peers[packet.output];
