@@ -44,6 +44,31 @@ pub trait QueueView {
     /// The same of an output of the switch at the other end of a cable, as that one last announced it; see
     /// [`Forwarding::announcements`].
     fn announced(&self, cable: Port, output: Port) -> u32;
+
+    /// Whether a lane of an output sends nothing now: it is paused, or has no credits left. Such an output is worse
+    /// than any queue.
+    #[inline]
+    fn is_stopped(&self, _output: Port, _lane: u8) -> bool {
+        false
+    }
+}
+
+/// So that a view that is only known as `&dyn QueueView` can be handed on.
+impl<V: QueueView + ?Sized> QueueView for &V {
+    #[inline]
+    fn queued(&self, output: Port) -> u32 {
+        (**self).queued(output)
+    }
+
+    #[inline]
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        (**self).announced(cable, output)
+    }
+
+    #[inline]
+    fn is_stopped(&self, output: Port, lane: u8) -> bool {
+        (**self).is_stopped(output, lane)
+    }
 }
 
 /// What a switch tells its neighbours of its queues.
@@ -279,5 +304,42 @@ impl Forwarding {
             Plan::Grid(plan) if self.facts.bubble => plan.ring_of_output(port),
             _ => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Numbers;
+
+    impl QueueView for Numbers {
+        fn queued(&self, output: Port) -> u32 {
+            u32::from(output.0)
+        }
+
+        fn announced(&self, cable: Port, output: Port) -> u32 {
+            u32::from(cable.0 * 100 + output.0)
+        }
+
+        fn is_stopped(&self, output: Port, lane: u8) -> bool {
+            output.0 == 3 && lane == 1
+        }
+    }
+
+    #[test]
+    fn a_view_is_the_same_behind_a_reference() {
+        fn ask(view: &impl QueueView) -> (u32, u32, [bool; 2]) {
+            let stopped = [0, 1].map(|lane| view.is_stopped(Port(3), lane));
+            (
+                view.queued(Port(7)),
+                view.announced(Port(2), Port(5)),
+                stopped,
+            )
+        }
+        let hidden: &dyn QueueView = &Numbers;
+        assert_eq!(ask(&hidden), (7, 205, [false, true]));
+        assert_eq!(ask(&Numbers), ask(&hidden));
+        assert_eq!(ask(&EmptyQueues), (0, 0, [false; 2]));
     }
 }
