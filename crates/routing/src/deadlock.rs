@@ -25,7 +25,7 @@ use netloom_units::{NicId, Port, SwitchId};
 
 use crate::forwarding::Plan;
 use crate::tree::TreePlan;
-use crate::{Forwarding, Hop, Occasion};
+use crate::{Forwarding, Hop};
 
 /// A lane of a link between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -188,7 +188,7 @@ pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
 /// Proves a forwarding free of deadlock, or shows a short cycle, for switches that may have a centre.
 pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
     let targets = forwarding.representatives(topology);
-    if let Plan::Tree(tree) = &forwarding.plan {
+    if let Some(tree) = forwarding.plan.tree() {
         let pairs = u64::from(topology.n_switches()) * targets.len() as u64;
         let fan = match forwarding.needs_occasion() {
             true => u64::from(topology.radix()),
@@ -248,6 +248,12 @@ fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) 
 fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -> Option<Verdict> {
     let n_nics = topology.n_nics();
     let mut channels = 0;
+    let mut hops = vec![];
+    let mut all_choices = |at, from, nic, holds: &dyn Fn(Hop) -> bool| {
+        hops.clear();
+        forwarding.choices(at, from, 0, nic, &mut hops);
+        hops.iter().all(|&hop| holds(hop))
+    };
     for at in topology.switches() {
         let (level, nics) = tree.range(at);
         let first_up = tree.first_up(at);
@@ -263,10 +269,11 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
                         && nics.start <= nics_there.start
                         && nics_there.end <= nics.end
                         && ends.into_iter().all(|nic| {
-                            let occasion = Occasion::default();
-                            let hop = forwarding.route(at, comes_from_above, 0, nic, occasion);
-                            let leads_to = topology.peer(at, hop.port);
-                            matches!(leads_to, Peer::Switch(s, _) if tree.range(s).1 == nics_there)
+                            let leads_there = |hop: Hop| {
+                                let leads_to = topology.peer(at, hop.port);
+                                matches!(leads_to, Peer::Switch(s, _) if tree.range(s).1 == nics_there)
+                            };
+                            all_choices(at, comes_from_above, nic, &leads_there)
                         })
                 }
                 // Up: one level higher, over a range that holds ours.
@@ -284,8 +291,7 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
         let outside = [nics.start.wrapping_sub(1), nics.end];
         let outside = outside.into_iter().filter(|&nic| nic < n_nics).map(NicId);
         for nic in outside {
-            let hop = forwarding.route(at, Port(0), 0, nic, Occasion::default());
-            if hop.port < first_up {
+            if !all_choices(at, Port(0), nic, &|hop| hop.port >= first_up) {
                 return None;
             }
         }

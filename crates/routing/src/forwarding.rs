@@ -5,6 +5,7 @@ use std::num::NonZero;
 use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::ecmp::EcmpPlan;
 use crate::grid::GridPlan;
 use crate::group_plan::GroupPlan;
 use crate::table::TablePlan;
@@ -109,6 +110,18 @@ pub(crate) enum Plan {
     Grid(GridPlan),
     Table(TablePlan),
     Groups(GroupPlan),
+    Ecmp(EcmpPlan),
+}
+
+impl Plan {
+    /// The arithmetic of a fat tree, if that is what it follows.
+    pub(crate) fn tree(&self) -> Option<&TreePlan> {
+        match self {
+            Plan::Tree(plan) => Some(plan),
+            Plan::Ecmp(plan) => Some(plan.tree()),
+            _ => None,
+        }
+    }
 }
 
 /// What holds for all packets.
@@ -146,6 +159,7 @@ impl Forwarding {
                 let view = &EmptyQueues;
                 plan.route_seeing(at, from, lane, destination, occasion, &mut 0, view)
             }
+            Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, &EmptyQueues),
         }
     }
 
@@ -167,6 +181,7 @@ impl Forwarding {
             Plan::Groups(plan) => {
                 plan.route_seeing(at, from, lane, destination, occasion, word, view)
             }
+            Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, view),
             _ => self.route(at, from, lane, destination, occasion),
         }
     }
@@ -185,6 +200,7 @@ impl Forwarding {
             Plan::Grid(plan) => plan.choices(at, from, lane, destination, hops),
             Plan::Table(plan) => hops.push(plan.route(at, from, destination)),
             Plan::Groups(plan) => plan.choices(at, from, lane, destination, hops),
+            Plan::Ecmp(plan) => plan.choices(at, destination, hops),
         }
     }
 
@@ -192,6 +208,8 @@ impl Forwarding {
     pub fn representatives(&self, topology: &Topology) -> Vec<NicId> {
         match &self.plan {
             Plan::Tree(plan) => plan.representatives(),
+            // NICs of one leaf have the same choices.
+            Plan::Ecmp(plan) => plan.tree().one_per_leaf(),
             Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => {
                 let mut seen = vec![false; topology.n_switches() as usize];
                 let is_first = |nic: &NicId| {

@@ -20,9 +20,11 @@
 //! assert_eq!(switches, [0, 4, 10, 6, 3]);
 //! ```
 
+mod choice;
 pub mod deadlock;
 mod divisor;
 mod dragonfly;
+mod ecmp;
 mod forwarding;
 mod grid;
 mod group_plan;
@@ -34,7 +36,9 @@ mod table;
 mod tree;
 mod up_down;
 
+pub use choice::Choice;
 pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
+pub use ecmp::Ecmp;
 pub use forwarding::{Announcements, EmptyQueues, Forwarding, Hop, Occasion, QueueView, WORD_BITS};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use registry::{KINDS, Routing, fitting};

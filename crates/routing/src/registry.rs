@@ -6,7 +6,8 @@ use netloom_catalog::{Kind, kind};
 use netloom_topology::{Structure, Topology};
 
 use crate::{
-    DModK, Det, DimensionOrder, Forwarding, Minimal, Par, RandomUp, Shortest, Ugal, UpDown, Valiant,
+    DModK, Det, DimensionOrder, Ecmp, Forwarding, Minimal, Par, RandomUp, Shortest, Ugal, UpDown,
+    Valiant,
 };
 
 /// A description of a routing, as a file gives it.
@@ -20,6 +21,7 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(Det, dyn Routing),
     kind!(DModK, dyn Routing),
     kind!(RandomUp, dyn Routing),
+    kind!(Ecmp, dyn Routing),
     kind!(DimensionOrder, dyn Routing),
     kind!(Minimal, dyn Routing),
     kind!(Valiant, dyn Routing),
@@ -32,8 +34,8 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
 /// The names of the kinds that fit a fabric, the most particular first.
 pub fn fitting(structure: &Structure) -> Vec<&'static str> {
     let own: &[&str] = match structure {
-        Structure::Tree(tree) if tree.is_k_ary_n_tree() => &["d-mod-k", "det", "random-up"],
-        Structure::Tree(_) => &["d-mod-k", "random-up"],
+        Structure::Tree(tree) if tree.is_k_ary_n_tree() => &["d-mod-k", "det", "random-up", "ecmp"],
+        Structure::Tree(_) => &["d-mod-k", "random-up", "ecmp"],
         Structure::Grid(_) => &["dimension-order"],
         Structure::Dragonfly(_) => &["minimal", "valiant", "ugal", "par"],
         Structure::Megafly(_) => &["minimal", "valiant", "ugal"],

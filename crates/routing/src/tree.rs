@@ -2,7 +2,8 @@
 //!
 //! The NICs below a switch are a contiguous range (see [`Pgft`]), so "is the destination below?" is one
 //! subtraction and one comparison. Downwards the child is the offset in the range divided by the NICs of a
-//! child. Upwards the port is either given by the destination (DET, D-Mod-K) or drawn (random-up).
+//! child. Upwards the port is either given by the destination (DET, D-Mod-K) or drawn (random-up); `ecmp.rs` chooses
+//! among all.
 
 use std::hint::select_unpredictable;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl Routing for RandomUp {
     }
 }
 
-fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<&'a Pgft, String> {
+pub(crate) fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<&'a Pgft, String> {
     match topology.structure() {
         Structure::Tree(tree) => Ok(tree),
         other => Err(format!(
@@ -141,6 +142,8 @@ struct Parallel {
     up_of_child: (Divisor, u32),
     parents_of_child: Divisor,
     children: u32,
+    /// Cables to a child.
+    cables: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -160,8 +163,50 @@ pub(crate) struct TreePlan {
     has_parallel: bool,
 }
 
+/// The ports that lead on from a switch: one, all up ports, or all cables to a child.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways {
+    first: u32,
+    /// How many, at least one.
+    pub(crate) n: u32,
+    /// From a port to the next.
+    step: u32,
+}
+
+impl Ways {
+    #[inline]
+    pub(crate) fn hop(self, i: u32) -> Hop {
+        Hop {
+            port: Port((self.first + i * self.step) as u16),
+            lane: 0,
+        }
+    }
+}
+
 impl TreePlan {
     fn compile(tree: &Pgft, ascent: Ascent, to_root: bool) -> Forwarding {
+        let plan = TreePlan::new(tree, ascent, to_root);
+        let is_random =
+            matches!(ascent, Ascent::Random(_)) && plan.levels.iter().any(|l| l.n_up > 1);
+        Forwarding::new(
+            Plan::Tree(plan),
+            Facts {
+                keeps_order: !is_random,
+                needs_occasion: is_random,
+                lanes: 1,
+                bubble: false,
+                claims_no_deadlock: true,
+                adaptive: false,
+            },
+        )
+    }
+
+    /// The plan of D-Mod-K.
+    pub(crate) fn by_destination(tree: &Pgft) -> Self {
+        TreePlan::new(tree, Ascent::ByDestination, false)
+    }
+
+    fn new(tree: &Pgft, ascent: Ascent, to_root: bool) -> Self {
         let first = tree.first_switches();
         let mut levels = vec![];
         let mut switches = vec![];
@@ -184,6 +229,7 @@ impl TreePlan {
                     },
                     parents_of_child: Divisor::new(tree.w[below]),
                     children: tree.m[below],
+                    cables: tree.p[below],
                 },
             });
             for index in 0..first[level] - first[below] {
@@ -193,25 +239,13 @@ impl TreePlan {
                 });
             }
         }
-        let is_random = matches!(ascent, Ascent::Random(_)) && levels.iter().any(|l| l.n_up > 1);
-        let plan = TreePlan {
+        TreePlan {
             levels,
             switches,
             ascent,
             to_root,
             has_parallel: tree.p.iter().any(|&p| p > 1),
-        };
-        Forwarding::new(
-            Plan::Tree(plan),
-            Facts {
-                keeps_order: !is_random,
-                needs_occasion: is_random,
-                lanes: 1,
-                bubble: false,
-                claims_no_deadlock: true,
-                adaptive: false,
-            },
-        )
+        }
     }
 
     #[inline]
@@ -259,6 +293,26 @@ impl TreePlan {
         child.wrapping_add(parallel.parents_of_child.of(up) * parallel.children)
     }
 
+    /// All ports that lead on by a shortest way, whatever the ascent of this plan.
+    #[inline]
+    pub(crate) fn ways(&self, at: SwitchId, destination: NicId) -> Ways {
+        let switch = self.switches[at.index()];
+        let level = &self.levels[switch.level as usize];
+        let offset = destination.0.wrapping_sub(switch.first_nic);
+        match offset < level.nics {
+            true => Ways {
+                first: level.child.of(offset),
+                n: level.parallel.cables,
+                step: level.parallel.children,
+            },
+            false => Ways {
+                first: level.n_down,
+                n: level.n_up,
+                step: 1,
+            },
+        }
+    }
+
     pub(crate) fn choices(
         &self,
         at: SwitchId,
@@ -280,11 +334,18 @@ impl TreePlan {
     }
 
     pub(crate) fn representatives(&self) -> Vec<NicId> {
-        let roots = self.levels.last().expect("at least one level");
-        let leaves = &self.levels[0];
         // With a random ascent, NICs of one leaf differ at most in the parallel cables downwards.
         let is_alike = matches!(self.ascent, Ascent::Random(_)) && !self.has_parallel;
-        let step = if is_alike { leaves.nics } else { 1 };
+        self.each(if is_alike { self.levels[0].nics } else { 1 })
+    }
+
+    /// The first NIC of every leaf.
+    pub(crate) fn one_per_leaf(&self) -> Vec<NicId> {
+        self.each(self.levels[0].nics)
+    }
+
+    fn each(&self, step: u32) -> Vec<NicId> {
+        let roots = self.levels.last().expect("at least one level");
         (0..roots.nics).step_by(step as usize).map(NicId).collect()
     }
 

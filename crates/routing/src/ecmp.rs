@@ -1,0 +1,102 @@
+//! Fat trees with a choice: any up port to the nearest common ancestor, then down by any of the parallel cables.
+//!
+//! A packet goes up while its destination is not below, and never up again after coming down, whichever ports are
+//! chosen (`tree.rs` has the arithmetic, `choice.rs` the choices). So one lane is enough.
+
+use std::sync::Arc;
+
+use netloom_catalog::{Described, params};
+use netloom_topology::{Pgft, Topology};
+use netloom_units::{NicId, SwitchId};
+
+use crate::choice::{Choice, Chooser};
+use crate::forwarding::{Facts, Plan};
+use crate::tree::{TreePlan, tree_of};
+use crate::{Forwarding, Hop, Occasion, QueueView, Routing};
+
+params! {
+    /// Equal-cost paths on fat trees: every switch chooses among its up ports, and downwards among parallel cables.
+    #[derive(Clone, Debug)]
+    pub struct Ecmp {
+        /// How a switch chooses: by a hash of source and destination, at random for each packet, or by what waits.
+        pub choice: Choice = Choice::Hash,
+        /// Flits that count as one where "least" and "least-of-2" compare queues.
+        pub granularity: u32 = 1,
+    }
+}
+
+impl Routing for Ecmp {
+    fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
+        let tree = tree_of("ecmp", topology)?;
+        if self.granularity == 0 {
+            return Err(
+                "granularity = 0 is no unit of queues; write at least granularity = 1".into(),
+            );
+        }
+        let n_switches = topology.n_switches();
+        let chooser = Chooser::new(self.choice, self.granularity, n_switches, seed);
+        Ok(EcmpPlan::compile(tree, self.choice, chooser))
+    }
+}
+
+impl Described for Ecmp {
+    const NAME: &'static str = "ecmp";
+    const SUMMARY: &'static str = "Any up port on fat trees, then down: by a hash, packet by packet, or the one for which least waits.";
+    const PAPER: Option<&'static str> = Some(
+        "C. Hopps, \"Analysis of an equal-cost multi-path algorithm\", RFC 2992, 2000; spray: A. Dixit et al., INFOCOM \
+         2013; least: C. Gomez et al., CAC (IPDPS) 2007; least-of-2: M. Mitzenmacher, IEEE TPDS 12, 2001",
+    );
+    const EXAMPLE: &'static str = "choice = \"least\"\ngranularity = 8";
+}
+
+/// A compiled tree routing with a choice at every switch.
+#[derive(Clone, Debug)]
+pub(crate) struct EcmpPlan {
+    tree: TreePlan,
+    chooser: Chooser,
+}
+
+impl EcmpPlan {
+    fn compile(tree: &Pgft, choice: Choice, chooser: Chooser) -> Forwarding {
+        // Parallel cables downwards are up ports of the switch below.
+        let has_choice = (1..tree.levels()).any(|level| tree.n_up(level) > 1);
+        let plan = EcmpPlan {
+            tree: TreePlan::by_destination(tree),
+            chooser,
+        };
+        let facts = Facts {
+            keeps_order: !has_choice || choice.keeps_order(),
+            needs_occasion: has_choice,
+            lanes: 1,
+            bubble: false,
+            claims_no_deadlock: true,
+            adaptive: has_choice && choice.is_adaptive(),
+        };
+        Forwarding::new(Plan::Ecmp(plan), facts)
+    }
+
+    /// The tree whose ways these are.
+    pub(crate) fn tree(&self) -> &TreePlan {
+        &self.tree
+    }
+
+    /// Kept out of line, so that [`Forwarding::route`] stays small enough to be inlined.
+    #[inline(never)]
+    pub(crate) fn route_seeing<V: QueueView>(
+        &self,
+        at: SwitchId,
+        destination: NicId,
+        occasion: Occasion,
+        view: &V,
+    ) -> Hop {
+        let ways = self.tree.ways(at, destination);
+        let hop = |i| ways.hop(i);
+        self.chooser
+            .choose(at, ways.n, hop, destination, occasion, view)
+    }
+
+    pub(crate) fn choices(&self, at: SwitchId, destination: NicId, hops: &mut Vec<Hop>) {
+        let ways = self.tree.ways(at, destination);
+        hops.extend((0..ways.n).map(|i| ways.hop(i)));
+    }
+}
