@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use common::compile;
 use netloom_routing::deadlock::{Verdict, check};
-use netloom_routing::paths::path;
+use netloom_routing::paths::{path, path_seeing};
 use netloom_routing::{
-    DModK, Deadlock, DimensionOrder, Forwarding, Occasion, RandomUp, Routing, Shortest, Tie, Trunk,
-    UpDown,
+    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Forwarding, Occasion, RandomUp, Routing,
+    Shortest, Tie, Trunk, UpDown,
 };
 use netloom_topology::{Blueprint, Mesh, ParallelFatTree, Pgft, RandomRegular, Structure};
 use netloom_topology::{Topology, Torus};
@@ -59,6 +59,22 @@ fn arrives(topology: &Topology, forwarding: &Forwarding, longest: usize) {
     }
 }
 
+/// Whatever waits, a packet climbs to the nearest common ancestor and no higher.
+fn never_up_after_down(topology: &Topology, tree: &Pgft, forwarding: &Forwarding) {
+    let level = |s: SwitchId| tree.level_and_first_nic(s).0;
+    for (from, to) in pairs(topology) {
+        for sequence in [0, 9] {
+            let queued = |s: SwitchId, p: Port| (s.0 * 31 + u32::from(p.0) * 17 + sequence) % 97;
+            let steps = path_seeing(topology, forwarding, from, to, sequence, queued).unwrap();
+            let levels: Vec<usize> = steps.iter().map(|step| level(step.switch)).collect();
+            let below = |l: usize, nic: NicId| u64::from(nic.0) / tree.nics_below(l);
+            let ancestor = (1..).find(|&l| below(l, from) == below(l, to)).unwrap();
+            let expected = (1..=ancestor).chain((1..ancestor).rev());
+            assert!(levels.iter().copied().eq(expected), "{levels:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -83,7 +99,20 @@ proptest! {
             }
         }
         arrives(&topology, &forwarding, longest);
-        arrives(&topology, &compile(&RandomUp { to_root }, &topology), longest);
+        let random_up = compile(&RandomUp { to_root }, &topology);
+        arrives(&topology, &random_up, longest);
+        for choice in [Choice::Hash, Choice::Spray, Choice::Least, Choice::LeastOf2] {
+            let ecmp = compile(&Ecmp { choice, granularity: 3 }, &topology);
+            arrives(&topology, &ecmp, longest);
+            never_up_after_down(&topology, tree, &ecmp);
+            // What is drawn is drawn alike, where cables downwards are not drawn too.
+            if choice == Choice::Spray && !to_root && tree.p.iter().all(|&p| p == 1) {
+                for (from, to) in pairs(&topology) {
+                    let [a, b] = [&random_up, &ecmp].map(|f| path(&topology, f, from, to, 5).unwrap());
+                    prop_assert_eq!(a, b);
+                }
+            }
+        }
     }
 
     #[test]

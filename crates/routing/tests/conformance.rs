@@ -123,6 +123,15 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
 fn variants(kind: &str) -> Vec<String> {
     match kind {
         "random-up" => vec!["".into(), "to-root = true".into()],
+        "ecmp" => [
+            "",
+            "choice = \"spray\"",
+            "choice = \"least\"",
+            "choice = \"least\"\ngranularity = 40",
+            "choice = \"least-of-2\"",
+        ]
+        .map(String::from)
+        .to_vec(),
         "up-down" => vec!["".into(), "root = 3".into()],
         "dimension-order" => {
             let mut all = vec![];
@@ -145,7 +154,7 @@ fn variants(kind: &str) -> Vec<String> {
 fn is_suitable(kind: &str, topology: &Topology) -> bool {
     match (kind, topology.structure()) {
         ("det", Structure::Tree(tree)) => tree.is_k_ary_n_tree(),
-        ("d-mod-k" | "random-up", Structure::Tree(_)) => true,
+        ("d-mod-k" | "random-up" | "ecmp", Structure::Tree(_)) => true,
         ("dimension-order", Structure::Grid(_)) => true,
         ("minimal" | "valiant" | "ugal", Structure::Megafly(_)) => true,
         ("minimal" | "valiant" | "ugal" | "par", Structure::Dragonfly(_)) => true,

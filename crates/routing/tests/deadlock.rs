@@ -6,7 +6,7 @@ use common::{build, compile};
 use netloom_routing::deadlock::{CentralQueue, Centre, Verdict, check, check_with};
 use netloom_routing::paths::path;
 use netloom_routing::{
-    DModK, Deadlock, DimensionOrder, RandomUp, Routing, Shortest, Tie, Trunk, UpDown,
+    Choice, DModK, Deadlock, DimensionOrder, Ecmp, RandomUp, Routing, Shortest, Tie, Trunk, UpDown,
 };
 use netloom_topology::{Blueprint, FatTree, Graph, Mesh, ParallelFatTree, Torus};
 use netloom_units::NicId;
@@ -160,8 +160,14 @@ fn large_trees_are_proved_by_structure_and_small_ones_by_enumeration() {
         arity: 4,
         levels: 3,
     };
-    let routings: [&dyn Routing; 3] = [
+    let ecmp = |choice| Ecmp {
+        choice,
+        granularity: 1,
+    };
+    let routings: [&dyn Routing; 5] = [
         &DModK {},
+        &ecmp(Choice::Hash),
+        &ecmp(Choice::Least),
         &RandomUp { to_root: false },
         &RandomUp { to_root: true },
     ];
@@ -172,6 +178,32 @@ fn large_trees_are_proved_by_structure_and_small_ones_by_enumeration() {
             };
             assert_eq!(how.contains("by structure"), expected, "{how}");
         }
+    }
+}
+
+/// All outcomes of a choice are followed: between two leaves and two roots, joined by three cables each, a leaf may go
+/// up by six and a root down by three, so each of the 12 cables up may wait for the 3 down to the other leaf.
+#[test]
+fn all_outcomes_of_a_choice_are_part_of_the_proof() {
+    let tree = ParallelFatTree {
+        children: vec![2, 2],
+        parents: vec![1, 2],
+        links: vec![1, 3],
+    };
+    for choice in [Choice::Hash, Choice::Spray, Choice::Least, Choice::LeastOf2] {
+        let ecmp = Ecmp {
+            choice,
+            granularity: 1,
+        };
+        let Verdict::Free {
+            channels,
+            dependencies,
+            ..
+        } = verdict(&tree, &ecmp)
+        else {
+            panic!("free");
+        };
+        assert_eq!((channels, dependencies), (24, 36), "{choice:?}");
     }
 }
 
