@@ -68,7 +68,6 @@ impl EcmpPlan {
             keeps_order: !has_choice || choice.keeps_order(),
             needs_occasion: has_choice,
             lanes: 1,
-            bubble: false,
             claims_no_deadlock: true,
             adaptive: has_choice && choice.is_adaptive(),
         };

@@ -1,6 +1,7 @@
 //! The compiled routing: one question per packet and switch.
 
 use std::num::NonZero;
+use std::sync::Arc;
 
 use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
@@ -8,6 +9,7 @@ use netloom_units::{NicId, Port, SwitchId};
 use crate::ecmp::EcmpPlan;
 use crate::grid::GridPlan;
 use crate::group_plan::GroupPlan;
+use crate::own::{self, Route};
 use crate::table::TablePlan;
 use crate::tree::TreePlan;
 
@@ -100,6 +102,8 @@ impl QueueView for EmptyQueues {
 pub struct Forwarding {
     pub(crate) plan: Plan,
     facts: Facts,
+    /// Whether there are rings that need the bubble rule.
+    bubble: bool,
 }
 
 /// A byte tells the plans apart; without it the compiler hides that in a length, which takes longer to ask.
@@ -111,6 +115,7 @@ pub(crate) enum Plan {
     Table(TablePlan),
     Groups(GroupPlan),
     Ecmp(EcmpPlan),
+    Own(Arc<dyn Route>),
 }
 
 impl Plan {
@@ -124,20 +129,47 @@ impl Plan {
     }
 }
 
-/// What holds for all packets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) keeps_order: bool,
-    pub(crate) needs_occasion: bool,
-    pub(crate) lanes: u8,
-    pub(crate) bubble: bool,
-    pub(crate) claims_no_deadlock: bool,
-    pub(crate) adaptive: bool,
+/// What holds for all packets of a routing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// Whether all packets from one NIC to another take the same path and lanes.
+    pub keeps_order: bool,
+    /// Whether an answer depends on the [`Occasion`] at all.
+    pub needs_occasion: bool,
+    /// Lanes that packets use, counted from 0.
+    pub lanes: u8,
+    /// Whether the routing is meant to be free of deadlock; [`deadlock::check`](crate::deadlock::check) confirms it.
+    pub claims_no_deadlock: bool,
+    /// Whether an answer depends on the [`QueueView`].
+    pub adaptive: bool,
+}
+
+impl Facts {
+    /// The facts of a routing that has one way from each NIC to each other, and is meant to be free of deadlock. For
+    /// another one, change what differs: `Facts { keeps_order: false, ..Facts::new(2) }`.
+    pub fn new(lanes: u8) -> Self {
+        Facts {
+            keeps_order: true,
+            needs_occasion: false,
+            lanes,
+            claims_no_deadlock: true,
+            adaptive: false,
+        }
+    }
 }
 
 impl Forwarding {
     pub(crate) fn new(plan: Plan, facts: Facts) -> Self {
-        Forwarding { plan, facts }
+        Forwarding {
+            plan,
+            facts,
+            bubble: false,
+        }
+    }
+
+    /// The same with the bubble rule at the entries of its rings, or without.
+    pub(crate) fn with_bubble(self, bubble: bool) -> Self {
+        Forwarding { bubble, ..self }
     }
 
     /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on
@@ -160,6 +192,19 @@ impl Forwarding {
                 plan.route_seeing(at, from, lane, destination, occasion, &mut 0, view)
             }
             Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, &EmptyQueues),
+            Plan::Own(route) => {
+                let view = &EmptyQueues;
+                own::ask(
+                    &**route,
+                    at,
+                    from,
+                    lane,
+                    destination,
+                    occasion,
+                    &mut 0,
+                    view,
+                )
+            }
         }
     }
 
@@ -182,6 +227,9 @@ impl Forwarding {
                 plan.route_seeing(at, from, lane, destination, occasion, word, view)
             }
             Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, view),
+            Plan::Own(route) => {
+                own::ask(&**route, at, from, lane, destination, occasion, word, view)
+            }
             _ => self.route(at, from, lane, destination, occasion),
         }
     }
@@ -201,6 +249,7 @@ impl Forwarding {
             Plan::Table(plan) => hops.push(plan.route(at, from, destination)),
             Plan::Groups(plan) => plan.choices(at, from, lane, destination, hops),
             Plan::Ecmp(plan) => plan.choices(at, destination, hops),
+            Plan::Own(route) => route.choices(at, from, lane, destination, hops),
         }
     }
 
@@ -210,6 +259,8 @@ impl Forwarding {
             Plan::Tree(plan) => plan.representatives(),
             // NICs of one leaf have the same choices.
             Plan::Ecmp(plan) => plan.tree().one_per_leaf(),
+            // NICs of one switch may be told apart.
+            Plan::Own(_) => topology.nics().collect(),
             Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => {
                 let mut seen = vec![false; topology.n_switches() as usize];
                 let is_first = |nic: &NicId| {
@@ -265,13 +316,13 @@ impl Forwarding {
             return self;
         };
         match plan.apart() {
-            Some((plan, lanes)) => Forwarding {
-                plan: Plan::Groups(plan),
-                facts: Facts {
+            Some((plan, lanes)) => {
+                let facts = Facts {
                     lanes,
                     ..self.facts
-                },
-            },
+                };
+                Forwarding::new(Plan::Groups(plan), facts)
+            }
             None => self,
         }
     }
@@ -294,7 +345,7 @@ impl Forwarding {
 
     /// Whether there are rings that need the bubble rule at every entry.
     pub fn bubble(&self) -> bool {
-        self.facts.bubble
+        self.bubble
     }
 
     /// Whether this routing is meant to be free of deadlock (with the bubble rule, if it asks for it);
@@ -310,7 +361,7 @@ impl Forwarding {
     #[inline]
     pub fn ring_of_input(&self, _at: SwitchId, port: Port) -> u8 {
         match &self.plan {
-            Plan::Grid(plan) if self.facts.bubble => plan.ring_of_input(port),
+            Plan::Grid(plan) if self.bubble => plan.ring_of_input(port),
             _ => 0,
         }
     }
@@ -319,7 +370,7 @@ impl Forwarding {
     #[inline]
     pub fn ring_of_output(&self, _at: SwitchId, port: Port) -> u8 {
         match &self.plan {
-            Plan::Grid(plan) if self.facts.bubble => plan.ring_of_output(port),
+            Plan::Grid(plan) if self.bubble => plan.ring_of_output(port),
             _ => 0,
         }
     }

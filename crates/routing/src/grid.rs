@@ -155,12 +155,11 @@ impl Routing for DimensionOrder {
             } else {
                 1
             },
-            bubble,
             claims_no_deadlock: !has_rings || self.deadlock != Deadlock::Nothing,
             adaptive: false,
         };
         let plan = GridPlan::new(self, grid, Stream::new(seed, Purpose::Routing), bubble);
-        Ok(Forwarding::new(Plan::Grid(plan), facts))
+        Ok(Forwarding::new(Plan::Grid(plan), facts).with_bubble(bubble))
     }
 }
 

@@ -201,7 +201,6 @@ impl GroupPlan {
                 Detours::Adaptive(_) if is_turning => 6,
                 Detours::Always | Detours::Adaptive(_) => 3,
             },
-            bubble: false,
             claims_no_deadlock: true,
             adaptive: matches!(detours, Detours::Adaptive(_)),
         };

@@ -5,6 +5,8 @@
 //! arithmetic, everything else by tables over destination switches. Random choices are keyed by the packet
 //! ([`Occasion`]), never by the order of events.
 //!
+//! A routing may live outside of this crate: see [`Route`].
+//!
 //! [`deadlock::check`] proves a forwarding free of deadlock or shows a cycle; [`paths`] follows packets.
 //!
 //! ```
@@ -29,6 +31,7 @@ mod forwarding;
 mod grid;
 mod group_plan;
 mod ladder;
+mod own;
 pub mod paths;
 mod registry;
 mod shortest;
@@ -39,9 +42,13 @@ mod up_down;
 pub use choice::Choice;
 pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
 pub use ecmp::Ecmp;
-pub use forwarding::{Announcements, EmptyQueues, Forwarding, Hop, Occasion, QueueView, WORD_BITS};
+pub use forwarding::{
+    Announcements, EmptyQueues, Facts, Forwarding, Hop, Occasion, QueueView, WORD_BITS,
+};
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
+pub use own::Route;
 pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;
+pub use table::{Entry, TableBuilder};
 pub use tree::{DModK, Det, RandomUp};
 pub use up_down::UpDown;

@@ -17,12 +17,13 @@ enum Entries {
 
 /// What a table says for a switch and a destination switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Entry {
+pub enum Entry {
     /// Take this port.
     Port(Port),
     /// The packet is at its destination switch.
     Deliver,
-    /// No packet comes here in this phase.
+    /// No packet for it comes here: what an entry says until it is set. A packet that comes nevertheless is a
+    /// mistake of the routing, and ends the program.
     Never,
 }
 
@@ -47,8 +48,13 @@ pub(crate) struct TablePlan {
     has_come_down: Option<(Arc<Topology>, Vec<bool>)>,
 }
 
-/// Fills a [`TablePlan`] destination by destination.
-pub(crate) struct TableBuilder {
+/// Fills forwarding tables: an [`Entry`] for every switch and destination switch.
+///
+/// There is one table, or there are two: a packet that has come in by a port of a certain kind (in up*/down*, one
+/// that it has come down by) is looked up in the second. Columns are the switches with NICs, see
+/// [`TableBuilder::targets`].
+#[derive(Debug)]
+pub struct TableBuilder {
     topology: Arc<Topology>,
     targets: Vec<SwitchId>,
     n_tables: usize,
@@ -56,7 +62,9 @@ pub(crate) struct TableBuilder {
 }
 
 impl TableBuilder {
-    pub(crate) fn new(topology: &Arc<Topology>, n_tables: usize) -> Result<Self, String> {
+    /// Empty tables, one or two; the reason if they would be too large, or if a switch has too many ports.
+    pub fn new(topology: &Arc<Topology>, n_tables: usize) -> Result<Self, String> {
+        assert!((1..=2).contains(&n_tables), "one table or two");
         if topology.radix() >= NEVER {
             return Err(format!(
                 "tables are for switches of up to {} ports",
@@ -87,16 +95,26 @@ impl TableBuilder {
         })
     }
 
-    /// The switches with NICs: the columns.
-    pub(crate) fn targets(&self) -> Vec<SwitchId> {
+    /// The switches with NICs, in order: the columns.
+    pub fn targets(&self) -> Vec<SwitchId> {
         self.targets.clone()
     }
 
-    pub(crate) fn set(&mut self, table: usize, at: SwitchId, column: usize, entry: Entry) {
+    /// Sets what a switch does with packets for the destination switch of a column.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such table, switch, column or port.
+    pub fn set(&mut self, table: usize, at: SwitchId, column: usize, entry: Entry) {
+        assert!(table < self.n_tables && column < self.targets.len());
         let row = table * self.topology.n_switches() as usize + at.index();
         let index = row * self.targets.len() + column;
         let word = match entry {
-            Entry::Port(port) => port.0,
+            Entry::Port(port) => {
+                let n_ports = self.topology.n_ports(at);
+                assert!(port.0 < n_ports, "{at} has {n_ports} ports, no {port}");
+                port.0
+            }
             Entry::Deliver => DELIVER,
             Entry::Never => NEVER,
         };
@@ -107,13 +125,20 @@ impl TableBuilder {
         }
     }
 
-    /// The finished tables. `has_come_down` tells, by port counted through, which inputs use the second.
-    pub(crate) fn finish(
+    /// The finished tables. With two, `has_come_down` tells which inputs use the second, by port counted through the
+    /// fabric ([`Topology::port_index`]).
+    ///
+    /// # Panics
+    ///
+    /// If it is there with one table, missing with two, or not as long as there are ports.
+    pub fn finish(
         self,
         has_come_down: Option<Vec<bool>>,
         claims_no_deadlock: bool,
     ) -> crate::Forwarding {
-        debug_assert!(self.n_tables == 1 + usize::from(has_come_down.is_some()));
+        let n_inputs = has_come_down.as_ref().map(Vec::len);
+        let expected = (self.n_tables == 2).then(|| self.topology.n_ports_in_all());
+        assert_eq!(n_inputs, expected, "ports that choose between two tables");
         let mut column = vec![0; self.topology.n_switches() as usize];
         for (i, target) in self.targets.iter().enumerate() {
             column[target.index()] = i as u32;
@@ -132,12 +157,8 @@ impl TableBuilder {
         crate::Forwarding::new(
             Plan::Table(plan),
             Facts {
-                keeps_order: true,
-                needs_occasion: false,
-                lanes: 1,
-                bubble: false,
                 claims_no_deadlock,
-                adaptive: false,
+                ..Facts::new(1)
             },
         )
     }
@@ -157,7 +178,7 @@ impl TablePlan {
         let port = match self.read(index) {
             Entry::Port(port) => port,
             Entry::Deliver => host_port,
-            Entry::Never => unreachable!("no packet for {destination} comes down to {at}"),
+            Entry::Never => unreachable!("the table has no entry at {at} for {destination}"),
         };
         Hop { port, lane: 0 }
     }

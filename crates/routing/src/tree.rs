@@ -194,7 +194,6 @@ impl TreePlan {
                 keeps_order: !is_random,
                 needs_occasion: is_random,
                 lanes: 1,
-                bubble: false,
                 claims_no_deadlock: true,
                 adaptive: false,
             },
