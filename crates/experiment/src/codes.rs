@@ -491,7 +491,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "a workload does not fit the fabric",
         "A workload names NICs of its own, for example the hosts and disks of `san`: they must exist and have one role \
          each, and its list of messages must fit into memory. A skeleton of an MPI program needs a NIC for each of its \
-         ranks: make its `grid` smaller, or give it more `nics`.",
+         ranks: make its `grid` smaller, or give it more `nics`. An all-reduce has a rank on each of its NICs, two at \
+         least, and a chunk for each: of at least one byte, and smaller than 4 GiB.",
     ),
     (
         "E0612",

@@ -144,11 +144,11 @@ impl Class {
         }
     }
 
-    /// Bytes of the largest message; `None` where a file lists them.
-    pub fn largest_message(&self) -> Option<u32> {
+    /// Bytes of the largest message of a settled class; `None` where a file lists them.
+    pub fn largest_message(&self, setting: &Setting<'_>) -> Option<u32> {
         match &self.workload {
             Workload::Drawn(law) => Some(law.size.largest()),
-            Workload::Generated(script) => Some(script.generator.largest()),
+            Workload::Generated(script) => Some(script.generator.largest(setting)),
             Workload::Listed(_) => None,
         }
     }
@@ -264,7 +264,7 @@ impl Class {
         notes: &mut Notes,
     ) -> Option<Box<dyn Source>> {
         let place = self.places.workload;
-        let largest = script.generator.largest();
+        let largest = script.generator.largest(setting);
         let fits = self.fits(self.sl, largest, setting, place, notes);
         let mut messages = match script.generator.generate(setting) {
             Ok(Generated::Messages(messages)) => messages,

@@ -52,6 +52,6 @@ pub use pattern::{
 };
 pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};
 pub use workload::{
-    Amg, Amr, BigFft, FillBoundary, Generated, Generator, Grid, MiniFe, MultiGrid, San, Skeleton,
-    WORKLOADS, programs,
+    AllReduce, AllReduceAlgorithm, Amg, Amr, BigFft, FillBoundary, Generated, Generator, Grid,
+    MiniFe, MultiGrid, San, Skeleton, WORKLOADS, programs,
 };

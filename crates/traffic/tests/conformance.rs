@@ -257,7 +257,7 @@ fn workloads_depend_on_seed_and_class_only_and_their_messages_are_in_order() {
         if script.generator.is_program() {
             continue;
         }
-        let largest = script.generator.largest();
+        let largest = script.generator.largest(&setting(7, 2));
         let class = Class::new("test", Sl(0), Workload::Generated(script));
         let all = |seed, number| -> Vec<Vec<Arrival>> {
             let mut notes = Notes::new();

@@ -110,7 +110,7 @@ fn the_seven_classes_of_000() {
             ("best-effort-sl6", 6, 0.1525),
         ]
     );
-    assert_eq!(classes[4].largest_message(), Some(1024));
+    assert_eq!(classes[4].largest_message(&setting(64)), Some(1024));
     for class in &classes {
         assert!(build(class, 64).is_ok());
     }

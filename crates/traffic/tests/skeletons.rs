@@ -1,4 +1,4 @@
-//! The skeletons of MPI programs: their sizes at paper size, every message received, and no deadlock at any size.
+//! Programs of ranks: the sizes of skeletons at paper size, every message received, and no deadlock at any size.
 
 use std::path::Path;
 
@@ -50,10 +50,12 @@ fn placed(generator: &dyn Generator, setting: &Setting<'_>) -> Result<Placed, St
 
 fn programs(kind: &str, keys: &str) -> Programs {
     let generator = read(kind, keys).unwrap_or_else(|problems| panic!("{problems:?}"));
-    let placed = placed(&*generator, &setting(3080, &NO_GROUPS, 1));
+    let setting = setting(3080, &NO_GROUPS, 1);
+    let placed = placed(&*generator, &setting);
     let programs = placed.unwrap().programs().clone();
+    let largest = generator.largest(&setting);
     for bytes in sends(&programs).map(|(_, _, bytes)| bytes) {
-        assert!(bytes > 0 && bytes <= generator.largest());
+        assert!(bytes > 0 && bytes <= largest);
     }
     programs
 }
@@ -68,24 +70,25 @@ fn sends(programs: &Programs) -> impl Iterator<Item = (Rank, Rank, u32)> {
     })
 }
 
-const SKELETONS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
     "bigfft",
     "fill-boundary",
     "multi-grid",
     "amg",
     "amr",
     "minife",
+    "all-reduce",
 ];
 
 #[test]
-fn every_skeleton_is_tested_and_its_example_is_small() {
+fn every_program_is_tested_and_its_example_is_small() {
     let are_programs = WORKLOADS.iter().filter(|kind| {
         let read = read(kind.name, kind.example);
         read.unwrap_or_else(|problems| panic!("{problems:?}"))
             .is_program()
     });
     let kinds: Vec<_> = are_programs.collect();
-    assert!(kinds.iter().map(|kind| kind.name).eq(SKELETONS));
+    assert!(kinds.iter().map(|kind| kind.name).eq(PROGRAMS));
     for kind in kinds {
         let programs = programs(kind.name, kind.example);
         assert!((10..30).contains(&programs.n_ranks()), "{}", kind.name);
@@ -276,6 +279,36 @@ fn amr_is_active_on_two_fifths_of_the_ranks() {
 }
 
 #[test]
+fn an_all_reduce_is_one_ring_of_all_its_nics() {
+    let programs = programs("all-reduce", "nics = \"0-999\"");
+    assert_eq!((programs.n_ranks(), programs.n_rounds()), (1000, 1));
+    assert_eq!(programs.n_messages(), 1000 * 2 * 999);
+    assert_eq!(programs.sum(u64::from), 2 * 999 * (4 << 20));
+    let ring = read("all-reduce", "nics = \"4-8\"\nbytes = \"23 B\"\nrounds = 2").unwrap();
+    let setting = setting(64, &NO_GROUPS, 1);
+    assert_eq!(ring.largest(&setting), 5);
+    let placed = placed(&*ring, &setting).unwrap();
+    assert_eq!(placed.nics(), [4, 5, 6, 7, 8].map(NicId));
+    // Chunks of 5, 5, 5, 4, 4 bytes; rank 4 begins with its own and goes down.
+    let sends = |step: u32| match placed.op(NicId(8), 2 * step) {
+        Some(Op::Send { to, bytes }) => (to.0, bytes),
+        other => panic!("{other:?}"),
+    };
+    let round = [4, 4, 5, 5, 5, 4, 4, 5].map(|bytes| (4, bytes));
+    let steps: Vec<(u32, u32)> = (0..16).map(sends).collect();
+    assert_eq!(steps, [round, round].concat());
+    let receive = |message| {
+        Some(Op::Receive {
+            from: NicId(7),
+            message,
+        })
+    };
+    assert_eq!(placed.op(NicId(8), 1), receive(0));
+    assert_eq!(placed.op(NicId(8), 31), receive(15));
+    assert_eq!(placed.op(NicId(8), 32), None);
+}
+
+#[test]
 fn amr_depends_on_the_seed_and_the_class() {
     let amr = read("amr", "ranks = 40\nrounds = 1").unwrap();
     let sends_of = |seed, class| {
@@ -313,9 +346,9 @@ fn are_all_received(programs: &Programs) -> bool {
     sent == received
 }
 
-fn any_skeleton() -> impl Strategy<Value = (&'static str, String)> {
+fn any_program() -> impl Strategy<Value = (&'static str, String)> {
     let shape = (
-        0..SKELETONS.len(),
+        0..PROGRAMS.len(),
         (1u32..6, 1u32..6, 1u32..5),
         1u32..4,
         1u32..5000,
@@ -324,8 +357,14 @@ fn any_skeleton() -> impl Strategy<Value = (&'static str, String)> {
     shape
         .prop_filter("two ranks", |(_, (x, y, _), ..)| x * y > 1)
         .prop_map(|(kind, (x, y, z), rounds, divisor, flag)| {
-            let kind = SKELETONS[kind];
+            let kind = PROGRAMS[kind];
             let own = match kind {
+                "all-reduce" => {
+                    let nics = x * y * z;
+                    let bytes = nics + divisor;
+                    let keys = format!("nics = \"0-{}\"\nbytes = \"{bytes} B\"", nics - 1);
+                    return (kind, format!("{keys}\nrounds = {rounds}"));
+                }
                 "bigfft" => format!("grid = [{x}, {y}]"),
                 "fill-boundary" => format!("grid = [{x}, {y}, {z}]\nperiodic = {flag}"),
                 "amr" => format!("ranks = {}\nactive = 0.{z}", x * y * z),
@@ -341,7 +380,7 @@ fn any_skeleton() -> impl Strategy<Value = (&'static str, String)> {
 
 proptest! {
     #[test]
-    fn every_message_is_received_and_nobody_waits_for_ever((kind, keys) in any_skeleton()) {
+    fn every_message_is_received_and_nobody_waits_for_ever((kind, keys) in any_program()) {
         let programs = programs(kind, &keys);
         prop_assert!(are_all_received(&programs));
         let played = play(&programs, |sent| 1 + u64::from(sent.bytes % 7));
@@ -396,7 +435,31 @@ fn what_does_not_fit_is_told() {
         problem("minife", "grid = [2, 2, 2]\nrounds = 4000000000"),
         "rank 7 has 72000000000 steps, more than can be counted"
     );
+    assert_eq!(
+        problem("all-reduce", "nics = [3]"),
+        "an all-reduce of one rank: name two or more `nics`"
+    );
+    assert_eq!(
+        problem("all-reduce", "bytes = \"63 B\""),
+        "63 B in 64 chunks: a chunk has at least one byte; write more `bytes` or name fewer `nics`"
+    );
+    assert_eq!(
+        problem("all-reduce", "nics = \"job\""),
+        "`nics`: there is no group \"job\": the file has no [groups]"
+    );
+    assert_eq!(
+        problem("all-reduce", "rounds = 4000000000"),
+        "rank 63 has 1008000000000 steps, more than can be counted"
+    );
     let problems = |kind: &str, keys: &str| read(kind, keys).err().unwrap();
+    assert_eq!(
+        problems("all-reduce", "bytes = \"0 B\"\nrounds = 0"),
+        ["an all-reduce of 0 B", "no rounds"]
+    );
+    assert_eq!(
+        problems("all-reduce", "algorithm = \"rign\""),
+        ["\"rign\" is none of ring"]
+    );
     assert_eq!(
         problems("bigfft", "grid = [4, 4, 4]\nrounds = 0\npair = \"0 B\""),
         ["expected 2 sides of a grid, found 3"]

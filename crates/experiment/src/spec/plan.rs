@@ -16,7 +16,6 @@ use netloom_packet::{Cursor, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
 use netloom_topology::{Structure, Topology, measures};
-use netloom_traffic::Workload;
 use netloom_units::{NicId, Rate, Ratio, Sl, Time, Timebase};
 
 use super::admitted::CLASS_NAMES;
@@ -657,12 +656,10 @@ fn classes(
         .classes
         .iter()
         .zip(&sources)
-        .map(|(class, source)| match &class.workload {
-            Workload::Drawn(law) => BTreeMap::from([(class.sl.0, law.size.largest())]),
-            Workload::Generated(script) => {
-                BTreeMap::from([(class.sl.0, script.generator.largest())])
-            }
-            Workload::Listed(_) => {
+        .enumerate()
+        .map(|(at, (class, source))| match workloads.largest(at, seed) {
+            Some(largest) => BTreeMap::from([(class.sl.0, largest)]),
+            None => {
                 let (levels, messages) = listed(&**source, class.sl, workloads.n_nics);
                 inputs.push(netloom_results::sha256(&messages));
                 levels

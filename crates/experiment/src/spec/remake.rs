@@ -68,6 +68,11 @@ impl Workloads {
         self.with_setting(class, seed, |own, setting| own.settle(setting, notes))
     }
 
+    /// Bytes of the largest message of a settled class; `None` where a file lists them.
+    pub(crate) fn largest(&self, class: usize, seed: u64) -> Option<u32> {
+        self.with_setting(class, seed, Class::largest_message)
+    }
+
     fn with_setting<T>(
         &self,
         class: usize,

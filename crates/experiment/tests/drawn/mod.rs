@@ -428,6 +428,7 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             "{ kind = \"multi-grid\", grid = [3, 2, 2], rounds = 2, levels = 2, size-divisor = 32 }",
             "{ kind = \"amr\", ranks = 12, rounds = 2, size-divisor = 32 }",
             "{ kind = \"minife\", grid = [3, 2, 2], rounds = 3, size-divisor = 8 }",
+            "{ kind = \"all-reduce\", nics = \"0-11\", bytes = \"5003 B\", rounds = 2 }",
         ]);
         writeln!(
             text,

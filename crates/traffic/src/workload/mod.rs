@@ -3,10 +3,12 @@
 //! Some list their messages before the run, for one seed, and do not react to the fabric. Others are programs of
 //! ranks, whose messages wait for each other.
 
+mod all_reduce;
 pub mod programs;
 mod san;
 mod skeleton;
 
+pub use all_reduce::{AllReduce, AllReduceAlgorithm};
 pub use san::San;
 pub use skeleton::{Amg, Amr, BigFft, FillBoundary, Grid, MiniFe, MultiGrid, Skeleton};
 
@@ -17,10 +19,13 @@ use netloom_units::NicId;
 use crate::{NicSet, Setting};
 use programs::Placed;
 
+/// A list of messages longer than this does not belong in memory.
+const MOST_MESSAGES: usize = 20_000_000;
+
 /// A workload that says everything about its messages.
 pub trait Generator: Send + Sync {
-    /// Bytes of the largest message.
-    fn largest(&self) -> u32;
+    /// Bytes of the largest message, the same for every seed.
+    fn largest(&self, setting: &Setting<'_>) -> u32;
 
     /// Its messages, or why there are none. They depend on the setting alone.
     fn generate(&self, setting: &Setting<'_>) -> Result<Generated, String>;
@@ -51,4 +56,5 @@ pub const WORKLOADS: &[Kind<dyn Generator>] = &[
     kind!(Amg, dyn Generator),
     kind!(Amr, dyn Generator),
     kind!(MiniFe, dyn Generator),
+    kind!(AllReduce, dyn Generator),
 ];

@@ -16,11 +16,8 @@ use netloom_packet::Arrival;
 use netloom_random::{Draw, Purpose, Stream, exponential};
 use netloom_units::{Bytes, NicId, Ratio, Time};
 
-use super::{Generated, Generator};
+use super::{Generated, Generator, MOST_MESSAGES};
 use crate::{Mix, NicSet, Setting, Sizes};
-
-/// A list longer than this does not belong in memory.
-const MOST_MESSAGES: usize = 20_000_000;
 
 params! {
     /// Hosts are on and off for Pareto times. While on, a host makes requests at exponential distances, each
@@ -165,7 +162,7 @@ impl Draws<'_> {
 }
 
 impl Generator for San {
-    fn largest(&self) -> u32 {
+    fn largest(&self, _setting: &Setting<'_>) -> u32 {
         let data = self.sizes.iter().map(|(bytes, _)| bytes.0).max();
         data.unwrap_or(0).max(self.request.0) as u32
     }

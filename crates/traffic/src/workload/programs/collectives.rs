@@ -44,6 +44,35 @@ pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     }
 }
 
+/// Every rank ends with the sum of what all had: chunks, one for each rank, go round a ring.
+///
+/// ```text
+///   3 ranks, chunks a b c     step   rank 0    rank 1    rank 2
+///                              0     a ─► 1    b ─► 2    c ─► 0     what comes is added …
+///                              1     c ─► 1    a ─► 2    b ─► 0     … and now rank 2 has the sum of a
+///                              2     b ─► 1    c ─► 2    a ─► 0     what comes is the sum
+///                              3     a ─► 1    b ─► 2    c ─► 0
+/// ```
+///
+/// With p ranks, p − 1 steps scatter the sums (reduce-scatter) and p − 1 more tell them to all (all-gather). In both
+/// halves rank r sends in step s the chunk (r − s) mod p, which it received in the step before. So each rank sends
+/// 2 (p − 1) / p of what it has, the least that is possible (Patarasuk and Yuan, 2009).
+///
+/// # Panics
+/// If there are not as many chunks as ranks.
+pub fn ring_all_reduce(builder: &mut Builder, ranks: &[Rank], chunks: &[u32]) {
+    let n = ranks.len();
+    assert_eq!(chunks.len(), n, "a chunk for each rank");
+    let n_steps = 2 * n.saturating_sub(1);
+    for (own, &rank) in ranks.iter().enumerate() {
+        let (next, previous) = (ranks[(own + 1) % n], ranks[(own + n - 1) % n]);
+        for step in 0..n_steps {
+            builder.send(rank, next, chunks[(own + 2 * n - step) % n]);
+            builder.receive(rank, previous);
+        }
+    }
+}
+
 /// Every rank has something for every other: all posted at once, each rank beginning with the one behind it, so
 /// that not all begin with the same.
 pub fn all_to_all(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
@@ -165,7 +194,107 @@ mod tests {
         assert_eq!(play(&programs, |_| 1).unwrap().end, 1, "all at once");
     }
 
+    #[test]
+    fn a_ring_of_three_is_what_the_drawing_says() {
+        // Chunks a, b, c of 1, 2, 3 bytes.
+        let programs = built(3, |builder, ranks| {
+            ring_all_reduce(builder, ranks, &[1, 2, 3]);
+        });
+        assert_eq!(words(&programs, 0), "1>1 <2.0 3>1 <2.1 2>1 <2.2 1>1 <2.3");
+        assert_eq!(words(&programs, 1), "2>2 <0.0 1>2 <0.1 3>2 <0.2 2>2 <0.3");
+        assert_eq!(words(&programs, 2), "3>0 <1.0 2>0 <1.1 1>0 <1.2 3>0 <1.3");
+    }
+
+    #[test]
+    fn a_ring_of_two_exchanges_twice_and_one_rank_has_nothing_to_do() {
+        let two = built(2, |builder, ranks| ring_all_reduce(builder, ranks, &[5, 4]));
+        assert_eq!(words(&two, 0), "5>1 <1.0 4>1 <1.1");
+        assert_eq!(words(&two, 1), "4>0 <0.0 5>0 <0.1");
+        let one = built(1, |builder, ranks| ring_all_reduce(builder, ranks, &[9]));
+        assert_eq!((one.n_messages(), words(&one, 0).as_str()), (0, ""));
+    }
+
+    /// Whose contributions to each chunk a rank has at its end, and how often. A message carries one chunk, known by
+    /// its bytes; what comes in the first `n - 1` steps is added, and what comes later is taken instead.
+    fn ring_sums(n: u32, chunks: &[u32]) -> Vec<Vec<BTreeMap<Rank, u32>>> {
+        let programs = built(n, |builder, ranks| ring_all_reduce(builder, ranks, chunks));
+        let mut sums: Vec<Vec<_>> = ranks(n)
+            .iter()
+            .map(|rank| vec![BTreeMap::from([(*rank, 1)]); n as usize])
+            .collect();
+        // All ranks do a step at once.
+        for step in 0..2 * (n - 1) {
+            let sent: Vec<_> = ranks(n)
+                .into_iter()
+                .map(|rank| match programs.step(rank, 2 * step) {
+                    Some(Step::Send { to, bytes }) => {
+                        let chunk = chunks.iter().position(|own| *own == bytes).unwrap();
+                        (to, chunk, sums[rank.index()][chunk].clone())
+                    }
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            for (to, chunk, sum) in sent {
+                let own = &mut sums[to.index()][chunk];
+                match step < n - 1 {
+                    true => sum
+                        .into_iter()
+                        .for_each(|(rank, times)| *own.entry(rank).or_insert(0) += times),
+                    false => *own = sum,
+                }
+            }
+        }
+        sums
+    }
+
     proptest! {
+        #[test]
+        fn a_ring_adds_every_rank_exactly_once_to_every_chunk(n in 2u32..20) {
+            let chunks: Vec<u32> = (1..=n).collect();
+            for chunk in ring_sums(n, &chunks).iter().flatten() {
+                prop_assert_eq!(chunk.len(), n as usize);
+                prop_assert!(chunk.values().all(|times| *times == 1));
+            }
+        }
+
+        #[test]
+        fn a_ring_ends_after_the_steps_of_its_largest_chunk(
+            n in 1u32..40,
+            bytes in 1u32..10_000,
+            rounds in 1u32..4,
+        ) {
+            let chunks: Vec<u32> = (0..n).map(|place| bytes / n + u32::from(place < bytes % n)).collect();
+            prop_assert_eq!(chunks.iter().sum::<u32>(), bytes);
+            let mut builder = Builder::new(n);
+            ring_all_reduce(&mut builder, &ranks(n), &chunks);
+            let programs = builder.repeat(rounds).unwrap();
+            let n_steps = 2 * (n - 1) * rounds;
+            prop_assert_eq!(programs.n_messages(), u64::from(n * n_steps));
+            // Every chunk makes all steps of a round, each from another rank to the next.
+            prop_assert_eq!(programs.sum(u64::from), u64::from(2 * (n - 1) * rounds * bytes));
+            for rank in ranks(n) {
+                let sends = programs.steps(rank).filter_map(|step| match step {
+                    Step::Send { to, bytes } => Some((to, bytes)),
+                    Step::Receive { .. } => None,
+                });
+                let sends: Vec<(Rank, u32)> = sends.collect();
+                prop_assert_eq!(sends.len() as u32, n_steps);
+                prop_assert!(sends.iter().all(|(to, _)| to.0 == (rank.0 + 1) % n));
+                // All chunks twice, but once those that it would send in the two steps that are not done.
+                let chunk = |behind: u32| chunks[((rank.0 + behind) % n) as usize];
+                let sum: u32 = sends.iter().map(|(_, bytes)| bytes).sum();
+                prop_assert_eq!(sum, if n > 1 { (2 * bytes - chunk(1) - chunk(2)) * rounds } else { 0 });
+            }
+            let played = play(&programs, |sent| 100 + u64::from(sent.bytes));
+            let played = played.map_err(|deadlock| TestCaseError::fail(deadlock.to_string()))?;
+            // One round takes what its largest chunk takes; the next begins where that one has not passed yet.
+            let all = |chunk: u32| u64::from(n_steps) * u64::from(100 + chunk);
+            prop_assert!((all(bytes / n)..=all(bytes.div_ceil(n))).contains(&played.end));
+            if rounds == 1 || bytes % n == 0 {
+                prop_assert_eq!(played.end, all(bytes.div_ceil(n)));
+            }
+        }
+
         #[test]
         fn all_reduce_adds_every_rank_exactly_once(n in 1u32..140) {
             let programs = built(n, |builder, ranks| all_reduce(builder, ranks, 8));

@@ -20,7 +20,7 @@ mod halo;
 mod player;
 
 pub use builder::{Builder, Misfit, Unmatched};
-pub use collectives::{all_reduce, all_to_all, barrier};
+pub use collectives::{all_reduce, all_to_all, barrier, ring_all_reduce};
 pub use halo::Halo;
 pub use player::{Deadlock, Played, Sent, Wait, play};
 

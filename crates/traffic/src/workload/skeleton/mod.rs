@@ -48,7 +48,7 @@ pub trait Skeleton: Send + Sync {
 }
 
 impl<S: Skeleton> Generator for S {
-    fn largest(&self) -> u32 {
+    fn largest(&self, _setting: &Setting<'_>) -> u32 {
         self.largest_message()
     }
 
