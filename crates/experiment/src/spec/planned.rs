@@ -4,8 +4,9 @@
 //! into `[qos]` as if the file had them, and simulated. A file with both keeps its own arbiter, and the plan
 //! is only read: so a resolved file, which has both, runs the same.
 
-use netloom_catalog::{Document, FromToml, Notes, Section, Value, ValueShape};
-use netloom_design::plan::{self, Plan, Refusal, Request};
+use netloom_arbitration::{BxiDeficit, BxiTable, DTable, IbTwoTable};
+use netloom_catalog::{Described, Document, Notes, Place, Section, Value, ValueShape};
+use netloom_design::plan::{self, Plan, Refusal, Request, Tables};
 use netloom_units::Bytes;
 
 use super::LaneMap;
@@ -25,8 +26,8 @@ fn has_arbiter(document: &Document) -> bool {
     qos.is_some_and(|qos| qos.get("arbiter").is_some())
 }
 
-/// Plans, and puts the tables into the document, as `--set` would, unless it has an arbiter of its own. What is
-/// wrong with the section is told when it is read with the others.
+/// Plans, and puts the tables into the document, as `--set` would, unless it has an arbiter of its own. They stand
+/// where `[plan]` does. What is wrong with the section is told when it is read with the others.
 pub(super) fn put(document: &mut Document) -> Option<Outcome> {
     document.root.get("plan")?;
     let mut unheard = Notes::new();
@@ -43,22 +44,59 @@ pub(super) fn put(document: &mut Document) -> Option<Outcome> {
 }
 
 fn set(plan: &Plan, document: &mut Document) {
+    let place = document.root.get("plan").map(|plan| plan.place);
+    let place = place.unwrap_or_default();
+    let at = |shape| Value { place, shape };
+    let lanes = plan.sl2vl().into_iter().map(|vl| at(integer(vl)));
     let values = [
-        ("vls", plan.lanes.groups.len().to_string()),
-        ("sl2vl", plan.sl2vl().write()),
-        ("arbiter", plan.tables.to_toml(plan.request.ports.flit)),
+        ("vls", at(integer(plan.lanes.groups.len() as u32))),
+        ("sl2vl", at(ValueShape::List(lanes.collect()))),
+        ("arbiter", arbiter(plan, place)),
     ];
-    let written = |key: &str| {
+    for (key, value) in values {
         let qos = document.root.get("qos");
-        qos.is_some_and(|qos| qos.get(key).is_some())
+        if qos.is_none_or(|qos| qos.get(key).is_none()) {
+            // A `qos` that takes no keys is told of when it is read.
+            document.put(&format!("qos.{key}"), place, value, &mut Notes::new());
+        }
+    }
+}
+
+fn integer(number: impl Into<i64>) -> ValueShape {
+    ValueShape::Integer(number.into())
+}
+
+/// The planned arbiter as the value that a file would have.
+fn arbiter(plan: &Plan, place: Place) -> Value {
+    let at = |shape| Value { place, shape };
+    let pair = |&(key, weight): &(u8, u16)| {
+        let pair = vec![at(integer(key)), at(integer(weight))];
+        at(ValueShape::List(pair))
     };
-    let missing = values.iter().filter(|(key, _)| !written(key));
-    let sets: Vec<String> = missing
-        .map(|(key, text)| format!("qos.{key}={text}"))
-        .collect();
-    let mut notes = Notes::new();
-    sets.iter().for_each(|set| document.set(set, &mut notes));
-    debug_assert!(notes.is_empty(), "planned tables are TOML");
+    let kind = match &plan.tables {
+        Tables::InfiniBand { .. } => IbTwoTable::NAME,
+        Tables::Deficit(_) => DTable::NAME,
+        Tables::Quantum {
+            keeps_deficits: true,
+            ..
+        } => BxiDeficit::NAME,
+        Tables::Quantum { .. } => BxiTable::NAME,
+    };
+    let mut keys = vec![("kind", ValueShape::Text(kind.to_owned()))];
+    for (name, entries) in plan.tables.lists() {
+        keys.push((name, ValueShape::List(entries.iter().map(pair).collect())));
+    }
+    match &plan.tables {
+        Tables::InfiniBand { limit, .. } => keys.push(("limit", integer(*limit))),
+        Tables::Deficit(_) => {}
+        Tables::Quantum { table, .. } => {
+            let flit = plan.request.ports.flit.to_string();
+            keys.extend([("k", integer(table.k)), ("flit", ValueShape::Text(flit))]);
+        }
+    }
+    let keys = keys.into_iter();
+    let entries = keys.map(|(key, shape)| (key.to_owned(), place, at(shape)));
+    at(ValueShape::Table(entries.collect()))
 }
 
 /// Reads the section, if the file has it, for what is wrong with it and for the resolved file.
@@ -138,16 +176,9 @@ pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
 
 /// Whether the arbiter of the file is the planned one: it was put there, or stands in a resolved file.
 fn is_in_force(plan: &Plan, desk: &Desk<'_>) -> bool {
-    let text = format!("arbiter = {}", plan.tables.to_toml(plan.request.ports.flit));
-    let planned = Document::parse("plan", &text, &mut Notes::new());
     let qos = desk.places.root.get("qos");
-    match (
-        planned.root.get("arbiter"),
-        qos.and_then(|qos| qos.get("arbiter")),
-    ) {
-        (Some(planned), Some(written)) => says(planned, written),
-        _ => false,
-    }
+    let written = qos.and_then(|qos| qos.get("arbiter"));
+    written.is_some_and(|written| says(&arbiter(plan, Place::default()), written))
 }
 
 /// Whether a value says what another one does, and perhaps more.
@@ -161,5 +192,54 @@ fn says(wanted: &Value, value: &Value) -> bool {
             wanted.len() == values.len() && pairs().all(|(wanted, value)| says(wanted, value))
         }
         (wanted, value) => wanted == value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLASSES: &str = "[[plan.class]]\nname = \"a\"\nshare = 0.6\n\
+                           [[plan.class]]\nname = \"b\"\nshare = 0.3\npacket = \"256 B\"\n";
+
+    fn document(keys: &str) -> Document {
+        let mut notes = Notes::new();
+        let text = format!("{keys}\n{CLASSES}");
+        let document = Document::parse("x.toml", &text, &mut notes);
+        assert!(notes.is_empty(), "{notes:?}");
+        document
+    }
+
+    #[test]
+    fn a_planned_arbiter_is_the_value_of_its_text() {
+        let deadline = "[plan]\nhigh-table = \"deadlines\"\n\
+                        [[plan.class]]\nname = \"c\"\nshare = 0.1\ndeadline = \"20 us\"";
+        let others = ["dtable", "bxi-table", "bxi-deficit"];
+        let others = others.map(|kind| format!("[plan]\narbiter = \"{kind}\""));
+        for keys in [&[deadline.to_owned()][..], &others].concat() {
+            let mut document = document(&keys);
+            let plan = put(&mut document).expect("a sound section");
+            let plan = plan.unwrap_or_else(|refusal| panic!("{keys}: {refusal:?}"));
+            let qos = document.root.get("qos").expect("it is put there");
+            let text = |key| qos.get(key).unwrap().to_toml();
+            assert_eq!(
+                text("arbiter"),
+                plan.tables.to_toml(plan.request.ports.flit)
+            );
+            assert_eq!(text("vls"), plan.lanes.groups.len().to_string());
+            let place = document.root.get("plan").unwrap().place;
+            assert_eq!(qos.get("arbiter").unwrap().place, place);
+            // What a file has is kept.
+            let again = put(&mut document.clone()).unwrap().unwrap();
+            assert!(says(&arbiter(&again, place), qos.get("arbiter").unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_qos_that_is_no_table_is_left_for_reading() {
+        let mut document = document("qos = 3\n[plan]");
+        assert!(put(&mut document).expect("a sound section").is_ok());
+        let qos = document.root.get("qos").unwrap();
+        assert_eq!(qos.shape, ValueShape::Integer(3));
     }
 }
