@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use netloom_results::view::escaped;
+
 use crate::canvas::{counted, number_of, text_width};
 use crate::layout::{Anchor, Edge, EdgeKind, Label, Layout, Node, NodeKind};
 use crate::palette;
@@ -409,20 +411,4 @@ fn sheet(layout: &Layout, style: &Style) -> String {
     }
     text.push('}');
     text
-}
-
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            // XML has no control characters, not even written as numbers.
-            letter if letter.is_control() => safe.push('\u{fffd}'),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }

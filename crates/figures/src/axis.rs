@@ -1,5 +1,7 @@
 //! An axis for what was measured: its unit, its scale and its ends.
 
+use netloom_results::view::number::TimeUnit;
+
 use crate::model::{Axis, Scale};
 use crate::ticks::{round_ends, round_log_ends};
 
@@ -20,15 +22,6 @@ pub(crate) struct Fitted {
     pub(crate) divisor: f64,
 }
 
-/// Units of time in which people read, with their length in ns.
-const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-
-/// The unit in which the largest of some times is a number from 1 to 1000.
-pub(crate) fn time_unit(largest_ns: f64) -> (&'static str, f64) {
-    let fits = |unit: &&(&str, f64)| largest_ns >= unit.1;
-    *TIMES.iter().rev().find(fits).unwrap_or(&TIMES[0])
-}
-
 /// The axis on which all these stored values are seen.
 ///
 /// Values from one to twenty times the smallest stand on an even axis from zero, a wider range of times on a
@@ -42,7 +35,10 @@ pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item
         (min, max) = (0.0, 1.0);
     }
     let (unit, divisor) = match quantity {
-        Quantity::Time => time_unit(max),
+        Quantity::Time => {
+            let unit = TimeUnit::of(max);
+            (unit.sign, unit.ns)
+        }
         Quantity::Load => ("fraction of link rate", 1.0),
         Quantity::Index => ("", 1.0),
     };
@@ -79,12 +75,6 @@ pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_stand_in_readable_units() {
-        let units = [0.4, 999.0, 1e3, 2.5e5, 7e6, 3e10].map(|largest| time_unit(largest).0);
-        assert_eq!(units, ["ns", "ns", "µs", "µs", "ms", "s"]);
-    }
 
     #[test]
     fn a_wide_range_of_times_is_logarithmic() {

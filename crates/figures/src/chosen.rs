@@ -1,12 +1,12 @@
 //! A figure of one's own choice: which column is drawn, along what, told apart by what.
 
-use netloom_results::{Collection, Frame, half_width_of};
+use netloom_results::view::Numbers;
+use netloom_results::{Collection, Frame};
 
 use crate::axis::{Quantity, fitted};
-use crate::columns::{Numbers, text};
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Scale};
 use crate::places::Places;
-use crate::study::{Study, category_axis, lines_of_scope, mark, numbered, word_of, x_axis};
+use crate::study::{Study, category_axis, numbered, text, word_of, x_axis};
 use crate::style::Style;
 
 /// What is to be drawn.
@@ -45,7 +45,7 @@ const PANELS: usize = 24;
 pub fn chosen(collection: &Collection, choice: &Choice) -> Result<Figure, NoSuch> {
     let nothing = || no_such("table", "points", vec![]);
     let study = Study::new(collection).ok_or_else(nothing)?;
-    let table = study.table;
+    let table = study.lines.table;
     let axes: Vec<&str> = collection
         .axes
         .iter()
@@ -130,11 +130,11 @@ fn metric<'t>(table: &'t Frame, name: &str) -> Result<&'t str, NoSuch> {
 
 /// The lines of `points` that are drawn.
 fn wanted(study: &Study<'_>, choice: &Choice, by: &[&str]) -> Result<Vec<usize>, NoSuch> {
-    let table = study.table;
-    let classes = lines_of_scope(table, CLASS);
+    let table = study.lines.table;
+    let classes: Vec<usize> = study.lines.about(CLASS).collect();
     match choice.class.as_deref() {
         None if by == [CLASS] => Ok(classes),
-        None | Some("total") => Ok(lines_of_scope(table, "total")),
+        None | Some("total") => Ok(study.lines.about("total").collect()),
         Some(name) => {
             let lines = classes.iter().copied();
             let lines: Vec<usize> = lines
@@ -171,13 +171,13 @@ struct Drawing<'s, 'c> {
 
 impl Drawing<'_, '_> {
     fn joined(&self, axes: &[&str], line: usize) -> String {
-        let table = self.study.table;
+        let table = self.study.lines.table;
         let values = axes.iter().map(|axis| value(table, axis, line));
         values.collect::<Vec<_>>().join(", ")
     }
 
     fn figure(&self, lines: &[usize], choice: &Choice) -> Figure {
-        let table = self.study.table;
+        let table = self.study.lines.table;
         // A column is named after its unit.
         let quantity = match self.y.rsplit('_').next() {
             Some("ns") => Quantity::Time,
@@ -188,13 +188,10 @@ impl Drawing<'_, '_> {
         let mut categories: Vec<String> = vec![];
         let mut panels: Vec<(String, Vec<Line>)> = vec![];
         let mut names: Vec<String> = vec![];
-        let (measured, half) = (
-            Numbers::of(table, self.y),
-            Numbers::of(table, &half_width_of(self.y)),
-        );
+        let measured = self.study.lines.metric(self.y);
         let mut xs = vec![];
         for &line in lines {
-            let Some(y) = measured.and_then(|column| column.get(line)) else {
+            let Some(measured) = measured.and_then(|column| column.get(line)) else {
                 continue;
             };
             let x = match &places {
@@ -205,7 +202,6 @@ impl Drawing<'_, '_> {
                 continue;
             };
             xs.push(x);
-            let half = half.and_then(|half| half.get(line));
             let title = self.joined(&self.rest, line);
             let name = self.joined(&self.by, line);
             let nth = numbered(&mut names, name.clone());
@@ -230,13 +226,8 @@ impl Drawing<'_, '_> {
                     known.len() - 1
                 }
             };
-            known[at].points.push(Point {
-                x,
-                y,
-                low: half.map(|half| (y - half).max(0.0)),
-                high: half.map(|half| y + half),
-                mark: mark(table, line),
-            });
+            let verdict = self.study.lines.verdict(line);
+            known[at].points.push(Point::measured(x, measured, verdict));
         }
         panels.truncate(PANELS);
         let is_load = self.x.ends_with("load") && places.is_some();

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use netloom_results::half_width_of;
+use netloom_results::view::{Estimate, Lines, Numbers};
 
 use crate::axis::{Quantity, fitted};
-use crate::columns::{Numbers, PointOf};
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Reference, Scale};
 use crate::statistics;
-use crate::study::{Study, lines_of_scope, mark};
+use crate::study::Study;
 use crate::style::Style;
 
 /// A figure over all points.
@@ -132,12 +131,10 @@ type Values = Vec<Point>;
 
 /// The values by facet, group and series.
 fn values(study: &Study<'_>, curve: &Curve) -> Option<BTreeMap<(usize, usize, usize), Values>> {
-    let table = study.table;
-    let metric = Numbers::of(table, curve.metric)?;
-    let half = Numbers::of(table, &half_width_of(curve.metric));
-    let offered = Numbers::of(table, "offered_load");
-    let point_of = PointOf::new(table);
-    let groups = study.groups.reader(table);
+    let lines = study.lines;
+    let metric = lines.metric(curve.metric)?;
+    let offered = Numbers::of(lines.table, "offered_load");
+    let groups = study.groups.reader(lines.table);
     let of_total = curve.what == What::Total;
     let scope = if of_total {
         "total"
@@ -146,31 +143,28 @@ fn values(study: &Study<'_>, curve: &Curve) -> Option<BTreeMap<(usize, usize, us
     };
     let batches = BatchIntervals::new(study, curve.metric);
     let mut found: BTreeMap<_, Values> = BTreeMap::new();
-    for line in lines_of_scope(table, scope) {
-        let number = point_of.get(line);
+    for line in lines.about(scope) {
+        let number = lines.point(line);
         let group = if of_total { Some(0) } else { groups.get(line) };
         let Some((group, point)) = group.zip(study.points.get(&number)) else {
             continue;
         };
-        let Some(y) = metric.get(line) else {
+        let Some(measured) = metric.get(line) else {
             continue;
         };
         let x = match offered.filter(|_| curve.against_offered.is_some() && study.is_load) {
             Some(offered) => offered.get(line)?,
             None => point.x,
         };
-        let half = half.and_then(|half| half.get(line));
-        let half = half.or_else(|| batches.as_ref()?.get(number, group));
+        let of_batches = || batches.as_ref()?.get(number, group);
+        let measured = Estimate {
+            half_width: measured.half_width.or_else(of_batches),
+            ..measured
+        };
         found
             .entry((point.facet, group, point.series))
             .or_default()
-            .push(Point {
-                x,
-                y,
-                low: half.map(|half| (y - half).max(0.0)),
-                high: half.map(|half| y + half),
-                mark: mark(table, line),
-            });
+            .push(Point::measured(x, measured, lines.verdict(line)));
     }
     for points in found.values_mut() {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -334,9 +328,7 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
     let mut points = lines.flatten().flat_map(|line| &line.points);
     let has_band = points.any(|point| point.low.is_some());
     if has_band {
-        let over_seeds = Numbers::of(study.table, "seeds")
-            .is_some_and(|seeds| (0..study.table.len()).any(|line| seeds.get(line) > Some(1.0)));
-        caption += match over_seeds {
+        caption += match study.has_several_seeds {
             true => " Bands are 95 % intervals over seeds.",
             false => " Bands are 95 % intervals from batch means of one run.",
         };
@@ -370,16 +362,14 @@ impl BatchIntervals {
             .table("results")
             .filter(|_| metric == "latency_mean_ns")?;
         let half = Numbers::of(table, "latency_half_width_ns")?;
-        let seeds = Numbers::of(study.table, "seeds");
-        if seeds.is_some_and(|seeds| (0..study.table.len()).any(|line| seeds.get(line) > Some(1.0)))
-        {
+        if study.has_several_seeds {
             return None;
         }
-        let point_of = PointOf::new(table);
+        let lines = Lines::of(table);
         let groups = study.groups.reader(table);
-        let lines = lines_of_scope(table, study.groups.scope()).into_iter();
         let found = lines
-            .filter_map(|line| Some(((point_of.get(line), groups.get(line)?), half.get(line)?)));
+            .about(study.groups.scope())
+            .filter_map(|line| Some(((lines.point(line), groups.get(line)?), half.get(line)?)));
         Some(BatchIntervals(found.collect()))
     }
 

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::axis::{Quantity, fitted, time_unit};
-use crate::columns::{Numbers, PointOf, words};
+use netloom_results::view::number::TimeUnit;
+use netloom_results::view::{Lines, Numbers, words};
+
+use crate::axis::{Quantity, fitted};
 use crate::detail::{ByPoint, Details};
 use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
 use crate::ticks::round_log_ends;
@@ -27,7 +29,11 @@ pub(crate) fn distributions(details: &Details<'_, '_>) -> Vec<Figure> {
     if largest <= 0.0 {
         return vec![];
     }
-    let (unit, divisor) = time_unit(largest);
+    let TimeUnit {
+        sign: unit,
+        ns: divisor,
+        ..
+    } = TimeUnit::of(largest);
     let cdf = figure(details, &found, (unit, divisor), false);
     let ccdf = figure(details, &found, (unit, divisor), true);
     [cdf, ccdf].into_iter().flatten().collect()
@@ -40,11 +46,11 @@ fn buckets(details: &Details<'_, '_>) -> Option<BTreeMap<(u64, usize), Buckets>>
     let from = Numbers::of(table, "from_ns")?;
     let to = Numbers::of(table, "to_ns")?;
     let count = Numbers::of(table, "count")?;
-    let point_of = PointOf::new(table);
+    let lines = Lines::of(table);
     let groups = details.study.groups.reader(table);
     let mut found: BTreeMap<(u64, usize), Buckets> = BTreeMap::new();
     for line in 0..table.len() {
-        let number = point_of.get(line);
+        let number = lines.point(line);
         if latency.get(line) != Some("message") || !details.is_chosen(number) {
             continue;
         }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use netloom_results::view::{Lines, Numbers, words};
+
 use crate::axis::{Quantity, fitted};
-use crate::columns::{Numbers, PointOf, words};
 use crate::detail::Details;
 use crate::model::{BoxPlot, Chart, Figure, Panel};
 use crate::spread::box_plot;
@@ -16,13 +17,13 @@ pub(crate) fn hosts(details: &Details<'_, '_>) -> Option<Figure> {
     let host = words(table, "host")?;
     let injected = Numbers::of(table, "injected_load")?;
     let seed = Numbers::of(table, "seed");
-    let point_of = PointOf::new(table);
+    let lines = Lines::of(table);
     let groups = study.groups.reader(table);
     // By point, group and NIC: the sum over seeds and service levels, divided by the seeds seen.
     let mut sums: BTreeMap<(u64, usize), BTreeMap<u32, f64>> = BTreeMap::new();
     let mut seeds: BTreeMap<u64, std::collections::BTreeSet<u64>> = BTreeMap::new();
     for line in 0..table.len() {
-        let number = point_of.get(line);
+        let number = lines.point(line);
         if !details.is_chosen(number) {
             continue;
         }

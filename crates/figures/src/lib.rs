@@ -5,7 +5,6 @@
 
 mod axis;
 mod chosen;
-mod columns;
 mod combine;
 mod csv;
 mod curves;
@@ -17,7 +16,6 @@ mod hosts;
 mod links;
 #[cfg(test)]
 mod look;
-mod map;
 mod model;
 mod of_csv;
 mod over_time;
@@ -46,7 +44,7 @@ pub use of_csv::{Drawing, Quantity, of_csv};
 pub use pgfplots::{Pgfplots, pgfplots};
 pub use style::{Color, Dash, Marker, Style};
 pub use svg::{SvgStyle, svg};
-pub use ticks::{minor_ticks, short, tick_text, ticks};
+pub use ticks::{minor_ticks, tick_text, ticks};
 
 use netloom_results::Collection;
 

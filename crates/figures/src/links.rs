@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netloom_results::{Frame, Words};
+use netloom_results::view::layout::{Edge, Layout, Node, NodeKind};
+use netloom_results::view::{self, Lines, Link, Numbers, ordered, words};
 
 use crate::axis::{Quantity, fitted};
-use crate::columns::{Numbers, PointOf, words};
 use crate::detail::Details;
-use crate::map;
-use crate::model::{Axis, Cell, Chart, Figure, Gauge, Panel};
+use crate::model::{Axis, Cell, Chart, Figure, Gauge, Map, MapLink, Panel, Place};
 use crate::spread::box_plot;
 use crate::study::{Study, StudyPoint, category_axis, ordered_bits};
 use crate::style::Style;
@@ -20,27 +19,22 @@ const MATRIX: usize = 48;
 /// Kinds of links in the order of a packet's way.
 const KINDS: [&str; 3] = ["injection", "fabric", "delivery"];
 
-/// One direction of one link.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Link {
-    /// Number of its kind and class.
-    group: usize,
-    from: u32,
-    from_port: Option<u64>,
-    to: u32,
-    to_port: Option<u64>,
-}
-
 /// The use of links, mean over seeds.
-pub(crate) struct Links<'a> {
-    names: (&'a Words, &'a Words),
-    groups: Vec<String>,
-    /// Kind of each group, a place in [`KINDS`].
-    kinds: Vec<usize>,
-    /// By chosen point.
-    uses: BTreeMap<u64, BTreeMap<Link, (f64, u64)>>,
+struct Links<'a> {
+    /// At the chosen points.
+    links: view::Links<'a>,
+    groups: Groups<'a>,
     /// Sum and number by point and group, for every point.
     means: BTreeMap<(u64, usize), (f64, u64)>,
+}
+
+/// Links of one kind and class.
+struct Groups<'a> {
+    names: Vec<String>,
+    /// Kind of each group, a place in [`KINDS`].
+    kinds: Vec<usize>,
+    /// The group of a kind and class.
+    of: BTreeMap<(&'a str, &'a str), usize>,
 }
 
 pub(crate) fn link_use(details: &Details<'_, '_>) -> Vec<Figure> {
@@ -59,75 +53,51 @@ pub(crate) fn link_use(details: &Details<'_, '_>) -> Vec<Figure> {
 
 impl<'a> Links<'a> {
     fn read(details: &Details<'_, 'a>) -> Option<Links<'a>> {
-        let table: &'a Frame = details.study.collection.table("links")?;
-        let kind = words(table, "kind")?;
-        let class = words(table, "link_class");
-        let (from, to) = (words(table, "from")?, words(table, "to")?);
-        let (from_port, to_port) = (
-            Numbers::of(table, "from_port"),
-            Numbers::of(table, "to_port"),
-        );
-        let used = Numbers::of(table, "utilisation")?;
-        let point_of = PointOf::new(table);
-        let (groups, kinds, group_of) = groups(table, kind, class);
-        let mut links = Links {
-            names: (from, to),
-            groups,
-            kinds,
-            uses: BTreeMap::new(),
-            means: BTreeMap::new(),
+        let collection = details.study.collection;
+        let lines = Lines::of(collection.table("links")?);
+        let kind = words(lines.table, "kind")?;
+        let class = words(lines.table, "link_class");
+        let used = Numbers::of(lines.table, "utilisation")?;
+        let group = |line: usize| {
+            let class = class.and_then(|class| class.get(line));
+            Some((kind.get(line)?, class.unwrap_or_default()))
         };
-        for line in 0..table.len() {
-            let read = (
-                kind.lines[line],
-                from.lines[line],
-                to.lines[line],
-                used.get(line),
-            );
-            let (Some(kind), Some(from), Some(to), Some(used)) = read else {
+        let groups = Groups::new((0..lines.table.len()).filter_map(group).collect());
+        let mut means: BTreeMap<(u64, usize), (f64, u64)> = BTreeMap::new();
+        for line in 0..lines.table.len() {
+            let Some((group, used)) = group(line).zip(used.get(line)) else {
                 continue;
             };
-            let class = class.and_then(|class| class.lines[line]);
-            let Some(&group) = group_of.get(&(kind, class)) else {
-                continue;
-            };
-            let number = point_of.get(line);
-            let mean = links.means.entry((number, group)).or_default();
+            let mean = means
+                .entry((lines.point(line), groups.of[&group]))
+                .or_default();
             *mean = (mean.0 + used, mean.1 + 1);
-            if details.is_chosen(number) {
-                let port =
-                    |ports: Option<Numbers<'_>>| ports.and_then(|p| p.get(line)).map(|p| p as u64);
-                let link = Link {
-                    group,
-                    from,
-                    from_port: port(from_port),
-                    to,
-                    to_port: port(to_port),
-                };
-                let sum = links
-                    .uses
-                    .entry(number)
-                    .or_default()
-                    .entry(link)
-                    .or_default();
-                *sum = (sum.0 + used, sum.1 + 1);
-            }
         }
-        (!links.uses.is_empty()).then_some(links)
+        let links = view::Links::of(collection, |point| details.is_chosen(point))?;
+        (!links.is_empty()).then_some(Links {
+            links,
+            groups,
+            means,
+        })
     }
 
-    /// The use of every link of a point.
-    fn of(&self, number: u64) -> impl Iterator<Item = (&Link, f64)> {
-        let uses = self.uses.get(&number).into_iter().flatten();
-        uses.map(|(link, (sum, n))| (link, sum / *n as f64))
+    fn group(&self, link: &Link) -> usize {
+        let group = (self.links.kind(link), self.links.class(link));
+        self.groups.of.get(&group).copied().unwrap_or(0)
     }
 
-    fn from(&self, link: &Link) -> &str {
-        &self.names.0.words[link.from as usize]
+    fn is_fabric(&self, link: &Link) -> bool {
+        self.links.kind(link) == KINDS[1]
     }
 
-    fn to(&self, link: &Link) -> &str {
-        &self.names.1.words[link.to as usize]
+    /// The use of every link of a point, group by group.
+    fn of(&self, number: u64) -> Vec<(&Link, f64)> {
+        let uses = self.links.at(number);
+        let mut uses: Vec<(&Link, f64)> = uses
+            .map(|(link, used)| (link, used.utilisation()))
+            .collect();
+        uses.sort_by_cached_key(|(link, _)| self.group(link));
+        uses
     }
 
     fn name(&self, link: &Link) -> String {
@@ -135,15 +105,15 @@ impl<'a> Links<'a> {
             .from_port
             .map(|port| format!(":{port}"))
             .unwrap_or_default();
-        format!("{}{port} → {}", self.from(link), self.to(link))
+        format!("{}{port} → {}", self.links.from(link), self.links.to(link))
     }
 
     /// Boxes over kinds and levels, one panel per chosen point.
     fn spreads(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let panel = |point: &StudyPoint| {
-            let mut by_group = vec![vec![]; self.groups.len()];
+            let mut by_group = vec![vec![]; self.groups.names.len()];
             for (link, used) in self.of(point.number) {
-                by_group[link.group].push(used);
+                by_group[self.group(link)].push(used);
             }
             let boxes = by_group.into_iter().enumerate();
             let boxes: Vec<_> = boxes
@@ -158,7 +128,7 @@ impl<'a> Links<'a> {
         let panels = details
             .points
             .iter()
-            .filter(|point| self.uses.contains_key(&point.number));
+            .filter(|point| self.links.has(point.number));
         let panels: Vec<Panel> = panels.map(panel).collect();
         let y = fitted("Link use", Quantity::Index, [1.0].into_iter());
         (!panels.is_empty()).then(|| Figure {
@@ -168,7 +138,7 @@ impl<'a> Links<'a> {
                 "Share of the time in which links sent, mean over seeds: smallest, quartiles and largest over all links of a kind.{}",
                 details.sentence()
             ),
-            x: category_axis("", self.groups.clone()),
+            x: category_axis("", self.groups.names.clone()),
             y: y.axis,
             series: String::new(),
             heat: None,
@@ -218,7 +188,7 @@ impl<'a> Links<'a> {
             "Mean share of the time in which links of a kind sent, over links and seeds."
                 .to_owned(),
             x,
-            category_axis("", self.groups.clone()),
+            category_axis("", self.groups.names.clone()),
             panels.collect(),
         ))
     }
@@ -228,30 +198,30 @@ impl<'a> Links<'a> {
         let points: Vec<&StudyPoint> = details
             .points
             .iter()
-            .filter(|point| self.uses.contains_key(&point.number))
+            .filter(|point| self.links.has(point.number))
             .collect();
-        let has_fabric = self.kinds.contains(&1);
+        let has_fabric = self.groups.kinds.contains(&1);
         let mut most: BTreeMap<&Link, f64> = BTreeMap::new();
         for point in &points {
             for (link, used) in self.of(point.number) {
-                if !has_fabric || self.kinds[link.group] == 1 {
+                if !has_fabric || self.is_fabric(link) {
                     let known = most.entry(link).or_default();
                     *known = known.max(used);
                 }
             }
         }
         let mut ranked: Vec<(&Link, f64)> = most.into_iter().collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        let place = |link: &Link| (self.group(link), *link);
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(place(a.0).cmp(&place(b.0))));
         ranked.truncate(BUSIEST);
         let mut cells = vec![];
         for (column, point) in points.iter().enumerate() {
-            let uses = self.uses.get(&point.number)?;
             for (row, (link, _)) in ranked.iter().enumerate() {
-                if let Some((sum, n)) = uses.get(link) {
+                if let Some(used) = self.links.get(point.number, link) {
                     cells.push(Cell {
                         column,
                         row,
-                        value: sum / *n as f64,
+                        value: used.utilisation(),
                     });
                 }
             }
@@ -290,22 +260,20 @@ impl<'a> Links<'a> {
         }
         let found = last
             .into_values()
-            .filter(|point| self.uses.contains_key(&point.number));
+            .filter(|point| self.links.has(point.number));
         found.take(6).collect()
     }
 
     /// The use of every cable on the drawing of the fabric.
     fn on_layout(&self, details: &Details<'_, '_>) -> Option<Figure> {
-        let layout = map::Layout::read(details.study.collection.layout.as_ref()?)?;
+        let layout = details.study.collection.layout.as_ref()?;
+        if layout.is_overview {
+            // Groups of switches have no links of their own.
+            return None;
+        }
         let mut panels = vec![];
         for point in self.shown(details) {
-            let mut uses: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-            for (link, used) in self.of(point.number) {
-                let (a, b) = (self.from(link), self.to(link));
-                let known = uses.entry(if a < b { (a, b) } else { (b, a) }).or_default();
-                *known = known.max(used);
-            }
-            let chart = Chart::Map(layout.map(&uses)?);
+            let chart = Chart::Map(map(layout, &self.links.between(point.number))?);
             panels.push(Panel {
                 title: details.study.point_text(point),
                 chart,
@@ -327,17 +295,17 @@ impl<'a> Links<'a> {
     /// The use of links between switches, by sender and port.
     fn matrix(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let points = self.shown(details);
-        let is_fabric = |link: &&Link| self.kinds[link.group] == 1 && link.from_port.is_some();
+        let is_fabric = |link: &&Link| self.is_fabric(link) && link.from_port.is_some();
         let links: BTreeSet<&Link> = points
             .iter()
-            .flat_map(|point| self.of(point.number).map(|(link, _)| link))
+            .flat_map(|point| self.links.at(point.number).map(|(link, _)| link))
             .filter(is_fabric)
             .collect();
-        let mut senders: Vec<u32> = links.iter().map(|link| link.from).collect();
-        senders.sort_unstable();
+        // In the order of the table.
+        let mut senders: Vec<&str> = links.iter().map(|link| self.links.from(link)).collect();
         senders.dedup();
-        let ports: BTreeSet<u64> = links.iter().filter_map(|link| link.from_port).collect();
-        let ports: Vec<u64> = ports.into_iter().collect();
+        let ports: BTreeSet<u16> = links.iter().filter_map(|link| link.from_port).collect();
+        let ports: Vec<u16> = ports.into_iter().collect();
         if senders.len() < 2 || senders.len() > MATRIX || ports.len() > MATRIX {
             return None;
         }
@@ -346,11 +314,13 @@ impl<'a> Links<'a> {
                 let column = ports
                     .iter()
                     .position(|port| Some(*port) == link.from_port)?;
-                let row = senders.binary_search(&link.from).ok()?;
+                let from = self.links.from(link);
+                let row = senders.iter().position(|sender| *sender == from)?;
                 Some(Cell { column, row, value })
             };
             let cells = self
                 .of(point.number)
+                .into_iter()
                 .filter(|(link, _)| is_fabric(link))
                 .filter_map(cell);
             let chart = Chart::Heat(cells.collect());
@@ -360,12 +330,11 @@ impl<'a> Links<'a> {
                 references: vec![],
             }
         };
-        let sender = |from: &u32| self.names.0.words[*from as usize].clone();
         Some(heat(
             ("link-matrix", "Use of links between switches"),
             "Share of the time in which a port of a switch sent to another switch, mean over seeds.".to_owned(),
-            category_axis("Port", ports.iter().map(u64::to_string).collect()),
-            category_axis("Switch", senders.iter().map(sender).collect()),
+            category_axis("Port", ports.iter().map(u16::to_string).collect()),
+            category_axis("Switch", senders.iter().map(|name| (*name).to_owned()).collect()),
             points.iter().map(panel).collect(),
         ))
     }
@@ -396,42 +365,51 @@ fn heat(
     }
 }
 
-/// Names of groups, their kinds, and the group of a kind and class.
-type Grouped = (Vec<String>, Vec<usize>, BTreeMap<(u32, Option<u32>), usize>);
-
-fn groups(table: &Frame, kind: &Words, class: Option<&Words>) -> Grouped {
-    let mut pairs: BTreeSet<(u32, Option<u32>)> = BTreeSet::new();
-    for line in 0..table.len() {
-        if let Some(kind) = kind.lines[line] {
-            pairs.insert((kind, class.and_then(|class| class.lines[line])));
+impl<'a> Groups<'a> {
+    fn new(pairs: BTreeSet<(&'a str, &'a str)>) -> Groups<'a> {
+        let place = |kind: &str| KINDS.iter().position(|known| *known == kind);
+        let place = |kind: &str| place(kind).unwrap_or(KINDS.len());
+        let mut sorted: Vec<(&str, &str)> = pairs.into_iter().collect();
+        sorted.sort_by_key(|(kind, class)| (place(kind), *kind, *class));
+        let name = |&(kind, class): &(&str, &str)| {
+            let of_kind = sorted.iter().filter(|pair| pair.0 == kind);
+            match of_kind.count() {
+                1 => kind.to_owned(),
+                _ => format!("{kind} {class}"),
+            }
+        };
+        Groups {
+            names: sorted.iter().map(name).collect(),
+            kinds: sorted.iter().map(|(kind, _)| place(kind)).collect(),
+            of: sorted.iter().copied().zip(0..).collect(),
         }
     }
-    let order = |pair: &(u32, Option<u32>)| {
-        let word = kind.words[pair.0 as usize].as_str();
-        let place = KINDS.iter().position(|known| *known == word);
-        let class = pair
-            .1
-            .zip(class)
-            .map(|(at, class)| class.words[at as usize].clone());
-        (
-            place.unwrap_or(KINDS.len()),
-            word,
-            class.unwrap_or_default(),
-        )
+}
+
+/// The drawing with the value of each pair of names; nothing if no cable has one.
+fn map(layout: &Layout, values: &BTreeMap<(&str, &str), f64>) -> Option<Map> {
+    let place = |node: &Node| Place {
+        name: node.name.clone(),
+        is_switch: matches!(node.kind, NodeKind::Switch | NodeKind::SwitchGroup),
+        x: node.x_px,
+        y: node.y_px,
+        width: node.width_px,
+        height: node.height_px,
     };
-    let mut sorted: Vec<(u32, Option<u32>)> = pairs.into_iter().collect();
-    sorted.sort_by(|a, b| order(a).cmp(&order(b)));
-    let several = |kind: u32| sorted.iter().filter(|pair| pair.0 == kind).count() > 1;
-    let name = |pair: &(u32, Option<u32>)| {
-        let (_, word, class) = order(pair);
-        if several(pair.0) {
-            format!("{word} {class}")
-        } else {
-            word.to_owned()
-        }
+    let line = |line: &Vec<[f64; 2]>| line.iter().map(|&[x, y]| (x, y)).collect();
+    let link = |edge: &Edge| {
+        Some(MapLink {
+            value: *values.get(&ordered(&edge.from, &edge.to))?,
+            from: edge.from.clone(),
+            to: edge.to.clone(),
+            lines: edge.lines_px.iter().map(line).collect(),
+        })
     };
-    let names = sorted.iter().map(name).collect();
-    let kinds = sorted.iter().map(|pair| order(pair).0).collect();
-    let of = sorted.iter().copied().zip(0..).collect();
-    (names, kinds, of)
+    let links: Vec<MapLink> = layout.edges.iter().filter_map(link).collect();
+    (!links.is_empty()).then(|| Map {
+        width: layout.width_px,
+        height: layout.height_px,
+        places: layout.nodes.iter().map(place).collect(),
+        links,
+    })
 }

@@ -4,6 +4,8 @@
 //! (a latency axis in µs has points in µs), so that whoever draws has nothing left to scale. Everything a
 //! reader needs to know about marks and clipping stands in the caption.
 
+use netloom_results::Verdict;
+use netloom_results::view::Estimate;
 use serde::{Deserialize, Serialize};
 
 use crate::style::Style;
@@ -137,6 +139,20 @@ pub struct Point {
     pub mark: Mark,
 }
 
+impl Point {
+    /// What seeds say together; no quantity is below zero.
+    pub(crate) fn measured(x: f64, estimate: Estimate, verdict: Verdict) -> Point {
+        let Estimate { mean, half_width } = estimate;
+        Point {
+            x,
+            y: mean,
+            low: half_width.map(|half| (mean - half).max(0.0)),
+            high: half_width.map(|half| mean + half),
+            mark: verdict.into(),
+        }
+    }
+}
+
 /// What must be known about a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -147,6 +163,16 @@ pub enum Mark {
     Saturated,
     /// Too short to tell, not stationary or not converged: a paler marker.
     Unsure,
+}
+
+impl From<Verdict> for Mark {
+    fn from(verdict: Verdict) -> Mark {
+        match verdict {
+            Verdict::Ok => Mark::Ok,
+            Verdict::Saturated => Mark::Saturated,
+            Verdict::TooShort | Verdict::NotStationary | Verdict::NotConverged => Mark::Unsure,
+        }
+    }
 }
 
 /// Five numbers of many.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::axis::{Quantity, fitted, time_unit};
-use crate::columns::{Numbers, PointOf};
+use netloom_results::view::number::TimeUnit;
+use netloom_results::view::{Lines, Numbers};
+
+use crate::axis::{Quantity, fitted};
 use crate::detail::{ByPoint, Details};
 use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
 use crate::study::ordered_bits;
@@ -57,12 +59,12 @@ fn epochs(details: &Details<'_, '_>) -> Option<Epochs> {
     let delivered = Numbers::of(table, "delivered_load")?;
     let latency = Numbers::of(table, "latency_mean_ns");
     let seed = Numbers::of(table, "seed");
-    let point_of = PointOf::new(table);
+    let lines = Lines::of(table);
     let groups = details.study.groups.reader(table);
     let mut seeds: BTreeMap<u64, Option<f64>> = BTreeMap::new();
     let mut found = Epochs::new();
     for line in 0..table.len() {
-        let number = point_of.get(line);
+        let number = lines.point(line);
         if !details.is_chosen(number) {
             continue;
         }
@@ -125,7 +127,11 @@ fn figure(
     let all = || lines.values().flatten();
     let y = fitted(label, quantity, all().map(|point| point.y));
     let last = all().map(|point| point.x).fold(0.0, f64::max);
-    let (unit, divisor) = time_unit(last);
+    let TimeUnit {
+        sign: unit,
+        ns: divisor,
+        ..
+    } = TimeUnit::of(last);
     let (low, high) = round_ends(0.0, last / divisor);
     let scaled: ByPoint = lines
         .iter()

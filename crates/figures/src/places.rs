@@ -1,9 +1,8 @@
 //! The values of an axis as places along it: numbers, or quantities that a file writes with their unit (`16 KiB`).
 
+use netloom_results::view::Numbers;
 use netloom_results::{Frame, Values};
 use netloom_units::{Bytes, Rate, Time};
-
-use crate::columns::Numbers;
 
 /// Where the lines of a table stand along an axis.
 pub(crate) struct Places {

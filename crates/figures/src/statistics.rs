@@ -1,11 +1,8 @@
 //! Several statistics of few things beside each other: the classes of one run, or a few runs that have but names.
 
-use netloom_results::half_width_of;
-
 use crate::axis::{Quantity, fitted};
-use crate::columns::{Numbers, PointOf};
 use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
-use crate::study::{Study, category_axis, lines_of_scope, mark};
+use crate::study::{Study, category_axis};
 use crate::style::Style;
 
 /// Statistics that share an axis.
@@ -62,11 +59,9 @@ pub(crate) fn shows(metric: &str) -> bool {
 
 /// The classes of the only point, side by side.
 pub(crate) fn by_class(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
-    let groups = study.groups.reader(study.table);
-    let lines = lines_of_scope(study.table, study.groups.scope());
-    let places = lines
-        .into_iter()
-        .filter_map(|line| Some((line, groups.get(line)?)));
+    let groups = study.groups.reader(study.lines.table);
+    let lines = study.lines.about(study.groups.scope());
+    let places = lines.filter_map(|line| Some((line, groups.get(line)?)));
     let panel = (String::new(), places.collect());
     let mut figure = drawn(
         study,
@@ -81,15 +76,14 @@ pub(crate) fn by_class(study: &Study<'_>, statistics: &Statistics) -> Option<Fig
 
 /// A few points side by side, one panel per class.
 pub(crate) fn by_point(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
-    let groups = study.groups.reader(study.table);
-    let point_of = PointOf::new(study.table);
+    let groups = study.groups.reader(study.lines.table);
     let names = &study.groups.names;
     let mut panels: Vec<(String, Vec<(usize, usize)>)> = match names.len() {
         0 | 1 => vec![(String::new(), vec![])],
         _ => names.iter().map(|name| (name.clone(), vec![])).collect(),
     };
-    for line in lines_of_scope(study.table, study.groups.scope()) {
-        let point = study.points.get(&point_of.get(line));
+    for line in study.lines.about(study.groups.scope()) {
+        let point = study.points.get(&study.lines.point(line));
         if let Some((group, point)) = groups.get(line).zip(point) {
             panels[group].1.push((line, point.x as usize));
         }
@@ -106,20 +100,12 @@ fn drawn(
     x: Axis,
     panels: Vec<(String, Vec<(usize, usize)>)>,
 ) -> Option<Figure> {
-    let table = study.table;
+    let lines = study.lines;
     let line_of = |n: usize, name: &str, metric: &str, places: &[(usize, usize)]| {
-        let column = Numbers::of(table, metric)?;
-        let half = Numbers::of(table, &half_width_of(metric));
+        let column = lines.metric(metric)?;
         let point = |&(line, place): &(usize, usize)| {
-            let y = column.get(line)?;
-            let half = half.and_then(|half| half.get(line));
-            Some(Point {
-                x: place as f64,
-                y,
-                low: half.map(|half| (y - half).max(0.0)),
-                high: half.map(|half| y + half),
-                mark: mark(table, line),
-            })
+            let measured = column.get(line)?;
+            Some(Point::measured(place as f64, measured, lines.verdict(line)))
         };
         let mut points: Vec<Point> = places.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use netloom_results::{Collection, Frame, Verdict};
+use netloom_results::view::{self, Lines, Numbers, words};
+use netloom_results::{Collection, Frame, FrameColumn};
 
-use crate::columns::{Numbers, PointOf, text, words};
 use crate::combine::{FOLDER, RUN};
 use crate::model::{Axis, Mark, Scale};
 use crate::places::Places;
@@ -21,7 +21,9 @@ const SERIES_IN_A_PANEL: usize = 7;
 pub(crate) struct Study<'a> {
     pub(crate) collection: &'a Collection,
     /// The table `points`.
-    pub(crate) table: &'a Frame,
+    pub(crate) lines: Lines<'a>,
+    /// Whether intervals are over seeds.
+    pub(crate) has_several_seeds: bool,
     /// What runs to the right in figures over all points.
     pub(crate) x: Axis,
     /// The axis it is.
@@ -63,13 +65,13 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    fn new(table: &Frame) -> Groups {
+    fn new(lines: Lines<'_>) -> Groups {
         let distinct = |scope: &str, column: &str| -> Vec<String> {
             let mut found: Vec<String> = vec![];
-            let Some(column) = table.column(column) else {
+            let Some(column) = lines.table.column(column) else {
                 return found;
             };
-            for line in lines_of_scope(table, scope) {
+            for line in lines.about(scope) {
                 let name = text(column, line);
                 if !name.is_empty() && !found.contains(&name) {
                     found.push(name);
@@ -140,37 +142,19 @@ impl GroupOf<'_> {
     }
 }
 
-/// The lines about a scope.
-pub(crate) fn lines_of_scope(table: &Frame, scope: &str) -> Vec<usize> {
-    let Some(scopes) = words(table, "scope") else {
-        return vec![];
-    };
-    (0..table.len())
-        .filter(|line| scopes.get(*line) == Some(scope))
-        .collect()
-}
-
-/// What must be known about a line of `points`: its verdict.
-pub(crate) fn mark(table: &Frame, line: usize) -> Mark {
-    let word = words(table, "verdict").and_then(|column| column.get(line));
-    match word.and_then(Verdict::of_word).unwrap_or_default() {
-        Verdict::Ok => Mark::Ok,
-        Verdict::Saturated => Mark::Saturated,
-        Verdict::TooShort | Verdict::NotStationary | Verdict::NotConverged => Mark::Unsure,
-    }
+/// The text of any value, as a person would write it.
+pub(crate) fn text(column: &FrameColumn, line: usize) -> String {
+    column.values.datum(line).to_string()
 }
 
 impl<'a> Study<'a> {
     /// Nothing if the folder has no points.
     pub(crate) fn new(collection: &'a Collection) -> Option<Study<'a>> {
         let table = collection.table("points")?;
-        let totals = lines_of_scope(table, "total");
+        let measured = view::Study::of(collection)?;
+        let totals: Vec<usize> = measured.points.iter().map(|point| point.line).collect();
         let first = *totals.first()?;
-        let names = collection
-            .axes
-            .iter()
-            .filter(|name| table.column(name).is_some());
-        let names: Vec<&str> = names.map(String::as_str).collect();
+        let names: Vec<&str> = measured.axes.iter().map(String::as_str).collect();
         let x_name = x_name(table, &totals, &names);
         let kept = independent(table, &totals, &names, x_name);
         let (facet_axes, series_axes) = arranged(table, &totals, &kept);
@@ -179,10 +163,9 @@ impl<'a> Study<'a> {
         let mut series = vec![];
         let mut categories = vec![];
         let mut xs = vec![];
-        let point_of = PointOf::new(table);
         let mut points = BTreeMap::new();
-        for &line in &totals {
-            let number = point_of.get(line);
+        for measured in &measured.points {
+            let (number, line) = (measured.number, measured.line);
             let x = match (&places, x_name) {
                 (Some(places), _) => places.values[line]?,
                 (None, Some(name)) => {
@@ -195,7 +178,7 @@ impl<'a> Study<'a> {
                 x,
                 facet: numbered(&mut facets, joined(table, line, &facet_axes)),
                 series: numbered(&mut series, joined(table, line, &series_axes)),
-                mark: mark(table, line),
+                mark: measured.verdict.into(),
             };
             xs.push(x);
             points.insert(number, point);
@@ -209,7 +192,8 @@ impl<'a> Study<'a> {
         };
         Some(Study {
             collection,
-            table,
+            lines: Lines::of(table),
+            has_several_seeds: measured.points.iter().any(|point| point.seeds > 1),
             x,
             x_name: name.to_owned(),
             x_word: word_of(name),
@@ -218,7 +202,7 @@ impl<'a> Study<'a> {
             facets,
             series,
             series_title: series_axes.join(", "),
-            groups: Groups::new(table),
+            groups: Groups::new(Lines::of(table)),
             points,
         })
     }

@@ -495,14 +495,15 @@ fn many_series_become_panels() {
 fn a_layout_turns_the_matrix_into_a_map() {
     let mut collection = Synthetic::single().collection();
     let node = |name: &str, kind: &str, x: f64| json!({ "kind": kind, "name": name, "count": 1, "x_px": x, "y_px": 0.0, "width_px": 2.0, "height_px": 1.0 });
-    collection.layout = Some(json!({
+    let layout = json!({
         "is_overview": false, "width_px": 10.0, "height_px": 5.0,
         "nodes": [node("s0", "switch", 1.0), node("s4", "switch", 2.0), node("n0", "nic", 3.0)],
         "edges": [
             { "from": "s4", "to": "s0", "lines_px": [[[1.0, 0.0], [2.0, 0.0]]] },
             { "from": "n0", "to": "s0", "lines_px": [[[1.0, 0.0], [3.0, 0.0]]] },
         ],
-    }));
+    });
+    collection.layout = serde_json::from_value(layout).ok();
     let figures = figures(&collection);
     assert!(!ids(&figures).contains(&"link-matrix"));
     let Chart::Map(map) = &find(&figures, "link-map").panels[0].chart else {

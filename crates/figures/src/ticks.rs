@@ -1,5 +1,7 @@
 //! Round numbers on axes, and numbers as people write them.
 
+use netloom_results::view::number::decimals;
+
 use crate::model::{Axis, Scale};
 
 /// The round numbers at which an axis is labelled, within its ends.
@@ -48,8 +50,7 @@ pub fn tick_text(value: f64) -> String {
     let magnitude = value.abs();
     if (0.999e-3..1e6).contains(&magnitude) {
         // Ticks are round, so ten digits after the point hide nothing but the error of arithmetic.
-        let text = format!("{value:.10}");
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+        return decimals(value, 10);
     }
     let exponent = magnitude.log10().floor();
     let lead = value / 10f64.powf(exponent);
@@ -58,24 +59,6 @@ pub fn tick_text(value: f64) -> String {
         format!("10{power}")
     } else {
         format!("{}·10{power}", tick_text((lead * 1e6).round() / 1e6))
-    }
-}
-
-/// A measured number with three digits.
-pub fn short(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    let digits = 2 - value.abs().log10().floor() as i32;
-    if digits >= 0 {
-        let text = format!("{value:.*}", digits.min(12) as usize);
-        match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-            false => text,
-        }
-    } else {
-        let unit = 10f64.powi(-digits);
-        format!("{}", (value / unit).round() * unit)
     }
 }
 
@@ -236,11 +219,5 @@ mod tests {
         assert_eq!(round_ends(3.0, 3.0).0, 3.0);
         assert_eq!(round_log_ends(0.31, 42.0), (0.2, 50.0));
         assert_eq!(round_log_ends(1.0, 1.0), (1.0, 2.0));
-    }
-
-    #[test]
-    fn measured_numbers_have_three_digits() {
-        let shorts = [0.123_456, 12.345, 1234.5, 0.5, 100.0, 0.0].map(short);
-        assert_eq!(shorts, ["0.123", "12.3", "1230", "0.5", "100", "0"]);
     }
 }

@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("metrics", &["units"]),
     ("store", &["catalog", "metrics", "results"]),
     ("topology", &["units", "catalog", "random"]),
-    ("drawing", &["units", "topology"]),
+    ("drawing", &["units", "topology", "results"]),
     ("routing", &["units", "catalog", "random", "topology"]),
     ("arbitration", &["units", "catalog"]),
     ("traffic", &["units", "catalog", "random", "packet"]),

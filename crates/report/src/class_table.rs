@@ -1,7 +1,9 @@
 //! Every point and class with its intervals.
 
-use crate::number::{TimeUnit, time_unit};
-use crate::points::{Line, Study, sign};
+use netloom_results::view::Line;
+use netloom_results::view::number::{self, TimeUnit};
+
+use crate::points::{Study, sign};
 use crate::table::{Cell, Head, Table};
 
 /// Columns of latencies: their names in files, and their titles.
@@ -23,7 +25,7 @@ pub(crate) fn table(study: &Study) -> Table {
     };
     let units: Vec<TimeUnit> = LATENCIES
         .iter()
-        .map(|(metric, _)| time_unit(lines().filter_map(|line| line.mean(metric))))
+        .map(|(metric, _)| TimeUnit::of_column(lines().filter_map(|line| line.mean(metric))))
         .collect();
     let mut heads: Vec<Head> = vec![Head::text("Series")];
     let has_loads = study.load_axis.is_some();
@@ -53,7 +55,7 @@ pub(crate) fn table(study: &Study) -> Table {
         let mut add = |line: &Line, class: Cell| {
             let mut cells = vec![Cell::Name(study.series[point.series].clone())];
             if has_loads {
-                let load = point.load.map(crate::number::plain).unwrap_or_default();
+                let load = point.load.map(number::plain).unwrap_or_default();
                 cells.push(Cell::Number(point.load, load));
             }
             cells.push(class);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use netloom_results::view::number;
 use serde_json::{Value, json};
-
-use crate::number;
 
 /// A value of a dataset.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,18 +1,17 @@
 //! What differs between folders, at the points they have in common.
 
-use std::collections::BTreeMap;
+use netloom_results::view::number::{self, TimeUnit};
+use netloom_results::view::{Estimate, Line};
+use netloom_results::{Setting, Verdict, differ};
 
-use netloom_results::{Verdict, differ};
-
-use crate::number::{self, time_unit};
-use crate::points::{Estimate, Line, Point, Study};
+use crate::points::{Point, Study};
 use crate::table::{Cell, Head, Table};
 
 /// The first folder against every other.
 pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
     let (first, others) = studies.split_first()?;
     let lines = || studies.iter().flat_map(|study| study.points.iter());
-    let unit = time_unit(lines().filter_map(|point| point.total.mean("latency_p99_ns")));
+    let unit = TimeUnit::of_column(lines().filter_map(|point| point.total.mean("latency_p99_ns")));
     let sign = unit.sign;
     let mut table = Table {
         id: "differences",
@@ -69,35 +68,26 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
     (!table.lines.is_empty()).then_some(table)
 }
 
-/// Points that agree on every axis both studies have; where several do, none of them is compared.
+/// Points that agree on every axis both studies vary; where several do, none of them is compared.
 fn common<'a>(first: &'a Study, other: &'a Study) -> Vec<(String, &'a Point, &'a Point)> {
-    let axes: Vec<&String> = first
-        .axes
-        .iter()
-        .filter(|axis| other.axes.contains(axis))
-        .collect();
-    let keyed = |study: &'a Study| {
-        let mut points: BTreeMap<Vec<String>, Vec<&'a Point>> = BTreeMap::new();
-        for point in &study.points {
-            let value = |axis: &&String| {
-                let at = study.axes.iter().position(|other| other == *axis);
-                at.map_or(String::new(), |at| point.values[at].clone())
-            };
-            let key = axes.iter().map(value).collect();
-            points.entry(key).or_default().push(point);
-        }
-        points
+    let is_common = |axis: &&String| other.axes.contains(axis);
+    let axes: Vec<String> = first.axes.iter().filter(is_common).cloned().collect();
+    let (mine, theirs) = (
+        first.measured.by_settings(&axes),
+        other.measured.by_settings(&axes),
+    );
+    let find = |study: &'a Study, at: usize| {
+        let number = study.measured.points[at].number;
+        study.points.iter().find(|point| point.number == number)
     };
-    let others = keyed(other);
-    let mut pairs: Vec<(String, &Point, &Point)> = keyed(first)
-        .into_iter()
-        .filter_map(
-            |(key, mine)| match (mine.as_slice(), others.get(&key)?.as_slice()) {
-                ([mine], [theirs]) => Some((first.name(mine), *mine, *theirs)),
-                _ => None,
-            },
-        )
-        .collect();
+    let pair = |(settings, mine): &(Vec<Setting>, Vec<usize>)| {
+        let (&[mine], &[their]) = (mine.as_slice(), theirs.get(settings)?) else {
+            return None;
+        };
+        let (mine, their) = (find(first, mine)?, find(other, their)?);
+        Some((first.name(mine), mine, their))
+    };
+    let mut pairs: Vec<_> = mine.all.iter().filter_map(pair).collect();
     pairs.sort_by(|a, b| {
         let load = |point: &Point| point.load.unwrap_or(0.0);
         (a.1.series.cmp(&b.1.series)).then(load(a.1).total_cmp(&load(b.1)))

@@ -1,24 +1,11 @@
 //! Names that people chose, as they may stand in a page: they never become markup or a script.
 
+use netloom_results::view::escaped;
 use serde_json::Value;
 
-/// A text between tags or inside a quoted attribute.
+/// A text between tags or inside an attribute with quotes of either kind.
 pub(crate) fn text(words: &str) -> String {
-    let mut out = String::with_capacity(words.len());
-    for c in words.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            // A page may not contain them, however they are written.
-            c if c.is_control() => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    escaped(words).replace('\'', "&#39;")
 }
 
 /// A name that may run from right to left without turning its neighbours around.

@@ -1,59 +1,14 @@
 //! The fabric as it is drawn, with its links coloured by how much they were used.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
+use netloom_results::view::layout::{Anchor, Label, Layout, NodeKind};
+use netloom_results::view::{Links, number, ordered};
 use serde_json::{Value, json};
 
 use crate::escape;
-use crate::links::Links;
-use crate::number;
 use crate::points::{Point, Study};
 
 /// More numbers than this are not embedded: then only the points that details are told about can be chosen.
 const MOST_NUMBERS: usize = 80_000;
-
-/// What is read of a layout; other fields are for other readers.
-#[derive(Deserialize)]
-struct Layout {
-    width_px: f64,
-    height_px: f64,
-    #[serde(default)]
-    structure: String,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    #[serde(default)]
-    labels: Vec<Label>,
-}
-
-#[derive(Deserialize)]
-struct Node {
-    kind: String,
-    name: String,
-    x_px: f64,
-    y_px: f64,
-    width_px: f64,
-    height_px: f64,
-    label: Option<Label>,
-}
-
-#[derive(Deserialize)]
-struct Label {
-    text: String,
-    x_px: f64,
-    y_px: f64,
-    size_px: f64,
-    anchor: String,
-    #[serde(default)]
-    is_vertical: bool,
-}
-
-#[derive(Deserialize)]
-struct Edge {
-    from: String,
-    to: String,
-    lines_px: Vec<Vec<[f64; 2]>>,
-}
 
 /// The section of the page, and what its script paints with.
 pub(crate) struct FabricMap {
@@ -62,11 +17,7 @@ pub(crate) struct FabricMap {
 }
 
 /// The fabric with its links coloured; nothing without a drawing of single switches.
-pub(crate) fn draw(layout: Option<&Value>, links: &Links, study: &Study) -> Option<FabricMap> {
-    let layout: Layout = serde_json::from_value(layout?.clone()).ok()?;
-    if links.is_empty() || layout.edges.is_empty() {
-        return None;
-    }
+pub(crate) fn draw(layout: &Layout, links: &Links<'_>, study: &Study) -> Option<FabricMap> {
     let chosen = study.chosen();
     let is_large = layout.edges.len() * study.points.len() > MOST_NUMBERS;
     let points: Vec<&Point> = if is_large {
@@ -78,29 +29,14 @@ pub(crate) fn draw(layout: Option<&Value>, links: &Links, study: &Study) -> Opti
     let first = points
         .iter()
         .position(|point| point.number == first.number)?;
-    let edges: BTreeMap<(&str, &str), usize> = layout
-        .edges
-        .iter()
-        .enumerate()
-        .flat_map(|(at, edge)| {
-            let (from, to) = (edge.from.as_str(), edge.to.as_str());
-            [((from, to), at), ((to, from), at)]
-        })
-        .collect();
-    let mut high: f64 = 0.0;
-    let mut is_any = false;
+    let mut high: Option<f64> = None;
     let mut entries = vec![];
     for point in &points {
-        // The busiest cable and direction between two nodes: what limits them.
-        let mut uses: Vec<Option<f64>> = vec![None; layout.edges.len()];
-        for (link, seen) in links.at(point.number) {
-            if let Some(&at) = edges.get(&(link.from.as_str(), link.to.as_str())) {
-                let utilisation = seen.utilisation();
-                uses[at] = Some(uses[at].map_or(utilisation, |other| other.max(utilisation)));
-                high = high.max(utilisation);
-                is_any = true;
-            }
-        }
+        let between = links.between(point.number);
+        let uses = layout.edges.iter();
+        let uses = uses.map(|edge| between.get(&ordered(&edge.from, &edge.to)).copied());
+        let uses: Vec<Option<f64>> = uses.collect();
+        high = uses.iter().flatten().copied().chain(high).reduce(f64::max);
         let words = words(study, point, &uses);
         let uses: Vec<Value> = uses
             .into_iter()
@@ -108,9 +44,7 @@ pub(crate) fn draw(layout: Option<&Value>, links: &Links, study: &Study) -> Opti
             .collect();
         entries.push(json!({ "use": uses, "words": words }));
     }
-    if !is_any {
-        return None;
-    }
+    let high = high?;
     // Full use is the end of the scale, unless everything is far below.
     let high = [0.1, 0.25, 0.5, 1.0].into_iter().find(|top| high <= *top);
     let high = high.unwrap_or(1.0);
@@ -119,7 +53,7 @@ pub(crate) fn draw(layout: Option<&Value>, links: &Links, study: &Study) -> Opti
         .iter()
         .map(|edge| format!("{} – {}", edge.from, edge.to))
         .collect();
-    let html = section(&layout, study, &points, first, high);
+    let html = section(layout, study, &points, first, high);
     let data = json!({ "first": first, "high": high, "edges": names, "points": entries });
     Some(FabricMap { html, data })
 }
@@ -190,10 +124,9 @@ fn svg(layout: &Layout) -> String {
     }
     svg.push_str("</g>\n");
     for node in &layout.nodes {
-        let class = if node.kind.starts_with("nic") {
-            "node nic"
-        } else {
-            "node"
+        let class = match node.kind {
+            NodeKind::Nic | NodeKind::NicGroup => "node nic",
+            NodeKind::Switch | NodeKind::SwitchGroup => "node",
         };
         svg.push_str(&format!(
             "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"><title>{}</title></rect>\n",
@@ -215,10 +148,10 @@ fn svg(layout: &Layout) -> String {
 }
 
 fn written(label: &Label, class: &str) -> String {
-    let anchor = match label.anchor.as_str() {
-        "start" => "start",
-        "end" => "end",
-        _ => "middle",
+    let anchor = match label.anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
     };
     let (x, y) = (label.x_px, label.y_px);
     let turned = if label.is_vertical {

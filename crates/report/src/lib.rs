@@ -14,7 +14,6 @@ mod differing;
 mod escape;
 mod fabric_map;
 mod links;
-mod number;
 mod page;
 mod points;
 mod provenance;

@@ -2,12 +2,13 @@
 
 use netloom_figures::{Figure, combine, labels, names};
 use netloom_results::Collection;
+use netloom_results::view::Links;
 use serde_json::{Map, Value};
 
-use crate::links::Links;
 use crate::points::Study;
 use crate::{
-    assets, class_table, differences, differing, escape, fabric_map, provenance, vega, verdict,
+    assets, class_table, differences, differing, escape, fabric_map, links, provenance, vega,
+    verdict,
 };
 
 /// Nothing is fetched, from nowhere: scripts and styles are those of the page. Vega compiles its expressions.
@@ -18,7 +19,7 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
     let whole = combine(collections);
     let study = Study::of(&whole);
     let studies: Vec<Study> = collections.iter().map(Study::of).collect();
-    let links = Links::of(&whole);
+    let links = Links::of(&whole, |_| true).filter(|links| !links.is_empty());
     let mut data = Map::new();
     let mut datasets = Map::new();
     let mut entries: Vec<Value> = vec![];
@@ -35,7 +36,8 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
     }
     data.insert("figures".into(), Value::Array(entries));
     data.insert("datasets".into(), Value::Object(datasets));
-    let fabric = fabric_map::draw(whole.layout.as_ref(), &links, &study);
+    let drawing = whole.layout.as_ref().zip(links.as_ref());
+    let fabric = drawing.and_then(|(layout, links)| fabric_map::draw(layout, links, &study));
 
     let mut sections: Vec<Section> = vec![];
     sections.push(Section::new(
@@ -68,7 +70,7 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
         );
         sections.push(Section::new("changes", "Changes", html));
     }
-    sections.push(tables(&study, &links));
+    sections.push(tables(&study, links.as_ref()));
     sections.push(Section::new(
         "experiment",
         "Experiment",
@@ -114,7 +116,7 @@ impl Section {
     }
 }
 
-fn tables(study: &Study, links: &Links) -> Section {
+fn tables(study: &Study, links: Option<&Links<'_>>) -> Section {
     let mut html = String::from("<section id=\"tables\"><h2>Tables</h2>\n");
     let mut parts = vec![];
     let mut add = |id: &str, title: &str, table: String| {
@@ -125,8 +127,8 @@ fn tables(study: &Study, links: &Links) -> Section {
         let table = class_table::table(study).html();
         add("table-classes", "Points and classes", table);
     }
-    if !links.is_empty() {
-        let table = links.table(study).html();
+    if let Some(links) = links {
+        let table = links::table(links, study).html();
         add("table-links", "Busiest links", table);
     }
     html.push_str("</section>\n");

@@ -1,37 +1,10 @@
 //! The points of a study: what was measured at each, and which of them form a series.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Deref;
 
-use netloom_results::{Collection, Datum, Frame, OVER_SEEDS, Verdict, half_width_of};
-
-use crate::number;
-
-/// A mean over seeds.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Estimate {
-    pub(crate) mean: f64,
-    /// Half of the 95 % interval over seeds; nothing for one seed.
-    pub(crate) half_width: Option<f64>,
-}
-
-/// What was measured at a point, in total or for one class.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Line {
-    /// Empty for the total.
-    pub(crate) class: String,
-    metrics: BTreeMap<&'static str, Estimate>,
-}
-
-impl Line {
-    /// What was measured of one of [`OVER_SEEDS`].
-    pub(crate) fn get(&self, metric: &str) -> Option<Estimate> {
-        self.metrics.get(metric).copied()
-    }
-
-    pub(crate) fn mean(&self, metric: &str) -> Option<f64> {
-        self.get(metric).map(|estimate| estimate.mean)
-    }
-}
+use netloom_results::view::{self, Saturation, number};
+use netloom_results::{Collection, Datum, Verdict};
 
 /// Every verdict of a point with its sign, its class of style and its words.
 pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 5] = [
@@ -54,29 +27,25 @@ pub(crate) fn sign(verdict: Verdict) -> (&'static str, &'static str, &'static st
     (sign, style, words)
 }
 
-/// One value for every axis.
+/// A point and its place among the others.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Point {
-    /// As in the column `point`.
-    pub(crate) number: u64,
-    /// Its value on every axis of [`Study::axes`].
-    pub(crate) values: Vec<String>,
+    pub(crate) measured: view::Point,
     /// Its value on the axis of load.
     pub(crate) load: Option<f64>,
     /// The number of its series.
     pub(crate) series: usize,
-    pub(crate) seeds: u64,
-    /// Of everything together, over the seeds.
-    pub(crate) verdict: Verdict,
-    /// How many seeds are saturated.
-    pub(crate) saturated_seeds: u64,
-    /// How many are too short to tell, not stationary or not converged.
-    pub(crate) unsure_seeds: u64,
-    pub(crate) total: Line,
-    pub(crate) classes: Vec<Line>,
 }
 
-/// All points of a collection.
+impl Deref for Point {
+    type Target = view::Point;
+
+    fn deref(&self) -> &view::Point {
+        &self.measured
+    }
+}
+
+/// All points of a collection, by series and load.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Study {
     /// The axes that have more than one value; others say nothing.
@@ -86,27 +55,36 @@ pub(crate) struct Study {
     /// The names of series: points that differ in load only.
     pub(crate) series: Vec<String>,
     pub(crate) points: Vec<Point>,
+    /// The same in the order of the table.
+    pub(crate) measured: view::Study,
 }
 
 impl Study {
     pub(crate) fn of(collection: &Collection) -> Study {
-        let Some(table) = collection.table("points") else {
-            return Study::default();
+        let measured = view::Study::of(collection).unwrap_or_default();
+        let is_varied = |axis: &&String| {
+            let values = measured.points.iter();
+            let values = values.filter_map(|point| measured.value(point, axis).map(shown));
+            values.collect::<BTreeSet<_>>().len() > 1
         };
-        let axes: Vec<String> = collection
-            .axes
-            .iter()
-            .filter(|axis| n_values(table, axis) > 1)
-            .cloned()
-            .collect();
-        let load_axis = axes.iter().position(|axis| is_load(table, axis));
+        let axes: Vec<String> = measured.axes.iter().filter(is_varied).cloned().collect();
         let mut study = Study {
+            load_axis: axes.iter().position(|axis| measured.is_load(axis)),
             axes,
-            load_axis,
             ..Study::default()
         };
-        for line in 0..table.len() {
-            study.add(table, line);
+        for point in &measured.points {
+            let value = |axis: &String| measured.value(point, axis);
+            let values: Vec<String> = study.axes.iter().filter_map(value).map(shown).collect();
+            let load = study
+                .load_axis
+                .and_then(|at| value(&study.axes[at])?.number());
+            let series = study.series_of(&values);
+            study.points.push(Point {
+                measured: point.clone(),
+                load,
+                series,
+            });
         }
         let load = |point: &Point| point.load.unwrap_or(0.0);
         study.points.sort_by(|a, b| {
@@ -114,59 +92,8 @@ impl Study {
                 .then(load(a).total_cmp(&load(b)))
                 .then(a.number.cmp(&b.number))
         });
+        study.measured = measured;
         study
-    }
-
-    fn add(&mut self, table: &Frame, line: usize) {
-        let number = |name: &str| table.column(name).and_then(|column| column.number(line));
-        let text = |name: &str| table.column(name).and_then(|column| column.text(line));
-        let whole = |name: &str| number(name).map_or(0, |n| n as u64);
-        let at = whole("point");
-        let mut metrics = BTreeMap::new();
-        for metric in OVER_SEEDS {
-            if let Some(mean) = number(metric) {
-                let half_width = number(&half_width_of(metric));
-                metrics.insert(metric, Estimate { mean, half_width });
-            }
-        }
-        let class = text("class").unwrap_or("").to_owned();
-        let measured = Line { class, metrics };
-        let known = self.points.iter().position(|point| point.number == at);
-        let known = known.unwrap_or_else(|| {
-            let values: Vec<String> = self
-                .axes
-                .iter()
-                .map(|axis| axis_value(table, axis, line))
-                .collect();
-            let series = self.series_of(&values);
-            self.points.push(Point {
-                number: at,
-                load: self.load_axis.and_then(|axis| number(&self.axes[axis])),
-                values,
-                series,
-                seeds: 0,
-                verdict: Verdict::Ok,
-                saturated_seeds: 0,
-                unsure_seeds: 0,
-                total: Line::default(),
-                classes: vec![],
-            });
-            self.points.len() - 1
-        });
-        let point = &mut self.points[known];
-        match text("scope") {
-            Some("total") => {
-                point.seeds = whole("seeds");
-                point.saturated_seeds = whole("saturated_seeds");
-                point.unsure_seeds = whole("unsure_seeds");
-                point.verdict = text("verdict")
-                    .and_then(Verdict::of_word)
-                    .unwrap_or_default();
-                point.total = measured;
-            }
-            Some("class") => point.classes.push(measured),
-            _ => {}
-        }
     }
 
     /// The number of the series with these values, load aside; a new one if need be.
@@ -245,15 +172,10 @@ impl Study {
         }
     }
 
-    /// The names of all classes, in the order of appearance.
-    pub(crate) fn classes(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = vec![];
-        for line in self.points.iter().flat_map(|point| &point.classes) {
-            if !names.contains(&line.class.as_str()) {
-                names.push(&line.class);
-            }
-        }
-        names
+    /// Between which loads a series saturates.
+    pub(crate) fn saturation(&self, series: usize) -> Saturation {
+        let points = self.series_points(series);
+        Saturation::of(points.filter_map(|point| Some((point.load?, point.verdict))))
     }
 }
 
@@ -266,25 +188,10 @@ fn told(axis: &str, value: &str) -> String {
     format!("{word} {value}")
 }
 
-fn axis_value(table: &Frame, axis: &str, line: usize) -> String {
-    let Some(column) = table.column(axis) else {
-        return String::new();
-    };
-    match column.values.datum(line) {
-        Datum::Number(x) => number::plain(x),
-        datum => datum.to_string(),
+/// A value of an axis, as short as it can be told apart.
+fn shown(value: &Datum) -> String {
+    match value {
+        Datum::Number(x) => number::plain(*x),
+        value => value.to_string(),
     }
-}
-
-fn n_values(table: &Frame, axis: &str) -> usize {
-    let values = (0..table.len()).map(|line| axis_value(table, axis, line));
-    values.collect::<std::collections::BTreeSet<_>>().len()
-}
-
-/// Whether an axis is the offered load: a number, and called so.
-fn is_load(table: &Frame, axis: &str) -> bool {
-    let is_number = table
-        .column(axis)
-        .is_some_and(|column| (0..table.len()).any(|line| column.number(line).is_some()));
-    is_number && axis.rsplit('.').next() == Some("load")
 }

@@ -1,8 +1,8 @@
 //! Tables of the page: sorted by their headers, filtered by words, taken away as CSV.
 
+use netloom_results::view::{Estimate, number};
+
 use crate::escape;
-use crate::number;
-use crate::points::Estimate;
 
 /// A column of a table.
 pub(crate) struct Head {

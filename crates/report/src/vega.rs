@@ -5,10 +5,10 @@
 //! making are data only; no expression contains one.
 
 use netloom_figures::{Axis, Chart, Figure, Line, Mark, Marker, Panel, Reference, Scale, ticks};
+use netloom_results::view::number;
 use serde_json::{Map, Value, json};
 
 use crate::dataset::{Dataset, Item};
-use crate::number;
 
 /// More points than this in a panel are not all sensitive to the pointer.
 const MOST_SENSITIVE: usize = 900;

@@ -1,10 +1,10 @@
 //! The box at the top: what was run, where it saturates, who is fastest, and what not to believe.
 
+use netloom_results::view::number::{self, latency};
 use netloom_results::{Collection, Verdict};
 use serde_json::Value;
 
 use crate::escape;
-use crate::number::{self, latency};
 use crate::points::{Point, SIGNS, Study, sign};
 
 /// A reader of a study with more series than this looks at tables instead.
@@ -102,7 +102,7 @@ fn sentence(study: &Study) -> String {
     if study.points.is_empty() {
         return "No finished point is in these folders.".into();
     }
-    let classes = study.classes().len();
+    let classes = study.measured.classes().len();
     let classes = match classes {
         0 | 1 => "one traffic class".to_owned(),
         n => format!("{n} traffic classes"),
@@ -163,23 +163,16 @@ fn saturation(study: &Study) -> Option<String> {
             let cell = point.map_or("<td></td>".into(), |point| state_cell(study, point));
             html.push_str(&cell);
         }
-        let is_saturated = |point: &&Point| point.verdict == Verdict::Saturated;
-        let first = study.series_points(at).find(is_saturated);
-        let last = study
-            .series_points(at)
-            .take_while(|point| !is_saturated(point))
-            .last();
+        let edge = study.saturation(at);
         let most = study
             .series_points(at)
             .filter_map(|point| point.total.mean("delivered_load"))
             .max_by(f64::total_cmp);
-        let load = |point: Option<&Point>, otherwise: &str| {
-            let load = point.and_then(|point| point.load);
-            load.map_or(otherwise.to_owned(), number::plain)
-        };
+        let load =
+            |load: Option<f64>, otherwise: &str| load.map_or(otherwise.to_owned(), number::plain);
         for words in [
-            load(last, "none"),
-            load(first, "not reached"),
+            load(edge.last_unsaturated, "none"),
+            load(edge.first_saturated, "not reached"),
             most.map_or("–".into(), number::load),
         ] {
             html.push_str(&format!("<td class=\"n\">{words}</td>"));
@@ -224,7 +217,7 @@ fn state_cell(study: &Study, point: &Point) -> String {
 /// Which series serves each class best, and which worst, at the load where they can be compared.
 fn quickest(study: &Study) -> Option<String> {
     let chosen = study.chosen();
-    let classes = study.classes();
+    let classes = study.measured.classes();
     let is_compared = chosen.len() > 1;
     if chosen.is_empty() || classes.is_empty() {
         return None;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::frame::Frame;
+use crate::view::layout::Layout;
 
 /// A folder of results as reports, figures and comparisons read it.
 ///
@@ -23,8 +24,8 @@ pub struct Collection {
     pub experiment: String,
     /// The manifest: where, when, how fast. JSON; null if there is none.
     pub manifest: serde_json::Value,
-    /// Where switches and NICs are drawn, as `netloom topo draw --format json` prints it.
-    pub layout: Option<serde_json::Value>,
+    /// Where switches and NICs are drawn.
+    pub layout: Option<Layout>,
     /// What a reader must know: runs that are missing, failed or interrupted.
     pub warnings: Vec<String>,
 }

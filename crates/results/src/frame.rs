@@ -198,11 +198,7 @@ impl Values {
 impl FrameColumn {
     /// The value of a line as a number; a whole one too.
     pub fn number(&self, line: usize) -> Option<f64> {
-        match self.values.datum(line) {
-            Datum::Whole(n) => Some(n as f64),
-            Datum::Number(x) => Some(x),
-            _ => None,
-        }
+        self.values.datum(line).number()
     }
 
     /// The value of a line as text.

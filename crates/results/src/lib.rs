@@ -30,6 +30,7 @@ mod manifest;
 mod protocol;
 mod study;
 mod table;
+pub mod view;
 mod waits;
 
 pub use collection::Collection;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::table::Kind;
+use crate::table::{Datum, Kind};
 
 /// The metrics that the table `points` gives over seeds, each with the half width of its 95 % interval.
 pub const OVER_SEEDS: [&str; 9] = [
@@ -35,6 +35,16 @@ pub enum Level {
     Number(f64),
     /// Anything else.
     Text(String),
+}
+
+impl Level {
+    /// What a table says; a whole number is one like any other.
+    pub fn of(datum: &Datum) -> Level {
+        match datum.number() {
+            Some(x) => Level::Number(x),
+            None => Level::Text(datum.to_string()),
+        }
+    }
 }
 
 impl fmt::Display for Level {

@@ -56,6 +56,17 @@ pub enum Datum {
     Flag(bool),
 }
 
+impl Datum {
+    /// The value as a number; a whole one too.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Datum::Whole(n) => Some(*n as f64),
+            Datum::Number(x) => Some(*x),
+            _ => None,
+        }
+    }
+}
+
 /// As CSV has it: a number is the shortest text that reads back to the same bits.
 impl fmt::Display for Datum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use netloom_catalog::file::{read_bytes, read_text};
+use netloom_results::view::layout::Layout;
 use netloom_results::{
     Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Status,
     StudyDocument, TABLES, Values, empty_table,
 };
+use serde::Deserialize;
 
 use crate::parquet::from_parquet;
 use crate::points::{empty_points, points};
@@ -100,7 +102,9 @@ fn read_once(folder: &Path) -> Result<Collection, ReadError> {
     };
     collection.folder = folder.display().to_string();
     collection.manifest = reader.json("manifest.json")?.unwrap_or_default();
-    collection.layout = reader.json("layout.json")?;
+    // Results can be read without a drawing, such as one that another version wrote.
+    let layout = reader.json("layout.json")?;
+    collection.layout = layout.and_then(|json| Layout::deserialize(json).ok());
     Ok(collection)
 }
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use netloom_results::view::number::rounded;
+
 use crate::gradient::rgb;
 use crate::model::{Cell, Chart, Figure, Gauge, MapLink};
-use crate::ticks::short;
 
 use super::tex::escaped;
 
@@ -36,7 +37,7 @@ pub(super) fn cells(
         );
         if width >= 0.26 && height >= 0.11 {
             let text = if share > 0.65 { "white" } else { "black" };
-            let value = short((cell.value * 100.0).round() / 100.0);
+            let value = rounded((cell.value * 100.0).round() / 100.0);
             let _ = writeln!(
                 tex,
                 "\\node[{text}, font=\\tiny, inner sep=0pt] at (axis cs:{x},{y}) {{{value}}};"
@@ -57,7 +58,7 @@ pub(super) fn bar(tex: &mut String, gauge: &Gauge) {
             from + 0.051
         );
     }
-    let (low, high) = (short(gauge.low), short(gauge.high));
+    let (low, high) = (rounded(gauge.low), rounded(gauge.high));
     let _ = writeln!(
         tex,
         "\\node[anchor=west, font=\\scriptsize] at (1.05,0.04) {{{} from {low} to {high}}};",

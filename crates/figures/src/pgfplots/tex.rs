@@ -1,5 +1,7 @@
 //! Texts and numbers as TeX reads them.
 
+use netloom_results::view::number::decimals;
+
 use crate::style::{Color, Marker, Style};
 
 /// A text with everything that means something to TeX made plain.
@@ -31,11 +33,10 @@ pub(super) fn number(x: f64) -> String {
         return "0".to_owned();
     }
     let magnitude = x.abs();
-    let text = match (1e-3..1e6).contains(&magnitude) {
-        true => format!("{x:.9}"),
-        false => return format!("{x:.6e}"),
-    };
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    match (1e-3..1e6).contains(&magnitude) {
+        true => decimals(x, 9),
+        false => format!("{x:.6e}"),
+    }
 }
 
 /// A number of an axis: powers of ten as such.

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use netloom_results::view::escaped;
+use netloom_results::view::number::decimals;
+
 use super::SvgStyle;
 use crate::model::Figure;
 use crate::style::{Marker, Style};
@@ -236,13 +239,7 @@ pub(super) fn stroke(style: Style, width: f64) -> String {
 
 /// A number with two digits after the point at most.
 pub(super) fn num(x: f64) -> String {
-    let text = format!("{x:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
-    }
+    decimals(x, 2)
 }
 
 /// How wide a text is in the letters of Helvetica, nearly.
@@ -306,15 +303,6 @@ fn joined_to_fit<'t>(parts: impl Iterator<Item = &'t str>, size: f64, width: f64
         .collect()
 }
 
-pub(super) fn escaped(text: &str) -> String {
-    // XML has no control characters, not even written as numbers.
-    text.replace(char::is_control, "\u{fffd}")
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,8 +315,5 @@ mod tests {
         );
         assert_eq!(wrapped("", 7.0, 60.0), Vec::<String>::new());
         assert_eq!(cut_text("a_very_long_name", 8), "a_very_…");
-        assert_eq!(escaped("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
-        assert_eq!(escaped("\u{1b}[1m\u{0}"), "\u{fffd}[1m\u{fffd}");
-        assert_eq!([num(1.0), num(-0.001), num(2.345_6)], ["1", "0", "2.35"]);
     }
 }

@@ -1,10 +1,12 @@
 //! Coloured cells and cables, and the bar that says what the colours mean.
 
+use netloom_results::view::number::rounded;
+
 use super::canvas::{Anchor, Canvas, num, text_width};
 use super::frame::Frame;
 use crate::gradient::hex as color;
 use crate::model::{Cell, Gauge, Map, MapLink};
-use crate::ticks::{short, tick_text};
+use crate::ticks::tick_text;
 
 fn share(gauge: Option<&Gauge>, value: f64) -> f64 {
     gauge.map_or(value, |gauge| gauge.share(value))
@@ -28,7 +30,7 @@ pub(super) fn cells(
             color(share)
         );
         canvas.rect(x - width / 2.0, y - height / 2.0, width, height, &fill);
-        let text = short((cell.value * 100.0).round() / 100.0);
+        let text = rounded((cell.value * 100.0).round() / 100.0);
         if text_width("0.00", letters) + 2.0 <= width && letters + 1.0 <= height {
             let ink = if share > 0.65 { "#fff" } else { "" };
             canvas.colored_text((x, y + letters * 0.35), Anchor::Middle, letters, ink, &text);

@@ -2,6 +2,7 @@
 
 use netloom_figures::{Figure, SvgStyle, svg};
 use netloom_reproduction::Paper;
+use netloom_results::view::escaped;
 
 /// One HTML file that needs nothing else.
 pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
@@ -33,9 +34,3 @@ const STYLE: &str = "body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem a
     figure { margin: 2rem 0; break-inside: avoid }\n\
     figure svg { width: 100%; height: auto; max-width: 52rem }\n\
     figcaption { color: #555; max-width: 45rem }\n";
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use netloom_results::Verdict;
+use netloom_results::view::number::{TimeUnit, three_digits};
 
 /// Lines of cells, set in columns: the first column to the left, the others to the right.
 pub(super) struct Columns {
@@ -216,13 +217,8 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
 
 /// A duration of nanoseconds with the unit that suits it: `812 ns`, `1.31 us`.
 pub(super) fn nanos(nanos: f64) -> String {
-    let (value, unit) = match nanos.abs() {
-        n if n < 1e3 => (nanos, "ns"),
-        n if n < 1e6 => (nanos / 1e3, "us"),
-        n if n < 1e9 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
-    };
-    format!("{} {unit}", three_digits(value))
+    let unit = TimeUnit::of(nanos.abs());
+    format!("{} {}", three_digits(nanos / unit.ns), unit.ascii)
 }
 
 /// The same for a value that may be missing.
@@ -239,18 +235,6 @@ pub(super) fn count(count: f64) -> String {
         _ => (count / 1e9, " G"),
     };
     format!("{}{unit}", three_digits(value))
-}
-
-/// About three digits, whole numbers as they are.
-fn three_digits(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e6 {
-        return format!("{value:.0}");
-    }
-    match value.abs() {
-        n if n < 10.0 => format!("{value:.2}"),
-        n if n < 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
 }
 
 #[cfg(test)]

@@ -203,7 +203,7 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
             "finished_unix_seconds": 1_794_731_400u64,
             "timing": { "wall_seconds": 812.4, "events": 48_211_344_120u64 },
         }),
-        layout: Some(layout()),
+        layout: serde_json::from_value(layout()).ok(),
         warnings: vec![],
     }
 }

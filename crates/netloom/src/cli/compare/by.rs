@@ -1,5 +1,7 @@
 //! `--by KEY`: one study, cut into the values of one of its axes.
 
+use std::collections::BTreeMap;
+
 use netloom_catalog::nearest;
 use netloom_results::{Collection, Frame};
 
@@ -12,30 +14,37 @@ pub(super) fn parts(study: &Collection, key: &str) -> Result<Vec<Collection>, St
     let axis = axis(study, key)?;
     let folder = &study.folder;
     let empty = || format!("{folder} has no results to compare; run `netloom merge` on it again");
-    let results = study.table("results").ok_or_else(empty)?;
-    let mut parts: Vec<(String, Frame)> = vec![];
-    let column = results.column(axis).ok_or_else(empty)?;
-    for line in 0..results.len() {
-        let value = column.values.datum(line).to_string();
-        let at = parts.iter().position(|(own, _)| *own == value);
-        let at = at.unwrap_or_else(|| {
-            parts.push((value, results.without_lines()));
-            parts.len() - 1
-        });
-        parts[at].1.push(results.line(line));
+    let mut parts: Vec<(String, BTreeMap<String, Frame>)> = vec![];
+    for name in ["results", "points"] {
+        let table = study.table(name).ok_or_else(empty)?;
+        let column = table.column(axis).ok_or_else(empty)?;
+        for line in 0..table.len() {
+            let value = column.values.datum(line).to_string();
+            let at = parts.iter().position(|(own, _)| *own == value);
+            let at = at.unwrap_or_else(|| {
+                parts.push((value, BTreeMap::new()));
+                parts.len() - 1
+            });
+            let part = parts[at].1.entry(name.to_owned());
+            let part = part.or_insert_with(|| table.without_lines());
+            part.push(table.line(line));
+        }
     }
     if parts.len() < 2 {
         return Err(format!(
             "{folder} has one value of {axis}: nothing to compare"
         ));
     }
-    let follows = |other: &str| parts.iter().all(|(_, part)| has_one_value(part, other));
+    let follows = |other: &str| {
+        let mut tables = parts.iter().flat_map(|(_, tables)| tables.values());
+        tables.all(|table| has_one_value(table, other))
+    };
     let axes = study.axes.iter().filter(|own| !follows(own));
     let axes: Vec<String> = axes.cloned().collect();
-    let part = |(value, results): (String, Frame)| Collection {
+    let part = |(value, tables): (String, BTreeMap<String, Frame>)| Collection {
         folder: format!("{axis}: {value}"),
         axes: axes.clone(),
-        tables: [("results".to_owned(), results)].into(),
+        tables,
         // Said once, for the whole.
         warnings: vec![],
         ..study.clone()
@@ -43,11 +52,11 @@ pub(super) fn parts(study: &Collection, key: &str) -> Result<Vec<Collection>, St
     Ok(parts.into_iter().map(part).collect())
 }
 
-fn has_one_value(results: &Frame, axis: &str) -> bool {
-    let Some(column) = results.column(axis) else {
+fn has_one_value(table: &Frame, axis: &str) -> bool {
+    let Some(column) = table.column(axis) else {
         return true;
     };
-    (1..results.len()).all(|line| column.values.datum(line) == column.values.datum(0))
+    (1..table.len()).all(|line| column.values.datum(line) == column.values.datum(0))
 }
 
 /// The axis of that name, or the only one whose name ends so.

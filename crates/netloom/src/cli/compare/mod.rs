@@ -300,7 +300,7 @@ fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
             match marked.as_slice() {
                 [] => {}
                 [point] if n == 1 => {
-                    let seeds = own.points[*point].seeds();
+                    let seeds = own.seeds_of(*point);
                     let seeds = seeds.filter(|seed| own.verdict_of_run(*point, *seed) == verdict);
                     let seeds = named("seed", "seeds", &seeds.collect::<Vec<u64>>());
                     warnings.push(format!("{name} is {words} with {seeds}: {meaning}"));

@@ -2,10 +2,11 @@
 
 use netloom_metrics::holm;
 use netloom_results::Setting;
+use netloom_results::view::Saturation;
 use serde::Serialize;
 
 use super::pairs::Line;
-use super::points::{self, Edge, Pairing, Runs, label};
+use super::points::{Pairing, Runs, label, saturations};
 use super::verdict::{Difference, signed_percent, value};
 
 /// All that is said together is wrong in at most this part of cases.
@@ -35,8 +36,8 @@ pub(super) struct Moved {
     /// What the series has on the other axes.
     series: String,
     axis: String,
-    a: Edge,
-    b: Edge,
+    a: Saturation,
+    b: Saturation,
     change: &'static str,
 }
 
@@ -185,11 +186,11 @@ fn largest(pairing: &Pairing, said: &[Said<'_>]) -> Option<String> {
 
 /// How the saturation of each series moved along the load.
 fn moved(a: &Runs<'_>, b: &Runs<'_>, axes: &[String]) -> Vec<Moved> {
-    let Some(axis) = points::load_axis(axes) else {
+    let Some(axis) = axes.iter().find(|axis| a.study.is_load(axis)) else {
         return vec![];
     };
-    let of_b = points::edges(b, axes, axis);
-    let both = |(settings, edge_a): (Vec<Setting>, Edge)| {
+    let of_b = saturations(b, axes, axis);
+    let both = |(settings, edge_a): (Vec<Setting>, Saturation)| {
         let (_, edge_b) = of_b.iter().find(|(own, _)| *own == settings)?;
         Some(Moved {
             series: label(&settings),
@@ -199,18 +200,19 @@ fn moved(a: &Runs<'_>, b: &Runs<'_>, axes: &[String]) -> Vec<Moved> {
             change: change(edge_a, *edge_b),
         })
     };
-    points::edges(a, axes, axis)
+    saturations(a, axes, axis)
         .into_iter()
         .filter_map(both)
         .collect()
 }
 
 /// Where B saturates against A: only ranges that do not overlap say later or earlier.
-fn change(a: Edge, b: Edge) -> &'static str {
-    let is_beyond = |one: Edge, other: Edge| match (one.last_unsaturated, other.first_saturated) {
-        (Some(last), Some(first)) => last >= first,
-        _ => false,
-    };
+fn change(a: Saturation, b: Saturation) -> &'static str {
+    let is_beyond =
+        |one: Saturation, other: Saturation| match (one.last_unsaturated, other.first_saturated) {
+            (Some(last), Some(first)) => last >= first,
+            _ => false,
+        };
     match () {
         () if a.first_saturated.is_none() && b.first_saturated.is_none() => "saturated in neither",
         () if a == b => "no move that the points could show",
@@ -236,7 +238,7 @@ impl Moved {
     }
 }
 
-fn range(edge: Edge) -> String {
+fn range(edge: Saturation) -> String {
     match (edge.last_unsaturated, edge.first_saturated) {
         (Some(last), Some(first)) => format!("between {last} and {first}"),
         (None, Some(first)) => format!("from {first}, the lowest, on"),
@@ -251,7 +253,7 @@ mod tests {
 
     #[test]
     fn only_ranges_apart_are_a_move() {
-        let edge = |last_unsaturated, first_saturated| Edge {
+        let edge = |last_unsaturated, first_saturated| Saturation {
             last_unsaturated,
             first_saturated,
         };

@@ -2,83 +2,58 @@
 //!
 //! A single run is a collection with one point and no axes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use netloom_results::{Collection, Datum, Frame, Level, Setting, Verdict};
+use netloom_results::view::{Lines, Saturation, Study};
+use netloom_results::{Collection, Setting, Verdict};
 
 use super::pairs::TOTAL;
 
 /// A folder's runs by point and seed.
 pub(super) struct Runs<'a> {
     pub(super) collection: &'a Collection,
-    results: &'a Frame,
-    pub(super) points: Vec<Point>,
+    pub(super) study: Study,
+    results: Lines<'a>,
+    /// For each point and seed the lines of the results about its total and its classes.
+    seeds: Vec<BTreeMap<u64, Vec<usize>>>,
     /// In the order of the results.
     pub(super) classes: Vec<String>,
-}
-
-/// A point with its runs.
-pub(super) struct Point {
-    /// What stands in the column of every axis.
-    values: Vec<Level>,
-    /// For each seed the lines of the results about its total and its classes.
-    runs: BTreeMap<u64, Vec<usize>>,
-}
-
-impl Point {
-    /// Its seeds.
-    pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
-        self.runs.keys().copied()
-    }
 }
 
 impl<'a> Runs<'a> {
     /// `None` if the collection has no results.
     pub(super) fn of(collection: &'a Collection) -> Option<Runs<'a>> {
-        let results = collection.table("results")?;
-        let axes: Option<Vec<_>> = collection.axes.iter().map(|a| results.column(a)).collect();
-        let (axes, point, seed) = (axes?, results.column("point")?, results.column("seed")?);
-        let (scope, class) = (results.column("scope")?, results.column("class")?);
-        results.column("verdict")?;
-        let mut at: BTreeMap<u64, usize> = BTreeMap::new();
-        let (mut points, mut classes) = (vec![], vec![]);
-        for line in 0..results.len() {
-            let is_class = match scope.text(line) {
-                Some(TOTAL) => false,
-                Some("class") => true,
-                _ => continue,
-            };
-            let (number, seed) = (point.number(line)? as u64, seed.number(line)? as u64);
-            let own = *at.entry(number).or_insert_with(|| {
-                let level = |axis: &&netloom_results::FrameColumn| match axis.values.datum(line) {
-                    Datum::Whole(n) => Level::Number(n as f64),
-                    Datum::Number(x) => Level::Number(x),
-                    other => Level::Text(other.to_string()),
-                };
-                points.push(Point {
-                    values: axes.iter().map(level).collect(),
-                    runs: BTreeMap::new(),
-                });
-                points.len() - 1
-            });
-            let lines: &mut Vec<usize> = points[own].runs.entry(seed).or_default();
-            lines.push(line);
-            let class = class.text(line).unwrap_or_default();
-            if is_class && !classes.iter().any(|known| known == class) {
-                classes.push(class.to_owned());
+        let study = Study::of(collection)?;
+        let results = Lines::of(collection.table("results")?);
+        let seed = results.table.column("seed")?;
+        let at = study.points.iter().zip(0..);
+        let at: BTreeMap<u64, usize> = at.map(|(point, at)| (point.number, at)).collect();
+        let mut seeds = vec![BTreeMap::new(); study.points.len()];
+        for line in 0..results.table.len() {
+            let is_asked = matches!(results.scope(line), Some(TOTAL | "class"));
+            if let (true, Some(&at)) = (is_asked, at.get(&results.point(line))) {
+                let seed = seed.number(line)? as u64;
+                let lines: &mut Vec<usize> = seeds[at].entry(seed).or_default();
+                lines.push(line);
             }
         }
         Some(Runs {
             collection,
+            classes: study.classes().into_iter().map(str::to_owned).collect(),
+            study,
             results,
-            points,
-            classes,
+            seeds,
         })
+    }
+
+    /// The seeds of a point.
+    pub(super) fn seeds_of(&self, point: usize) -> impl Iterator<Item = u64> {
+        self.seeds[point].keys().copied()
     }
 
     /// The id of a single run.
     pub(super) fn run_id(&self) -> Option<String> {
-        let is_single = self.collection.axes.is_empty();
+        let is_single = self.study.axes.is_empty();
         let id = self.text(0, "run_id").filter(|_| is_single);
         id.map(str::to_owned)
     }
@@ -93,18 +68,16 @@ impl<'a> Runs<'a> {
 
     /// The axes that the other does not have.
     pub(super) fn own_axes(&self, other: &Runs<'_>) -> Vec<String> {
-        let own = self.collection.axes.iter();
-        own.filter(|axis| !other.collection.axes.contains(axis))
+        let own = self.study.axes.iter();
+        own.filter(|axis| !other.study.axes.contains(axis))
             .cloned()
             .collect()
     }
 
     /// All seeds of all points.
     pub(super) fn seeds(&self) -> BTreeSet<u64> {
-        let points = self.points.iter();
-        points
-            .flat_map(|point| point.runs.keys().copied())
-            .collect()
+        let points = self.seeds.iter();
+        points.flat_map(|seeds| seeds.keys().copied()).collect()
     }
 
     /// A column of the results for a point, a seed and a class, or for the total.
@@ -117,81 +90,32 @@ impl<'a> Runs<'a> {
     ) -> Option<f64> {
         let is_it = |line: &&usize| match class {
             Some(class) => {
-                self.is_scope(**line, "class") && self.text(**line, "class") == Some(class)
+                self.results.scope(**line) == Some("class")
+                    && self.text(**line, "class") == Some(class)
             }
-            None => self.is_scope(**line, TOTAL),
+            None => self.results.scope(**line) == Some(TOTAL),
         };
-        let line = *self.points[point].runs.get(&seed)?.iter().find(is_it)?;
-        let value = self.results.column(column)?.number(line)?;
+        let line = *self.seeds[point].get(&seed)?.iter().find(is_it)?;
+        let value = self.results.table.column(column)?.number(line)?;
         value.is_finite().then_some(value)
     }
 
     fn text(&self, line: usize, column: &str) -> Option<&str> {
-        self.results.column(column)?.text(line)
-    }
-
-    fn is_scope(&self, line: usize, scope: &str) -> bool {
-        self.text(line, "scope") == Some(scope)
+        self.results.table.column(column)?.text(line)
     }
 
     /// The verdict of a run: that of its total.
     pub(super) fn verdict_of_run(&self, point: usize, seed: u64) -> Verdict {
-        let lines = self.points[point].runs.get(&seed).into_iter().flatten();
-        let mut totals = lines.filter(|line| self.is_scope(**line, TOTAL));
-        let word = totals.next().and_then(|line| self.text(*line, "verdict"));
-        word.and_then(Verdict::of_word).unwrap_or_default()
+        let lines = self.seeds[point].get(&seed).into_iter().flatten();
+        let mut totals = lines.filter(|line| self.results.scope(**line) == Some(TOTAL));
+        let total = totals.next().map(|line| self.results.verdict(*line));
+        total.unwrap_or_default()
     }
 
     /// The verdict of a point, over all its seeds.
     pub(super) fn verdict(&self, point: usize) -> Verdict {
-        let seeds = self.points[point].runs.keys();
-        Verdict::of_seeds(seeds.map(|seed| self.verdict_of_run(point, *seed)))
+        self.study.points[point].verdict
     }
-
-    /// What a point sets on these axes.
-    fn settings(&self, point: usize, axes: &[String]) -> Vec<Setting> {
-        let own = self.collection.axes.iter().zip(&self.points[point].values);
-        let own: BTreeMap<&String, &Level> = own.collect();
-        let setting = |axis: &String| Setting {
-            column: axis.clone(),
-            value: (*own[axis]).clone(),
-        };
-        axes.iter().map(setting).collect()
-    }
-
-    /// The points by what they set on these axes, in the order of their appearance.
-    fn by_settings(&self, axes: &[String]) -> Groups {
-        let mut groups = Groups::default();
-        for point in 0..self.points.len() {
-            let settings = self.settings(point, axes);
-            let at = *groups.at.entry(key(&settings)).or_insert_with(|| {
-                groups.all.push((settings, vec![]));
-                groups.all.len() - 1
-            });
-            groups.all[at].1.push(point);
-        }
-        groups
-    }
-}
-
-/// Points that set the same.
-#[derive(Default)]
-struct Groups {
-    all: Vec<(Vec<Setting>, Vec<usize>)>,
-    /// Where the settings are, by [`key`].
-    at: HashMap<String, usize>,
-}
-
-impl Groups {
-    fn get(&self, settings: &[Setting]) -> Option<&[usize]> {
-        let at = *self.at.get(&key(settings))?;
-        Some(&self.all[at].1)
-    }
-}
-
-/// Equal for equal settings.
-fn key(settings: &[Setting]) -> String {
-    serde_json::to_string(settings).expect("plain data is JSON")
 }
 
 /// `qos.arbiter = wfq, traffic.load = 0.4`; nothing for the only point of a single run.
@@ -227,15 +151,9 @@ const NAMED: usize = 3;
 /// # Errors
 /// Says why nothing can be paired.
 pub(super) fn pair(a: &Runs<'_>, b: &Runs<'_>) -> Result<Pairing, String> {
-    let is_common = |axis: &&String| b.collection.axes.contains(axis);
-    let axes: Vec<String> = a
-        .collection
-        .axes
-        .iter()
-        .filter(is_common)
-        .cloned()
-        .collect();
-    let (of_a, of_b) = (a.by_settings(&axes), b.by_settings(&axes));
+    let is_common = |axis: &&String| b.study.axes.contains(axis);
+    let axes: Vec<String> = a.study.axes.iter().filter(is_common).cloned().collect();
+    let (of_a, of_b) = (a.study.by_settings(&axes), b.study.by_settings(&axes));
     let (name_a, name_b) = (&a.collection.folder, &b.collection.folder);
     let mut remarks = vec![];
     for (side, name, own) in [("A", name_a, a.own_axes(b)), ("B", name_b, b.own_axes(a))] {
@@ -249,9 +167,8 @@ pub(super) fn pair(a: &Runs<'_>, b: &Runs<'_>) -> Result<Pairing, String> {
         match (points_a.as_slice(), of_b.get(settings)) {
             (_, None) => only_a.push(label(settings)),
             ([a_point], Some([b_point])) => {
-                let seeds_b = &b.points[*b_point].runs;
-                let seeds = a.points[*a_point].runs.keys().copied();
-                let seeds: Vec<u64> = seeds.filter(|seed| seeds_b.contains_key(seed)).collect();
+                let is_common = |seed: &u64| b.seeds[*b_point].contains_key(seed);
+                let seeds: Vec<u64> = a.seeds_of(*a_point).filter(is_common).collect();
                 if seeds.is_empty() {
                     seedless.push(label(settings));
                     continue;
@@ -320,45 +237,26 @@ fn several_of(points: &[String]) -> String {
     }
 }
 
-/// Where a series saturates: the last load below, and the first at which it does.
-#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
-pub(super) struct Edge {
-    pub(super) last_unsaturated: Option<f64>,
-    pub(super) first_saturated: Option<f64>,
-}
-
-/// The axis along which load rises, if both have one.
-pub(super) fn load_axis(axes: &[String]) -> Option<&String> {
-    let is_load = |axis: &&String| axis.rsplit('.').next() == Some("load");
-    axes.iter().find(is_load)
-}
-
-/// The edge of every series along an axis, by what the series has on the other ones. All points of a folder
+/// The saturation of every series along an axis, by what the series has on the other ones. All points of a folder
 /// count, not only those that both have; a series with two points at one load is left out.
-pub(super) fn edges(runs: &Runs<'_>, axes: &[String], along: &String) -> Vec<(Vec<Setting>, Edge)> {
+pub(super) fn saturations(
+    runs: &Runs<'_>,
+    axes: &[String],
+    along: &String,
+) -> Vec<(Vec<Setting>, Saturation)> {
     let others: Vec<String> = axes.iter().filter(|axis| *axis != along).cloned().collect();
-    let along = std::slice::from_ref(along);
-    let edge = |points: &[usize]| {
-        let mut steps = vec![];
-        for &point in points {
-            let Level::Number(load) = runs.settings(point, along)[0].value else {
-                return None;
-            };
-            steps.push((load, runs.verdict(point) == Verdict::Saturated));
-        }
+    let saturation = |points: &[usize]| {
+        let step = |&at: &usize| {
+            let point = &runs.study.points[at];
+            Some((runs.study.value(point, along)?.number()?, point.verdict))
+        };
+        let mut steps: Vec<(f64, Verdict)> = points.iter().map(step).collect::<Option<_>>()?;
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if steps.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return None;
-        }
-        let first = steps.iter().position(|(_, is_saturated)| *is_saturated);
-        let before = &steps[..first.unwrap_or(steps.len())];
-        Some(Edge {
-            last_unsaturated: before.last().map(|step| step.0),
-            first_saturated: first.map(|at| steps[at].0),
-        })
+        let is_twice = steps.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        (!is_twice).then(|| Saturation::of(steps))
     };
-    let groups = runs.by_settings(&others).all.into_iter();
+    let groups = runs.study.by_settings(&others).all.into_iter();
     groups
-        .filter_map(|(settings, points)| Some((settings, edge(&points)?)))
+        .filter_map(|(settings, points)| Some((settings, saturation(&points)?)))
         .collect()
 }

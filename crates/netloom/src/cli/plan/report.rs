@@ -7,6 +7,7 @@ use netloom_design::infiniband::{
     BEST_EFFORT_SL, CHALLENGED_SL, Egress, Limit, Network, PortReport, Refusal,
 };
 use netloom_design::qos::wait::ASSUMPTION;
+use netloom_results::view::number::decimals;
 use netloom_units::{Sl, Time, Vl};
 use serde::Serialize;
 
@@ -46,7 +47,7 @@ fn summary(outcome: &Outcome) -> String {
     format!(
         "{accepted} of {} accepted ({} Gbit/s), {refused} refused\n",
         plural(accepted + refused, "connection"),
-        round(of(&outcome.accepted)),
+        decimals(of(&outcome.accepted), 3),
     )
 }
 
@@ -83,12 +84,6 @@ fn lanes(outcome: &Outcome) -> String {
 fn plural(n: usize, one: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("{n} {one}{ending}")
-}
-
-/// At most three places, none where they are zero.
-fn round(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn refusals(outcome: &Outcome) -> String {

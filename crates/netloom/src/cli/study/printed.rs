@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use netloom_results::view::Lines;
 use netloom_results::{Datum, Frame, Status, Verdict};
 use netloom_study::Study;
 use netloom_study::running::Merged;
@@ -15,26 +16,11 @@ const MOST_POINTS: usize = 40;
 /// How many points have which verdict.
 pub(super) fn verdicts(points: &Frame) -> BTreeMap<Verdict, usize> {
     let mut verdicts = BTreeMap::new();
-    for line in totals(points) {
-        *verdicts.entry(verdict(points, line)).or_default() += 1;
+    let lines = Lines::of(points);
+    for line in lines.about("total") {
+        *verdicts.entry(lines.verdict(line)).or_default() += 1;
     }
     verdicts
-}
-
-/// The verdict of a line of `points`.
-fn verdict(points: &Frame, line: usize) -> Verdict {
-    let word = points.column("verdict").and_then(|own| own.text(line));
-    word.and_then(Verdict::of_word).unwrap_or_default()
-}
-
-/// The lines of `points` about everything together, one per point.
-fn totals(points: &Frame) -> impl Iterator<Item = usize> {
-    let scope = points.column("scope");
-    let is_total = move |line: &usize| {
-        let scope = scope.and_then(|column| column.text(*line));
-        scope == Some("total")
-    };
-    (0..points.len()).filter(is_total)
 }
 
 /// Tables for people: the points, or where each series saturates if there are many.
@@ -79,7 +65,7 @@ pub(super) fn for_people(study: &Study, merged: &Merged, is_coloured: bool) -> S
 
 /// The totals of all points.
 struct Points<'a> {
-    frame: &'a Frame,
+    table: Lines<'a>,
     columns: Vec<&'a str>,
     /// Lines about everything together, one per point.
     lines: Vec<usize>,
@@ -89,19 +75,19 @@ struct Points<'a> {
 impl<'a> Points<'a> {
     fn new(study: &'a Study, frame: &'a Frame, is_coloured: bool) -> Points<'a> {
         Points {
-            frame,
+            table: Lines::of(frame),
             columns: study.columns().collect(),
-            lines: totals(frame).collect(),
+            lines: Lines::of(frame).about("total").collect(),
             is_coloured,
         }
     }
 
     fn number(&self, name: &str, line: usize) -> Option<f64> {
-        self.frame.column(name)?.number(line)
+        self.table.table.column(name)?.number(line)
     }
 
     fn label(&self, name: &str, line: usize) -> String {
-        let column = self.frame.column(name);
+        let column = self.table.table.column(name);
         column.map_or(String::new(), |column| {
             column.values.datum(line).to_string()
         })
@@ -110,8 +96,9 @@ impl<'a> Points<'a> {
     fn mark(&self, line: usize) -> String {
         let count = |name| self.number(name, line).unwrap_or(0.0);
         let (seeds, saturated) = (count("seeds"), count("saturated_seeds"));
-        let mark = marked(verdict(self.frame, line), self.is_coloured);
-        let is_saturated = verdict(self.frame, line) == Verdict::Saturated;
+        let verdict = self.table.verdict(line);
+        let mark = marked(verdict, self.is_coloured);
+        let is_saturated = verdict == Verdict::Saturated;
         match saturated > 0.0 && saturated < seeds {
             true if is_saturated => format!("{mark} ({saturated} of {seeds} seeds)"),
             true => format!("{mark} ({saturated} of {seeds} seeds saturated)")
@@ -181,7 +168,7 @@ impl<'a> Points<'a> {
         for (key, mut lines) in found {
             let value = |line: usize| self.number(axis, line).unwrap_or(f64::INFINITY);
             lines.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-            let is_saturated = |line: &usize| verdict(self.frame, *line) == Verdict::Saturated;
+            let is_saturated = |line: &usize| self.table.verdict(*line) == Verdict::Saturated;
             let first = lines.iter().position(is_saturated);
             let last = match first {
                 Some(0) => None,

@@ -1,0 +1,45 @@
+//! Columns of a table, looked up once and read line by line.
+
+use crate::frame::{Frame, FrameColumn, Values, Words};
+
+/// A column of numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<'a> {
+    /// Whole ones.
+    Whole(&'a [Option<u64>]),
+    /// With a point.
+    Number(&'a [Option<f64>]),
+}
+
+impl<'a> Numbers<'a> {
+    /// The column of that name, if it is there and has numbers.
+    pub fn of(frame: &'a Frame, name: &str) -> Option<Numbers<'a>> {
+        Numbers::from(frame.column(name)?)
+    }
+
+    /// A column, if it has numbers.
+    pub fn from(column: &'a FrameColumn) -> Option<Numbers<'a>> {
+        match &column.values {
+            Values::Whole(values) => Some(Numbers::Whole(values)),
+            Values::Number(values) => Some(Numbers::Number(values)),
+            Values::Text(_) | Values::Flag(_) => None,
+        }
+    }
+
+    /// The finite number of a line.
+    pub fn get(self, line: usize) -> Option<f64> {
+        let found = match self {
+            Numbers::Whole(values) => values[line].map(|n| n as f64),
+            Numbers::Number(values) => values[line],
+        };
+        found.filter(|x| x.is_finite())
+    }
+}
+
+/// The words of a text column.
+pub fn words<'a>(frame: &'a Frame, name: &str) -> Option<&'a Words> {
+    match &frame.column(name)?.values {
+        Values::Text(words) => Some(words),
+        _ => None,
+    }
+}
