@@ -233,7 +233,7 @@ fn results() -> String {
         | column | unit | meaning |\n|---|---|---|\n",
     );
     let results = Frame::of::<Key>().beside::<Summary>();
-    for column in &netloom_store::points(&results, &[]).columns {
+    for column in &netloom_results::store::points(&results, &[]).columns {
         let (name, unit, meaning) = (&column.name, cell(&column.unit), cell(&column.meaning));
         text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
     }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_results::store::RunFile;
 use netloom_results::{Frame, Status};
-use netloom_store::RunFile;
 use netloom_study::running::Progress;
 
 use crate::kept::{self, Kept};

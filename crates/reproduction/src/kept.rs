@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use netloom_results::store::{RunFile, RunSummary, make_folder};
 use netloom_results::{Frame, Level, RESULTS_VERSION, RunId, Setting};
-use netloom_store::{RunFile, RunSummary, make_folder};
 
 use crate::Run;
 

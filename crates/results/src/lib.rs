@@ -17,7 +17,8 @@
 //!
 //! All but the last are the same bytes for the same experiment, on any machine and for any number of
 //! partitions and threads. Columns are added, never renamed; units are part of the names. This crate
-//! knows no simulator, so that tools that read results need not link it.
+//! knows no simulator, so that tools that read results need not link it: [`store`] writes and reads folders, [`view`]
+//! is what figures, reports and comparisons are made from.
 
 mod collection;
 mod connections;
@@ -28,6 +29,7 @@ mod identity;
 mod lines;
 mod manifest;
 mod protocol;
+pub mod store;
 mod study;
 mod table;
 pub mod view;

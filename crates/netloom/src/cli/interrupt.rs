@@ -35,7 +35,7 @@ pub(super) fn fabric_runs() {
 pub(super) fn report_broken_laws() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if netloom_store::is_guarded() {
+        if netloom_results::store::is_guarded() {
             return;
         }
         print(panic);

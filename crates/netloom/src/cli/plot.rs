@@ -91,7 +91,7 @@ impl Plot {
         let further = further.into_iter().map(Path::new);
         let mut collections = vec![];
         for folder in std::iter::once(self.dir.as_path()).chain(further) {
-            let collection = netloom_store::read(folder)?;
+            let collection = netloom_results::store::read(folder)?;
             for warning in &collection.warnings {
                 output.say(&format!("warning: {warning}"));
             }
@@ -269,7 +269,7 @@ impl Plot {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    netloom_store::write_file(path, bytes)
+    netloom_results::store::write_file(path, bytes)
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -277,7 +277,7 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 fn make(folder: &Path, is_named: bool) -> std::io::Result<()> {
     match is_named && folder.is_dir() {
         true => Ok(()),
-        false => netloom_store::make_folder(folder),
+        false => netloom_results::store::make_folder(folder),
     }
 }
 

@@ -32,7 +32,7 @@ impl Report {
         };
         let mut collections = vec![];
         for folder in &self.folders {
-            let collection = netloom_store::read(folder)?;
+            let collection = netloom_results::store::read(folder)?;
             for warning in &collection.warnings {
                 output.say(&format!("warning: {}: {warning}", folder.display()));
             }
@@ -44,7 +44,7 @@ impl Report {
             Some(file) => file.clone(),
             None => self.folders[0].join("report.html"),
         };
-        netloom_store::write_file(&file, html.as_bytes())
+        netloom_results::store::write_file(&file, html.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
         output.say(&format!(
             "report: {} ({:.1} MB, needs no network)",

@@ -14,7 +14,7 @@ use netloom_reproduction::{
     Executed, Failure, Kept, PAPERS, Paper, Run, Size, Table, Variation, execute, paper, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
-use netloom_store::{FolderLock, Incoming, table_file};
+use netloom_results::store::{FolderLock, Incoming, table_file};
 
 use super::load::at_least_one;
 use super::output::Output;
@@ -290,7 +290,7 @@ impl Reproduce {
             );
         }
         let cannot = || format!("cannot write {}", folder.display());
-        netloom_store::make_folder(lock.target()).with_context(cannot)?;
+        netloom_results::store::make_folder(lock.target()).with_context(cannot)?;
         // Now, not after hours: it leaves nothing.
         Incoming::begin(lock.target()).with_context(cannot)?;
         Ok(lock)

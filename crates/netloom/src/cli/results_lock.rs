@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use netloom_store::FolderLock;
+use netloom_results::store::FolderLock;
 
 /// Keeps others from exchanging a folder of results while something is made from them and put beside them. A folder
 /// that is not there is told by whoever reads it.

@@ -7,11 +7,11 @@ use clap::Args;
 use netloom_design::plan::Plan;
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_results::store::{RunFolder, table_file, to_parquet};
 use netloom_results::{
     ConnectionsSummary, Document, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
     WaitSummary, Waits, sha256,
 };
-use netloom_store::{RunFolder, table_file, to_parquet};
 use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
 

@@ -23,7 +23,7 @@ use limits::{Input, fuzz};
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::spec::{self, Request};
 use netloom_figures::{SvgStyle, csv, figures, pgfplots, svg};
-use netloom_store::{RunFile, RunSummary, from_parquet, to_parquet};
+use netloom_results::store::{RunFile, RunSummary, from_parquet, to_parquet};
 use netloom_study::Study;
 use netloom_units::Time;
 use random::Random;
@@ -308,7 +308,7 @@ fn mutated_parquet() {
 
 /// Reads a folder of results and shows all of it.
 fn show(folder: &Path) {
-    let Ok(collection) = netloom_store::read(folder) else {
+    let Ok(collection) = netloom_results::store::read(folder) else {
         return;
     };
     for figure in figures(&collection) {

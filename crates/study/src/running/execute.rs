@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::{Experiment, render};
+use netloom_results::store::{RunFile, RunSummary};
 use netloom_results::{RESULTS_VERSION, Status, Verdict};
-use netloom_store::{RunFile, RunSummary};
 
 use crate::{Point, SeedOutcome, Study, Unit};
 

@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
 use netloom_catalog::{Value, ValueShape};
 use netloom_experiment::spec::FILES;
+use netloom_results::store::{FolderError, FolderLock, Sibling, is_ours, make_folder, write_file};
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
-use netloom_store::{FolderError, FolderLock, Sibling, is_ours, make_folder, write_file};
 
 use crate::Study;
 

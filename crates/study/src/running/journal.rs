@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use netloom_catalog::file::{MOST_LIST, read_bytes};
+use netloom_results::store::{create_new, make_folder};
 use netloom_results::{RunId, Status};
-use netloom_store::{create_new, make_folder};
 use serde::{Deserialize, Serialize};
 
 /// One line of a journal.

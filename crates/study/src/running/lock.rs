@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use netloom_store::{make_folder, open_to_lock};
+use netloom_results::store::{make_folder, open_to_lock};
 
 /// A unit that is ours until this is dropped, or until the process dies in whatever way.
 pub(super) struct UnitLock {

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument};
-use netloom_store::{
+use netloom_results::store::{
     Incoming, RunFile, TableWriter, finish_incoming, is_table, points, table_file, to_parquet,
 };
+use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument};
 
 use crate::Study;
 

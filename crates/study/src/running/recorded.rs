@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 
+use netloom_results::store::{RunFile, RunSummary};
 use netloom_results::{RunId, Setting, Status, Verdict};
-use netloom_store::{RunFile, RunSummary};
 
 use crate::SeedOutcome;
 

@@ -326,7 +326,7 @@ struct Folder {
 
 /// Reads a folder of a study or of a single run.
 fn read(path: &Path) -> Result<Folder, String> {
-    let collection = netloom_store::read(path).map_err(|error| error.to_string())?;
+    let collection = netloom_results::store::read(path).map_err(|error| error.to_string())?;
     // Whichever of both it has says the version.
     let version = ["study.json", "results.json"].iter().find_map(|name| {
         let text = read_text(&path.join(name), MOST_LIST).ok()?;

@@ -4,12 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use netloom_results::{Document, RunId, Status};
-
 use super::FolderError;
 use super::lock::FolderLock;
 use super::names::is_ours;
 use super::sibling::Sibling;
+use crate::{Document, RunId, Status};
 
 /// The file that says what a folder holds.
 const DOCUMENT: &str = "results.json";
@@ -163,7 +162,7 @@ fn look(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_results::{CountersSummary, LinkGroup, LinksSummary, Run, Summary, Window};
+    use crate::{CountersSummary, LinkGroup, LinksSummary, Run, Summary, Window};
 
     fn document(status: Status, seed: u64) -> Document {
         let links = LinksSummary {
@@ -202,7 +201,7 @@ mod tests {
         };
         Document {
             netloom: "0".into(),
-            results_version: netloom_results::RESULTS_VERSION,
+            results_version: crate::RESULTS_VERSION,
             name: "test".into(),
             about: String::new(),
             run_id: RunId::new("text", seed),

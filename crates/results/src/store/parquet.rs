@@ -13,7 +13,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::data_type::ByteArray;
-use netloom_results::{Datum, Frame, FrameColumn, Kind, Values};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
@@ -24,6 +23,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use serde::{Deserialize, Serialize};
+
+use crate::{Datum, Frame, FrameColumn, Kind, Values};
 
 /// Lines of a row group: enough to compress well, few enough to be read in parts.
 const GROUP: usize = 1 << 20;
@@ -365,7 +366,7 @@ fn read(reader: ColumnReader, n: usize, values: &mut Values) -> Result<(), Parqu
 
 #[cfg(test)]
 mod tests {
-    use netloom_results::{Column, LinkLine, Table};
+    use crate::{Column, LinkLine, Table};
     use proptest::prelude::*;
 
     use super::*;

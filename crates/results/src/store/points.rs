@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use netloom_results::{
-    Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, Verdict, half_width_of,
-};
+use crate::{Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, Verdict, half_width_of};
 
 /// The columns of `results` that say what a line is about, and stay.
 const SCOPE: &[&str] = &["scope", "class", "sl"];
@@ -125,7 +123,7 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
 
 #[cfg(test)]
 mod tests {
-    use netloom_results::{Key, Summary, Table};
+    use crate::{Key, Summary, Table};
 
     use super::*;
 

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use netloom_catalog::file::{read_bytes, read_text};
-use netloom_results::view::layout::Layout;
-use netloom_results::{
+use serde::Deserialize;
+
+use super::parquet::from_parquet;
+use super::points::{empty_points, points};
+use super::writing::{INCOMING, table_file};
+use crate::view::layout::Layout;
+use crate::{
     Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Status,
     StudyDocument, TABLES, Values, empty_table,
 };
-use serde::Deserialize;
-
-use crate::parquet::from_parquet;
-use crate::points::{empty_points, points};
-use crate::writing::{INCOMING, table_file};
 
 /// Documents beside the tables: summaries, the layout of a fabric, the text of an experiment.
 const MOST_TEXT: u64 = 128 << 20;

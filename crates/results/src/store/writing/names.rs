@@ -6,9 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use netloom_results::{TABLES, sha256};
-
 use super::incoming::INCOMING;
+use crate::{TABLES, sha256};
 
 /// Files and folders of runs and studies that are no tables; anything else is somebody's.
 const OURS: &[&str] = &[

@@ -8,10 +8,10 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use netloom_catalog::file::read_bytes;
-use netloom_results::{Frame, RESULTS_VERSION, Run, RunId, Setting, empty_table};
 use serde::{Deserialize, Serialize};
 
-use crate::writing::write_file;
+use super::writing::write_file;
+use crate::{Frame, RESULTS_VERSION, Run, RunId, Setting, empty_table};
 
 /// One run with one seed at one point of a study.
 #[derive(Clone, PartialEq, Debug)]
@@ -173,9 +173,7 @@ fn damaged(error: impl ToString) -> Invalid {
 
 #[cfg(test)]
 mod tests {
-    use netloom_results::{
-        CountersSummary, Level, LinkGroup, LinksSummary, Status, Summary, Window,
-    };
+    use crate::{CountersSummary, Level, LinkGroup, LinksSummary, Status, Summary, Window};
 
     use super::*;
 

@@ -6,7 +6,7 @@
 //!  every file and folder of results is made by writing/
 //! ```
 //!
-//! This crate knows tables and no simulator. Equal tables give equal bytes, whoever writes them.
+//! Equal tables give equal bytes, whoever writes them.
 
 mod folder;
 mod parquet;
