@@ -254,9 +254,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0341",
         "a tiled switch has no arbiters and no lanes by service level",
-        "Its virtual channels are those of the routing, all service levels share them, and channels, rows and flows take turns. \
-         So `qos.vls` is 1, `arbiter`, `nic-arbiter` and NIC queueing have nothing to choose, no table can keep bandwidth for \
-         `[connections]`, and `measure.waits` has nothing to measure.",
+        "Its virtual channels are those of the routing, all service levels share them, and channels and rows take turns. \
+         So `qos.vls` is 1, `arbiter` has nothing to choose, and no table can keep bandwidth for `[connections]`. NICs can have \
+         an arbiter: with `nic-arbiter` they have a queue for each level to choose from.",
     ),
     (
         "E0342",

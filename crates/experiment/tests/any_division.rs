@@ -144,6 +144,10 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("flows = ", 100),
         ("faults = ", 100),
         ("congestion-control = ", 40),
+        ("acknowledge = ", 60),
+        ("receive = { order = \"strict\" }", 60),
+        ("choice = \"least", 100),
+        ("kind = \"ugal\"", 60),
         ("flow-control = \"pfc\"", 30),
         ("flow-control = \"queue-credits\"", 60),
     ] {

@@ -1,29 +1,26 @@
-//! The machines: switches, NICs and links as one model of the event kernel.
+//! The machines: endpoints around switches of one kind, as one model of the event kernel.
 //!
-//! A packet's way through a switch with buffers at both sides, and the file that holds each step (the ways
-//! through other kinds of switch are in `switch/mod.rs`, what differs between kinds in `shape.rs`):
+//! A packet's way beside a switch with buffers at both sides, and the file that holds each step (the ways through
+//! other kinds of switch are in `switch/crossbar/mod.rs` and `switch/tiled/mod.rs`):
 //!
 //! ```text
-//!  workload ─► NIC queue ─► arbiter ─► link ─► input buffer ─► routing ─► allocation ─► crossbar
-//!              nic/send.rs            wire.rs  switch/input.rs            switch/allocate.rs, islip.rs
+//!  workload, program ─► flow ─► NIC queue ─► arbiter ─► link ─► input buffer ─► routing ─► allocation ─► crossbar
+//!  endpoint/source.rs   flows.rs            send.rs            switch/crossbar/input.rs   allocate.rs, islip.rs
 //!
-//!   ─► output buffer ─► arbiter ─► link ─► … ─► NIC
-//!      switch/transfer.rs  switch/output.rs     nic/receive.rs
+//!   ─► output buffer ─► arbiter ─► link ─► … ─► NIC ─► answer
+//!      transfer.rs      output.rs           endpoint/receive.rs, answers.rs
 //! ```
 //!
-//! The cost is per packet, not per flit. A packet that has started is served at a known rate until its
-//! tail, so every time that follows from a decision is arithmetic ([`wire`](self)), and room in buffers is
-//! counted exactly to the flit by ramps. A flit-by-flit, cycle-driven twin of this model in `tests/`
-//! delivers every packet at the same tick.
+//! What endpoints, links and routing do, they do beside every switch: [`EndpointPlan`] says what they do beyond sending
+//! and receiving, [`FlowControl`] how a sender knows of room, `netloom_routing` which way a packet takes. A kind of
+//! switch is what `switch/mod.rs` asks of it.
 //!
-//! Flow control is one of three at a sender (`flow.rs`): credits per lane, credits per queue of the next
-//! switch, or PAUSE per lane.
+//! The cost is per packet, not per flit. A packet that has started is served at a known rate until its tail, so every
+//! time that follows from a decision is arithmetic, and room in buffers is counted exactly to the flit by ramps.
+//! Flit-by-flit, cycle-driven twins in `tests/` deliver every packet at the same tick.
 //!
-//! Plans of all machines are described here; tiled switches, with acknowledging endpoints, congestion control,
-//! adaptive routing and faults, are simulated by the crate `netloom-tiled` behind the same [`Simulation`].
-//!
-//! What this model leaves out: those four, and so every loss (a lossless fabric never drops). Management traffic
-//! (VL15) has its own lane and priority and no special packets.
+//! What this model leaves out: loss, but for the faults of tiled switches (a lossless fabric never drops); management
+//! traffic (VL15) has its own lane and priority and no special packets; memory banks and the bookkeeping of stashes.
 
 mod channels;
 mod endpoint;
@@ -51,7 +48,7 @@ pub use link::room::Sizes;
 pub use plan::tiles::{Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled};
 pub use plan::{
     Allocation, Architecture, ClassPlan, EndpointPlan, FabricPlan, FlowControl, Hierarchy,
-    LinkTiming, NicQueues, Pipeline, QueueScheme, SwitchPlan, Thresholds,
+    LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder, SwitchPlan, Thresholds,
 };
 pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};

@@ -25,6 +25,8 @@ pub struct Row {
     pub hops: u64,
     /// Packets that arrived after a later one of their flow.
     pub reordered: u64,
+    /// By how many later ones each of them was overtaken.
+    pub reorder_distance: Tally,
     /// From the creation of a message of one packet to its last flit, in ticks. It is the latency of the
     /// message and of the packet, and is added to both before a row is handed out.
     pub single_latency: Histogram,
@@ -47,6 +49,13 @@ impl Row {
         self.single_latency.record(latency);
     }
 
+    /// A packet arrived after so many later ones of its flow.
+    #[cold]
+    pub(crate) fn overtaken(&mut self, by: u64) {
+        self.reordered += 1;
+        self.reorder_distance.record(by);
+    }
+
     /// Completes the latencies of messages and packets.
     pub fn settle(&mut self) {
         self.message_latency.merge(&self.single_latency);
@@ -65,6 +74,7 @@ impl Row {
         self.delivered_messages += other.delivered_messages;
         self.hops += other.hops;
         self.reordered += other.reordered;
+        self.reorder_distance.merge(&other.reorder_distance);
         self.message_latency.merge(&other.message_latency);
         self.packet_latency.merge(&other.packet_latency);
         self.network_latency.merge(&other.network_latency);

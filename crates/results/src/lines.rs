@@ -43,6 +43,11 @@ table! {
         delivered_packets: u64 => "",
         /// Packets that arrived after a later one of their flow, where that is counted.
         reordered_packets: u64 => "",
+        /// By how many later packets of their flow those were overtaken, in the mean; 16 stands for 16 and more unless
+        /// receivers are strict about order.
+        reorder_distance_mean: Option<f64> => "packets",
+        /// The same, the most.
+        reorder_distance_max: Option<f64> => "packets",
         /// Mean time from the creation of a message to its last flit: its completion time (FCT).
         latency_mean_ns: Option<f64> => "ns",
         /// Half width of the 95 % interval of that mean, from batch means; widened where batches are correlated.

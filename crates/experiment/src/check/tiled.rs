@@ -146,21 +146,20 @@ pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
     false
 }
 
-/// Whether the file asks for what a tiled switch does not have: arbiters, and what counts or needs them.
-pub(crate) fn meaningless(waits: bool, desk: &mut Desk<'_>) -> bool {
-    let turns = "channels and flows take turns there: leave it out";
-    let unmeasured = "waits at outputs are not measured there: leave it out";
+/// Whether the file asks for what a tiled switch does not have: arbiters at its outputs, and what needs them.
+pub(crate) fn meaningless(desk: &mut Desk<'_>) -> bool {
     // With what a resolved file has there when nobody wrote anything.
     let keys = [
-        ("qos.arbiter", Some("round-robin"), turns),
-        ("qos.nic-arbiter", Some("round-robin"), turns),
-        ("nic.queues", Some("per-sl"), turns),
+        (
+            "qos.arbiter",
+            Some("round-robin"),
+            "its channels take turns: leave it out, or write nic-arbiter for the NICs",
+        ),
         (
             "connections",
             None,
             "no table gives connections their bandwidth there: leave them out, or write kind = \"cioq\" in [switch]",
         ),
-        ("measure.waits", None, unmeasured),
     ];
     let mut is_good = true;
     for (key, default, help) in keys {
@@ -168,9 +167,6 @@ pub(crate) fn meaningless(waits: bool, desk: &mut Desk<'_>) -> bool {
             continue;
         };
         if default.is_some() && desk.places.kind(key) == default {
-            continue;
-        }
-        if key == "measure.waits" && !waits {
             continue;
         }
         let name = key.rsplit('.').next().unwrap_or(key);

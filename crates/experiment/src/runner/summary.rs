@@ -193,6 +193,8 @@ impl<'a> Summaries<'a> {
             delivered_messages: row.delivered_messages,
             delivered_packets: packets,
             reordered_packets: row.reordered,
+            reorder_distance_mean: row.reorder_distance.mean(),
+            reorder_distance_max: row.reorder_distance.max().map(|packets| packets as f64),
             latency_mean_ns: mean(message),
             latency_half_width_ns: interval.map(|i| self.nanos(i.widened())),
             latency_lag1: interval.map(|i| i.lag1),

@@ -35,8 +35,8 @@ pub(crate) struct Around<'a> {
     pub(crate) timing: &'a Timing,
     pub(crate) lanes: &'a LaneMap,
     pub(crate) seed: u64,
-    /// Whether waits at outputs are measured.
-    pub(crate) waits: bool,
+    /// Whether NICs have an arbiter of their own.
+    pub(crate) has_nic_arbiter: bool,
     /// The arbiter of the switches, where the file says it.
     pub(crate) policy: Option<&'a dyn Policy>,
 }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use netloom_catalog::{
-    Described, Kind, Param, Params, ResolvedLine, Section, Shape, kind, params, read_kind,
+    Described, Kind, Param, Params, ResolvedLine, Section, Shape, choice, kind, params, read_kind,
 };
 use netloom_fabric::{
-    CONGESTION_CONTROLS, CongestionControl, EndpointPlan, Link, Marking, NicQueues,
+    CONGESTION_CONTROLS, CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder,
 };
+
+use super::reading::table;
 
 /// A way to keep messages at a NIC.
 pub trait NicQueueing: Send + Sync {
@@ -64,6 +66,8 @@ pub struct NicSpec {
     pub queues: NicQueues,
     /// Whether every data packet is acknowledged; `None` for what suits the switches.
     pub acknowledge: Option<bool>,
+    /// In which order packets are handed to the host.
+    pub order: ReceiveOrder,
     /// How it slows down; `None` if it does not.
     pub congestion: Option<Arc<dyn CongestionControl>>,
 }
@@ -91,6 +95,7 @@ impl NicSpec {
             queues,
             acknowledgement: acknowledges.then_some(1),
             control: control.and_then(|control| control.control(host)),
+            order: self.order,
         }
     }
 }
@@ -102,6 +107,34 @@ params! {
         /// Whether every data packet is answered by a packet of one flit; left out, it is with tiled switches and with
         /// congestion control.
         acknowledge: Option<bool> = None,
+    }
+}
+
+choice! {
+    /// In which order a receiver hands packets to its host.
+    pub enum OrderOfPackets {
+        /// As they come; a message is complete when all of it is there.
+        Message = "message",
+        /// In the order in which they were sent: packets that come early are held until those before them have come.
+        Strict = "strict",
+    }
+}
+
+params! {
+    /// What a NIC does with packets that arrive.
+    #[derive(Clone, Debug)]
+    pub struct Receive {
+        /// In which order packets of a flow are handed to the host.
+        pub order: OrderOfPackets = OrderOfPackets::Message,
+    }
+}
+
+impl Receive {
+    fn order(&self) -> ReceiveOrder {
+        match self.order {
+            OrderOfPackets::Message => ReceiveOrder::Message,
+            OrderOfPackets::Strict => ReceiveOrder::Strict,
+        }
     }
 }
 
@@ -122,16 +155,25 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
         CONGESTION_CONTROLS,
         Some("none"),
     );
+    let receive = table(section, "receive", Receive::read);
     let congestion = congestion?;
     let is_controlled = !congestion.is_absent();
-    if !is_controlled {
-        // What is not there makes no other experiment.
-        let is_it = |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == "congestion-control");
+    let order = receive?.order();
+    // What is not there makes no other experiment.
+    let mut forget = |name: &str| {
+        let is_it = |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == name);
         section.resolved.lines.retain(|line| !is_it(line));
+    };
+    if !is_controlled {
+        forget("congestion-control");
+    }
+    if order == ReceiveOrder::Message {
+        forget("receive");
     }
     Some(NicSpec {
         queues: queues?.queues(),
         acknowledge: values?.acknowledge,
+        order,
         congestion: is_controlled.then(|| Arc::from(congestion)),
     })
 }

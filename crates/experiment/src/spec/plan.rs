@@ -196,7 +196,9 @@ pub(crate) fn build(
                 timing,
                 lanes,
                 seed,
-                waits: measure.as_ref().is_some_and(|measure| measure.waits),
+                // What a resolved file has when nobody wrote one is taking turns.
+                has_nic_arbiter: desk.places.written("qos.nic-arbiter").is_some()
+                    && desk.places.kind("qos.nic-arbiter") != Some("round-robin"),
                 policy: policy.filter(|_| !at_switches),
             };
             machine(switch, link, nic, &around, desk)

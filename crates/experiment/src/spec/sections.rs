@@ -191,8 +191,13 @@ pub fn sections() -> Vec<SectionInfo> {
         ),
         section(
             "nic",
-            "Where messages wait before they are sent.",
+            "Where messages wait before they are sent, and what endpoints do beyond that.",
             nic::params(),
+        ),
+        section(
+            "nic.receive",
+            "What a NIC does with packets that arrive.",
+            nic::Receive::params(),
         ),
         of_a_kind(
             "routing",

@@ -41,7 +41,7 @@ pub(crate) fn machine(
     is_good &= check::tiled::lanes(around, desk);
     is_good &= check::tiled::core(timing, desk);
     is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
-    is_good &= check::tiled::meaningless(around.waits, desk);
+    is_good &= check::tiled::meaningless(desk);
     is_good &= check::tiled::protocol(spec, nic, desk);
     let host = Link {
         flit: timing.links[0].flit,
@@ -106,6 +106,11 @@ pub(crate) fn machine(
     if stash.is_some() {
         check::tiled::stash_fact(&ports, around, flit, desk);
     }
+    // With an arbiter of their own, NICs have a queue (or a ring of flows) for each level to choose from.
+    let queues = match around.has_nic_arbiter {
+        true => NicQueues::PerChannel,
+        false => NicQueues::SendQueues,
+    };
     let port = ports[0].clone();
     let tiled = Tiled {
         rows: spec.rows,
@@ -139,7 +144,7 @@ pub(crate) fn machine(
             output_buffer: port.output,
         },
         flow_control: FlowControl::Credits,
-        endpoints: nic.endpoints(NicQueues::SendQueues, acknowledges, host),
+        endpoints: nic.endpoints(queues, acknowledges, host),
         marks_above,
         n_vls,
     })

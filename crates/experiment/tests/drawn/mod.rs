@@ -46,8 +46,24 @@ struct Wiring {
 }
 
 fn wiring(tape: &mut Tape<'_>) -> Wiring {
-    const TREES: &[&str] = &["\"d-mod-k\"", "\"random-up\"", "\"up-down\"", "\"det\""];
-    const GROUPS: &[&str] = &["\"minimal\"", "\"valiant\"", "\"up-down\""];
+    const TREES: &[&str] = &[
+        "\"d-mod-k\"",
+        "\"random-up\"",
+        "\"up-down\"",
+        "\"det\"",
+        "\"ecmp\"",
+        "{ kind = \"ecmp\", choice = \"spray\" }",
+        "{ kind = \"ecmp\", choice = \"least\", granularity = 3 }",
+        "{ kind = \"ecmp\", choice = \"least-of-2\" }",
+    ];
+    const GROUPS: &[&str] = &[
+        "\"minimal\"",
+        "\"valiant\"",
+        "{ kind = \"ugal\", threshold = 4 }",
+        "{ kind = \"ugal\", threshold = 4, knowledge = \"global\", every = 8 }",
+        "{ kind = \"par\", threshold = 4 }",
+        "\"up-down\"",
+    ];
     const ANY: &[&str] = &["\"up-down\""];
     const TORUS: &[&str] = &[
         "\"dimension-order\"",
@@ -157,6 +173,21 @@ fn buffer(tape: &mut Tape<'_>) -> String {
     }
 }
 
+/// What endpoints do beyond sending and receiving.
+fn protocol(tape: &mut Tape<'_>) -> String {
+    let order = tape.of(&["message", "strict"]);
+    let control = match tape.below(3) {
+        0 => "acknowledge = true".to_owned(),
+        _ => format!(
+            "congestion-control = {{ kind = \"ecn-window\", window = {}, step = {}, mark-above = 0.2, cuts = \"{}\" }}",
+            tape.of(&[64, 512, 4096]),
+            tape.of(&[1, 7, 30]),
+            tape.of(&["every-mark", "once-per-window"]),
+        ),
+    };
+    format!("[nic]\n{control}\nreceive = {{ order = \"{order}\" }}\n")
+}
+
 fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
     let kind = tape.of(&["cioq", "iq", "hierarchical", "tiled", "tiled"]);
     let mut text = format!("[switch]\nkind = \"{kind}\"\n");
@@ -204,14 +235,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 _ => tape.below(2),
             };
             if control == 1 {
-                let cuts = tape.of(&["every-mark", "once-per-window"]);
-                writeln!(
-                    text,
-                    "[nic]\ncongestion-control = {{ kind = \"ecn-window\", window = {}, step = {}, mark-above = 0.2, cuts = \"{cuts}\" }}",
-                    tape.of(&[64, 512, 4096]),
-                    tape.of(&[1, 7, 30]),
-                )
-                .unwrap();
+                text.push_str(&protocol(tape));
             }
             Machine {
                 is_tiled: true,
@@ -232,6 +256,9 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
             )
             .unwrap();
             text.push_str(&stages(tape));
+            if tape.one_in(2) {
+                text.push_str(&protocol(tape));
+            }
             Machine {
                 is_tiled: false,
                 flow_control: "\"credits\"".to_owned(),
@@ -275,8 +302,10 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 .unwrap();
             }
             text.push_str(&stages(tape));
-            if tape.one_in(3) {
-                text.push_str("[nic]\nqueues = \"per-destination\"\n");
+            match tape.below(3) {
+                0 => {}
+                1 => text.push_str("[nic]\nqueues = \"per-destination\"\n"),
+                _ => text.push_str(&protocol(tape)),
             }
             Machine {
                 is_tiled: false,
@@ -353,16 +382,7 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     let wiring = wiring(tape);
     let machine = machine(tape, &wiring);
     let mut text = format!("netloom = 1\n[topology]\n{}\n", wiring.text);
-    let routing = match wiring.has_groups && machine.is_tiled {
-        true => tape.of(&[
-            "\"minimal\"",
-            "\"valiant\"",
-            "{ kind = \"ugal\", threshold = 4 }",
-            "{ kind = \"ugal\", threshold = 4, knowledge = \"global\", every = 8 }",
-            "{ kind = \"par\", threshold = 4 }",
-        ]),
-        false => tape.of(wiring.routings),
-    };
+    let routing = tape.of(wiring.routings);
     let rate = tape.of(&["100 Gbps", "80 Gbps", "200 Gbps"]);
     writeln!(
         text,
@@ -421,7 +441,7 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             false => text.push_str(&class),
         }
     }
-    if machine.is_tiled && wiring.n_nics >= 12 && tape.one_in(3) {
+    if !connections && wiring.n_nics >= 12 && tape.one_in(3) {
         let workload = tape.of(&[
             "{ kind = \"bigfft\", grid = [3, 4], rounds = 1, size-divisor = 64 }",
             "{ kind = \"fill-boundary\", grid = [3, 2, 2], rounds = 2, size-divisor = 64 }",
@@ -446,7 +466,7 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
         "[measure]\nseed = {seed}\nlength = \"{length}\"\nepochs = {}\nwarmup = {}\nwaits = {}\nrepeat = {}",
         tape.of(&[20, 7]),
         tape.of(&["\"500 ns\"", "\"auto\"", "\"20 packets\""]),
-        !machine.is_tiled && tape.one_in(4),
+        tape.one_in(4),
         tape.of(&[1, 1, 2]),
     )
     .unwrap();

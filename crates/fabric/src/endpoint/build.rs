@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, VecDeque};
 use netloom_packet::{Cursor, N_SCS};
 use netloom_topology::Egress;
 use netloom_units::{NicId, Sc, Sl, Tick};
+use rustc_hash::FxHashMap;
 
 use crate::endpoint::connections::Meters;
 use crate::endpoint::{Admittance, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
-use crate::plan::{Architecture, FabricPlan, FlowControl, NicQueues};
+use crate::plan::{Architecture, FabricPlan, FlowControl, NicQueues, ReceiveOrder};
 use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
 use crate::slab::Slab;
@@ -96,7 +97,8 @@ impl<S: Switches> Endpoints<S> {
             }
         };
         let queues: Rows<NicQueue> = (0..n_nics * n_slots).map(queue).collect::<Vec<_>>().into();
-        let keeps_order = plan.keeps_order();
+        let is_strict = plan.endpoints.order == ReceiveOrder::Strict;
+        let keeps_order = plan.keeps_order() || is_strict;
         let looks_at_order = plan.count_reordering || (keeps_order && cfg!(debug_assertions));
         let admittance = (plan.endpoints.queues == NicQueues::PerDestination).then(|| {
             Admittance::new(
@@ -131,7 +133,9 @@ impl<S: Switches> Endpoints<S> {
                 keeps_order,
                 looks_at_order,
                 may_repeat(plan),
+                is_strict,
             ),
+            sent: is_strict.then(FxHashMap::default),
             meters: Meters::new(plan, partition),
             admittance,
             has_duties: in_order || programs.is_some() || acknowledges,

@@ -5,7 +5,7 @@
 //!  source.rs program.rs   flows.rs         send.rs admittance.rs          send.rs    answers.rs
 //!
 //!  link ─► taken in ─► order ─► message complete ─► answer, program goes on
-//!          receive.rs  receiver.rs
+//!          receive.rs  order.rs   receiver.rs
 //! ```
 //!
 //! Each link of the chain can be absent, and then costs nothing: without windows, answers and programs a NIC has a
@@ -19,6 +19,7 @@ mod build;
 pub(crate) mod connections;
 pub(crate) mod control;
 mod flows;
+mod order;
 mod program;
 mod receive;
 mod receiver;
@@ -28,6 +29,7 @@ mod source;
 use netloom_arbitration::Head;
 use netloom_packet::{Cursor, N_SCS};
 use netloom_units::{NicId, Tick};
+use rustc_hash::FxHashMap;
 
 use crate::endpoint::connections::Meters;
 use crate::plan::ClassPlan;
@@ -152,6 +154,8 @@ pub(crate) struct Endpoints<S: Switches> {
     pub(crate) programs: Option<Box<Programs>>,
     /// Messages created by each (NIC, row), where programs run: a rank knows only its own.
     pub(crate) numbers: Option<Vec<u32>>,
+    /// Packets sent so far from each NIC in a row to a destination, where receivers are strict about order.
+    pub(crate) sent: Option<FxHashMap<(u32, u8, NicId), u32>>,
     /// What each NIC has to acknowledge; empty where nobody does.
     pub(crate) answers: answers::Answers,
     /// Flits of the acknowledgement of every data packet; none is sent if `None`.

@@ -1,6 +1,7 @@
 //! Receiving: packets end here, are answered, and complete messages.
 
 use netloom_engine::{EventQueue, Outbox};
+use netloom_packet::Packet;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -54,6 +55,34 @@ impl<S: Switches> Fabric<S> {
             shared.protocol.duplicates += 1;
             return;
         }
+        if let Some(reordering) = &mut endpoints.receiver.reordering {
+            let distance = reordering.arrive(*packet);
+            if distance > 0 {
+                shared.rows[usize::from(packet.class)].overtaken(distance);
+            }
+            self.hand_over_in_order(now, nic, packet);
+            return;
+        }
+        self.hand_over(now, nic, packet);
+    }
+
+    /// Packets that are next in their flow are handed over.
+    #[cold]
+    #[inline(never)]
+    fn hand_over_in_order(&mut self, now: Tick, nic: u32, like: &Packet) {
+        loop {
+            let reordering = self.endpoints.receiver.reordering.as_mut();
+            let Some(packet) = reordering.and_then(|all| all.next(like)) else {
+                return;
+            };
+            self.hand_over(now, nic, &packet);
+        }
+    }
+
+    /// A packet is handed to the host.
+    #[inline(always)]
+    fn hand_over(&mut self, now: Tick, nic: u32, packet: &Packet) {
+        let (shared, endpoints) = (&mut self.shared, &mut self.endpoints);
         shared.counters.deliver(packet, now);
         let row = &mut shared.rows[usize::from(packet.class)];
         let is_complete = endpoints.receiver.receive(nic, packet, now, row);

@@ -7,6 +7,7 @@ use netloom_packet::Packet;
 use netloom_units::{NicId, Sl, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::endpoint::order::{Recent, Reordering};
 use crate::recorder::{Counters, Row};
 
 /// The receiving side of all NICs of a partition.
@@ -22,18 +23,22 @@ pub(crate) struct Receiver {
     /// Data packets delivered, where one may come twice.
     seen: Option<FxHashSet<(NicId, u32)>>,
     /// The last packet of each (source, destination, service level), where order is looked at.
-    last_sequence: Option<FxHashMap<(NicId, NicId, Sl), u32>>,
+    last_sequence: Option<FxHashMap<(NicId, NicId, Sl), Recent>>,
+    /// Where packets are handed over in the order of sending.
+    pub(crate) reordering: Option<Box<Reordering>>,
 }
 
 impl Receiver {
     /// Receivers that nothing has reached. `looks_at_order` counts packets that were overtaken; where a routing keeps
-    /// order there must be none. `may_repeat` where a packet may be sent again.
+    /// order there must be none. `may_repeat` where a packet may be sent again, `is_strict` where packets are held until
+    /// those before them have come.
     pub(crate) fn new(
         n_nics: usize,
         n_rows: usize,
         keeps_order: bool,
         looks_at_order: bool,
         may_repeat: bool,
+        is_strict: bool,
     ) -> Self {
         Receiver {
             keeps_order,
@@ -42,6 +47,7 @@ impl Receiver {
             partial: FxHashMap::default(),
             seen: may_repeat.then(FxHashSet::default),
             last_sequence: looks_at_order.then(FxHashMap::default),
+            reordering: is_strict.then(Box::default),
         }
     }
 
@@ -57,12 +63,14 @@ impl Receiver {
     /// A packet is wholly received by a NIC; whether that completes its message. `row` is the packet's own.
     #[inline]
     pub(crate) fn receive(&mut self, nic: u32, packet: &Packet, now: Tick, row: &mut Row) -> bool {
-        let is_late = self.is_late(packet);
+        let distance = self.overtaken_by(packet);
         let is_complete = self.completes(packet);
         row.delivered_packets += 1;
         row.delivered_flits += u64::from(packet.flits);
         row.hops += u64::from(packet.hops);
-        row.reordered += u64::from(is_late);
+        if distance > 0 {
+            row.overtaken(distance);
+        }
         let latency = now - packet.generation;
         row.network_latency.record(now - packet.injection);
         let is_single = packet.label.is_last() && packet.index == 0;
@@ -110,23 +118,23 @@ impl Receiver {
         is_complete
     }
 
-    /// Whether a later packet of the same flow was here first: a law where the routing keeps order, a
-    /// count where it does not.
+    /// By how many later packets of the same flow this one was overtaken: by none where the routing keeps order, which
+    /// is a law there.
     #[inline]
-    fn is_late(&mut self, packet: &Packet) -> bool {
+    fn overtaken_by(&mut self, packet: &Packet) -> u64 {
         let Some(last) = &mut self.last_sequence else {
-            return false;
+            return 0;
         };
+        let key = (packet.source, packet.destination, packet.sl);
         let flow = last
-            .entry((packet.source, packet.destination, packet.sl))
-            .or_insert(packet.sequence);
-        let is_late = packet.sequence < *flow;
-        *flow = (*flow).max(packet.sequence);
+            .entry(key)
+            .or_insert_with(|| Recent::new(packet.sequence));
+        let distance = flow.arrive(packet.sequence);
         assert!(
-            !(is_late && self.keeps_order),
+            distance == 0 || !self.keeps_order,
             "order is kept per flow and lane"
         );
-        is_late
+        distance
     }
 }
 

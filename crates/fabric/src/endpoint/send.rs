@@ -295,10 +295,15 @@ impl<S: Switches> Fabric<S> {
         &mut self,
         now: Tick,
         nic: u32,
-        packet: Packet,
+        mut packet: Packet,
         class: u16,
         out: &mut Outbox<Self, Q>,
     ) {
+        if let Some(sent) = &mut self.endpoints.sent {
+            let number = sent.entry((nic, packet.class, packet.destination)).or_default();
+            packet.index = *number;
+            *number = number.wrapping_add(1);
+        }
         let row = usize::from(packet.class);
         let flits = u64::from(packet.flits);
         let recorded = &mut self.shared.rows;

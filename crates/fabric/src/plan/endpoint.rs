@@ -16,6 +16,16 @@ pub enum NicQueues {
     SendQueues,
 }
 
+/// In which order a receiver hands packets to its host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReceiveOrder {
+    /// As they come; a message is complete when all of it is there.
+    #[default]
+    Message,
+    /// In the order in which they were sent: those that come early are held.
+    Strict,
+}
+
 /// What endpoints do.
 #[derive(Clone, Debug)]
 pub struct EndpointPlan {
@@ -25,6 +35,8 @@ pub struct EndpointPlan {
     pub acknowledgement: Option<u16>,
     /// What holds flows back; nothing if `None`. It hears of acknowledgements only.
     pub control: Option<Arc<dyn Control>>,
+    /// In which order packets are handed over.
+    pub order: ReceiveOrder,
 }
 
 impl EndpointPlan {
@@ -34,6 +46,7 @@ impl EndpointPlan {
             queues,
             acknowledgement: None,
             control: None,
+            order: ReceiveOrder::Message,
         }
     }
 

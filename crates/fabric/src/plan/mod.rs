@@ -21,7 +21,7 @@ use crate::link::room::Sizes;
 use crate::plan::tiles::Tiled;
 use crate::queue_scheme::QueueMap;
 
-pub use endpoint::{EndpointPlan, NicQueues};
+pub use endpoint::{EndpointPlan, NicQueues, ReceiveOrder};
 
 /// Timing of the links of one class, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -115,7 +115,10 @@ impl<S: Switches, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
 
     fn in_flight(&mut self) -> u64 {
         let counters = self.counters();
-        let stored = self.sum(|fabric| S::packets_under_way(fabric));
+        let stored = self.sum(|fabric| {
+            let reordering = fabric.endpoints.receiver.reordering.as_ref();
+            S::packets_under_way(fabric) + reordering.map_or(0, |all| all.held())
+        });
         stored + (counters.emigrated - counters.immigrated)
     }
 

@@ -12,7 +12,7 @@ use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, Control, EndpointPlan, FabricPlan, Faults,
-    FlowControl, LinkTiming, NicQueues, Pipeline, PortBuffers, QueueScheme, RowSpace, Sizes,
+    FlowControl, LinkTiming, NicQueues, ReceiveOrder, Pipeline, PortBuffers, QueueScheme, RowSpace, Sizes,
     StashUse, SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
@@ -435,6 +435,7 @@ impl Case {
                 control: self
                     .window
                     .map(|window| Arc::new(window) as Arc<dyn Control>),
+                order: ReceiveOrder::Message,
             },
             marks_above: (0..n_classes)
                 .map(|class| {

@@ -1,0 +1,163 @@
+//! The order in which a receiver hands packets to its host, and how far packets overtake each other.
+//!
+//! Where a routing has several ways, packets may overtake each other. A receiver that completes by message places data
+//! as it comes and hands a message over when all of it is there. A strict one hands packets over in the order in which
+//! they were sent: those that come early are held until the ones before them have come.
+
+use std::collections::BTreeMap;
+
+use netloom_packet::Packet;
+use netloom_units::NicId;
+use rustc_hash::FxHashMap;
+
+/// A flow as receivers tell them apart: destination, source and row.
+type Key = (NicId, NicId, u8);
+
+/// Packets held by strict receivers until those before them have come.
+#[derive(Debug, Default)]
+pub(crate) struct Reordering {
+    flows: FxHashMap<Key, Waiting>,
+    held: u64,
+}
+
+/// One flow at a strict receiver.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The number in its flow of the packet that is handed over next.
+    next: u32,
+    /// How many packets of the present message have been handed over.
+    position: u32,
+    /// Packets that came early, by number.
+    early: BTreeMap<u32, Packet>,
+}
+
+impl Reordering {
+    /// A packet has arrived, whose index is its number in its flow: by how many later ones it was overtaken.
+    pub(crate) fn arrive(&mut self, packet: Packet) -> u64 {
+        let flow = self.flows.entry(key(&packet)).or_default();
+        let overtaken_by = flow.early.range(packet.index + 1..).count() as u64;
+        flow.early.insert(packet.index, packet);
+        self.held += 1;
+        overtaken_by
+    }
+
+    /// The next packet of the same flow that can be handed over, with its place in its message.
+    pub(crate) fn next(&mut self, like: &Packet) -> Option<Packet> {
+        let flow = self.flows.get_mut(&key(like))?;
+        let mut packet = flow.early.remove(&flow.next)?;
+        self.held -= 1;
+        flow.next = flow.next.wrapping_add(1);
+        packet.index = flow.position;
+        flow.position = match packet.label.is_last() {
+            true => 0,
+            false => flow.position + 1,
+        };
+        Some(packet)
+    }
+
+    /// Packets that wait.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+}
+
+fn key(packet: &Packet) -> Key {
+    (packet.destination, packet.source, packet.class)
+}
+
+/// How many of the last arrivals of a flow are remembered.
+const REMEMBERED: usize = 16;
+
+/// The last arrivals of a flow: enough to tell how many of them have overtaken a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recent {
+    /// The largest sequence number.
+    pub(crate) last: u32,
+    /// Low halves of the last ones, in no order.
+    arrived: [u16; REMEMBERED],
+    at: u8,
+}
+
+impl Recent {
+    pub(crate) fn new(sequence: u32) -> Self {
+        Recent {
+            last: sequence,
+            arrived: [sequence as u16; REMEMBERED],
+            at: 0,
+        }
+    }
+
+    /// A packet arrives: how many of the remembered ones were sent after it; more than 15 count as 16.
+    pub(crate) fn arrive(&mut self, sequence: u32) -> u64 {
+        let distance = match sequence < self.last {
+            true => {
+                let is_later = |arrived: &&u16| (**arrived).wrapping_sub(sequence as u16) as i16 > 0;
+                self.arrived.iter().filter(is_later).count().max(1)
+            }
+            false => 0,
+        };
+        self.last = self.last.max(sequence);
+        self.arrived[usize::from(self.at)] = sequence as u16;
+        self.at = (self.at + 1) % REMEMBERED as u8;
+        distance as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_packet::Label;
+    use netloom_units::Sc;
+    use proptest::prelude::*;
+
+    fn packet(order: u32, is_last: bool) -> Packet {
+        Packet {
+            index: order,
+            sequence: order,
+            label: Label::new(Sc(0), is_last),
+            ..Packet::default()
+        }
+    }
+
+    /// T-B-2: arrivals 0 2 1 4 3 5, two packets to a message.
+    #[test]
+    fn t_b_2_messages_complete_with_their_last_packet() {
+        let mut reordering = Reordering::default();
+        let mut recent = Recent::new(0);
+        let (mut handed, mut most_held, mut distances) = (vec![], 0, vec![]);
+        for order in [0, 2, 1, 4, 3, 5] {
+            let arrived = packet(order, order % 2 == 1);
+            distances.push((reordering.arrive(arrived), recent.arrive(order)));
+            while let Some(next) = reordering.next(&arrived) {
+                handed.push((order, next.sequence, next.index));
+            }
+            most_held = most_held.max(reordering.held());
+        }
+        assert_eq!(distances, [(0, 0), (0, 0), (1, 1), (0, 0), (1, 1), (0, 0)]);
+        assert_eq!(most_held, 1);
+        let expected = [(0, 0, 0), (1, 1, 1), (1, 2, 0), (3, 3, 1), (3, 4, 0), (5, 5, 1)];
+        assert_eq!(handed, expected, "in order, as soon as all before are there");
+    }
+
+    proptest! {
+        /// Whatever the order of arrival, packets are handed over in the order of sending, each once, and distances
+        /// are what counting pairs gives.
+        #[test]
+        fn any_order_of_arrival_becomes_the_order_of_sending(
+            order in Just((0u32..40).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let mut reordering = Reordering::default();
+            let mut handed = vec![];
+            for (at, &number) in order.iter().enumerate() {
+                let arrived = packet(number, true);
+                let overtaken_by = order[..at].iter().filter(|&&n| n > number).count() as u64;
+                prop_assert_eq!(reordering.arrive(arrived), overtaken_by);
+                while let Some(next) = reordering.next(&arrived) {
+                    handed.push(next.sequence);
+                }
+            }
+            prop_assert_eq!(handed, (0..40).collect::<Vec<_>>());
+            prop_assert_eq!(reordering.held(), 0);
+        }
+    }
+}
