@@ -56,6 +56,11 @@ const USUAL: Centre = Centre {
 const TIGHT: Centre = Centre { flits: 8, ..USUAL };
 
 twins! {
+    pause: tree().hierarchical(USUAL).pfc(24, 16);
+    pause_low: tree().hierarchical(USUAL).pfc(4, 2);
+    pause_tight_centre: Case { load: 1.0, ..tree() }.hierarchical(TIGHT).pfc(16, 8);
+    pause_one_link: tree().hierarchical(Centre { links: 1, ..USUAL }).pfc(16, 8);
+    pause_slow_links: slow_links(tree()).hierarchical(USUAL).pfc(20, 10);
     two_mports: tree().hierarchical(USUAL);
     two_mports_light: Case { load: 0.2, ..tree() }.hierarchical(USUAL);
     two_mports_full: Case { load: 1.0, ..tree() }.hierarchical(USUAL);

@@ -24,7 +24,10 @@ pub(crate) fn fits(
         .unwrap_or(desk.places.of("link.flow-control"));
     let mut is_good = true;
     let kind = match switch.architecture {
-        ArchitectureSpec::Hierarchical(_) => Some("hierarchical"),
+        // Its inputs have a queue for each lane and no others.
+        ArchitectureSpec::Hierarchical(_) if flow_control == FlowControlSpec::QueueCredits => {
+            Some("hierarchical")
+        }
         ArchitectureSpec::Tiled(_) => Some("tiled"),
         _ => None,
     };

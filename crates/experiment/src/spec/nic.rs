@@ -161,7 +161,8 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
     let order = receive?.order();
     // What is not there makes no other experiment.
     let mut forget = |name: &str| {
-        let is_it = |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == name);
+        let is_it =
+            |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == name);
         section.resolved.lines.retain(|line| !is_it(line));
     };
     if !is_controlled {

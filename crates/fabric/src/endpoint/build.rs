@@ -99,7 +99,9 @@ impl<S: Switches> Endpoints<S> {
         let queues: Rows<NicQueue> = (0..n_nics * n_slots).map(queue).collect::<Vec<_>>().into();
         let is_strict = plan.endpoints.order == ReceiveOrder::Strict;
         let keeps_order = plan.keeps_order() || is_strict;
-        let looks_at_order = plan.count_reordering || (keeps_order && cfg!(debug_assertions));
+        // A strict receiver counts who was overtaken itself.
+        let looks_at_order =
+            !is_strict && (plan.count_reordering || (keeps_order && cfg!(debug_assertions)));
         let admittance = (plan.endpoints.queues == NicQueues::PerDestination).then(|| {
             Admittance::new(
                 n_nics * n_slots,

@@ -91,7 +91,8 @@ impl Recent {
     pub(crate) fn arrive(&mut self, sequence: u32) -> u64 {
         let distance = match sequence < self.last {
             true => {
-                let is_later = |arrived: &&u16| (**arrived).wrapping_sub(sequence as u16) as i16 > 0;
+                let is_later =
+                    |arrived: &&u16| (**arrived).wrapping_sub(sequence as u16) as i16 > 0;
                 self.arrived.iter().filter(is_later).count().max(1)
             }
             false => 0,
@@ -135,8 +136,18 @@ mod tests {
         }
         assert_eq!(distances, [(0, 0), (0, 0), (1, 1), (0, 0), (1, 1), (0, 0)]);
         assert_eq!(most_held, 1);
-        let expected = [(0, 0, 0), (1, 1, 1), (1, 2, 0), (3, 3, 1), (3, 4, 0), (5, 5, 1)];
-        assert_eq!(handed, expected, "in order, as soon as all before are there");
+        let expected = [
+            (0, 0, 0),
+            (1, 1, 1),
+            (1, 2, 0),
+            (3, 3, 1),
+            (3, 4, 0),
+            (5, 5, 1),
+        ];
+        assert_eq!(
+            handed, expected,
+            "in order, as soon as all before are there"
+        );
     }
 
     proptest! {

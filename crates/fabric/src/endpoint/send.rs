@@ -300,7 +300,9 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) {
         if let Some(sent) = &mut self.endpoints.sent {
-            let number = sent.entry((nic, packet.class, packet.destination)).or_default();
+            let number = sent
+                .entry((nic, packet.class, packet.destination))
+                .or_default();
             packet.index = *number;
             *number = number.wrapping_add(1);
         }

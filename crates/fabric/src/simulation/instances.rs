@@ -10,7 +10,7 @@ use crate::plan::{Architecture, FabricPlan, FlowControl};
 use crate::simulation::running::Running;
 use crate::simulation::{Atlas, Options, Simulation};
 use crate::switch::crossbar::shape::{
-    Cioq, CioqPause, CioqQueues, Hierarchical, Iq, IqPause, Shape,
+    Cioq, CioqPause, CioqQueues, Hierarchical, HierarchicalPause, Iq, IqPause, Shape,
 };
 use crate::switch::crossbar::{self, MakeArbiter, n_records};
 use crate::switch::tiled;
@@ -76,6 +76,12 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
         },
         (Architecture::Tiled(_), _) => unreachable!("built above"),
+        (Architecture::Hierarchical(hierarchy), FlowControl::Pfc(_)) => {
+            match n_records(Some(hierarchy.centre), radix) {
+                ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, options, &arbiter),
+                _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, options, &arbiter),
+            }
+        }
         (Architecture::Hierarchical(hierarchy), _) => {
             match n_records(Some(hierarchy.centre), radix) {
                 ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
@@ -144,6 +150,9 @@ fn reference(
         }
         (Architecture::InputQueued, _) => {
             crossbars::<_, Iq, Heap<_>, 8, 128>(plan, options, arbiter)
+        }
+        (Architecture::Hierarchical(_), FlowControl::Pfc(_)) => {
+            crossbars::<_, HierarchicalPause, Heap<_>, 32, 1>(plan, options, arbiter)
         }
         (Architecture::Hierarchical(_), _) => {
             crossbars::<_, Hierarchical, Heap<_>, 32, 1>(plan, options, arbiter)

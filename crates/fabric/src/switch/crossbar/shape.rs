@@ -42,4 +42,6 @@ shapes! {
     IqPause: Pause, HAS_OUTPUT_BUFFER = false;
     /// Groups of ports around a buffered central crossbar, credits per lane.
     Hierarchical: Room, IS_HIERARCHICAL = true;
+    /// The same with PAUSE.
+    HierarchicalPause: Pause, IS_HIERARCHICAL = true;
 }

@@ -12,8 +12,8 @@ use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, Control, EndpointPlan, FabricPlan, Faults,
-    FlowControl, LinkTiming, NicQueues, ReceiveOrder, Pipeline, PortBuffers, QueueScheme, RowSpace, Sizes,
-    StashUse, SwitchPlan, TileStages, Tiled, Window,
+    FlowControl, LinkTiming, NicQueues, Pipeline, PortBuffers, QueueScheme, ReceiveOrder, RowSpace,
+    Sizes, StashUse, SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
