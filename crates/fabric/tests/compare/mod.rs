@@ -6,13 +6,20 @@ use netloom_metrics::Digest;
 use netloom_units::Tick;
 
 use crate::support::Case;
-use crate::twin::Twin;
+use crate::twin::{Counts, Twin};
 
-/// Injected, packet hops, delivered, digest.
-type Account = (u64, u64, u64, Digest);
+/// Injected, packet hops, delivered, digest; where endpoints acknowledge, marks and cuts of windows.
+type Account = (u64, u64, u64, Digest, Option<(u64, u64)>);
 
 fn of_twin(slow: &Twin<'_>) -> Account {
-    (slow.injected, slow.packet_hops, slow.delivered, slow.digest)
+    let protocol = slow.acknowledges();
+    (
+        slow.injected,
+        slow.packet_hops,
+        slow.delivered,
+        slow.digest,
+        protocol.then_some((slow.counts.marks, slow.counts.cuts)),
+    )
 }
 
 fn of_model(fast: &mut dyn Simulation) -> Account {
@@ -22,6 +29,7 @@ fn of_model(fast: &mut dyn Simulation) -> Account {
         counters.packet_hops,
         counters.delivered,
         counters.digest,
+        fast.protocol().map(|p| (p.marked, p.cuts)),
     )
 }
 
@@ -56,6 +64,14 @@ pub(crate) fn difference(case: &Case) -> Result<u64, String> {
     } else {
         Err(parting(&plan, case.until))
     }
+}
+
+/// What the twin has counted by the end.
+pub(crate) fn counted(case: &Case) -> Counts {
+    let plan = case.plan();
+    let mut slow = Twin::new(&plan);
+    slow.run_until(case.until);
+    slow.counts
 }
 
 pub(crate) fn check(name: &str, case: &Case) {

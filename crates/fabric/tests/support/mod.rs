@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod architectures;
+pub(crate) mod endpoints;
 pub(crate) mod tables;
 
 use std::collections::BTreeMap;
@@ -11,9 +12,9 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, EndpointPlan, FabricPlan, FlowControl,
+    Allocation, Architecture, Channels, ClassPlan, Control, EndpointPlan, FabricPlan, FlowControl,
     LinkTiming, NicQueues, Options, Pipeline, QueueScheme, Row, Simulation, Sizes, SwitchPlan,
-    build, rows,
+    Window, build, rows,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -38,6 +39,13 @@ pub(crate) struct Case {
     pub(crate) architecture: Architecture,
     pub(crate) flow_control: FlowControl,
     pub(crate) nic_queues: NicQueues,
+    /// Flits of the acknowledgement of every data packet; none is sent if `None`.
+    pub(crate) acknowledgement: Option<u16>,
+    pub(crate) window: Option<Window>,
+    /// By link class, repeated cyclically: inputs with more flits mark packets. Empty for never.
+    pub(crate) marks_above: Vec<u32>,
+    /// What the first class does instead of drawing messages.
+    pub(crate) program: Option<Arc<dyn Source>>,
     /// Flits of one queue, where credits are per queue or NICs have injection queues.
     pub(crate) queue_flits: u32,
     pub(crate) allocation: Allocation,
@@ -99,6 +107,10 @@ impl Case {
             architecture: Architecture::Cioq,
             flow_control: FlowControl::Credits,
             nic_queues: NicQueues::PerChannel,
+            acknowledgement: None,
+            window: None,
+            marks_above: vec![],
+            program: None,
             queue_flits: 32,
             allocation: Allocation::Separable,
             input: 128,
@@ -194,6 +206,9 @@ impl Case {
                 *lane = flits.max(*lane);
             }
         }
+        for lane in &mut largest {
+            *lane = (*lane).max(self.acknowledgement.unwrap_or(0));
+        }
         let sizes = |per_vl: u32| {
             if self.pooled {
                 let min: Box<[u32]> = largest.iter().map(|&flits| u32::from(flits)).collect();
@@ -246,7 +261,10 @@ impl Case {
                     name: class.name,
                     sl: Sl(sl),
                     sls: vec![Sl(sl)],
-                    source: Arc::from(source),
+                    source: match &self.program {
+                        Some(program) if class_number == 0 => program.clone(),
+                        _ => Arc::from(source),
+                    },
                 }
             })
             .collect();
@@ -258,8 +276,20 @@ impl Case {
                 .collect(),
             segmentation,
             flow_control: self.flow_control.clone(),
-            endpoints: EndpointPlan::plain(self.nic_queues),
-            marks_above: vec![],
+            endpoints: EndpointPlan {
+                queues: self.nic_queues,
+                acknowledgement: self.acknowledgement,
+                control: self
+                    .window
+                    .map(|window| Arc::new(window) as Arc<dyn Control>),
+            },
+            marks_above: self
+                .marks_above
+                .iter()
+                .cycle()
+                .take(n_classes)
+                .map(|&above| Some(above))
+                .collect(),
             switch: SwitchPlan {
                 architecture: self.architecture.clone(),
                 queue_flits: vec![self.queue_flits; usize::from(n_vls)].into(),

@@ -124,6 +124,7 @@ impl Twin<'_> {
     /// Room in the output buffer is taken for a packet granted now.
     pub(super) fn take_output(&mut self, s: usize, id: usize) {
         let packet = self.packets[id];
+        self.uncommit(s, packet.output, packet.flits);
         let units = if self.is_slotted(s, packet.output, true) {
             1
         } else {

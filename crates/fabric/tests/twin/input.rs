@@ -5,7 +5,8 @@ use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, SwitchId};
 
 use super::Twin;
-use super::state::{Class, Sender};
+use super::sight::Sight;
+use super::state::{Class, Occurrence, Packet, Sender};
 
 impl Twin<'_> {
     pub(super) fn received(&mut self, s: usize, p: usize, id: usize, k: u64, class: Class) {
@@ -14,9 +15,30 @@ impl Twin<'_> {
         if k > 0 {
             return;
         }
+        assert_eq!(
+            self.packets[id].class, class,
+            "the header is where it is counted"
+        );
+        self.packets[id].received = self.now;
+        if let FlowControl::Pfc(_) = self.plan.flow_control {
+            let Packet { vl, flits, .. } = self.packets[id];
+            self.ports[s][p].whole[usize::from(vl)] += flits as u32;
+        }
+        let head = self.head_edge(s, p, id);
+        if head > self.now {
+            self.at(head, Occurrence::Head(s, p, id));
+        } else {
+            self.head_is_here(s, p, id);
+        }
+        if !self.plan.forwarding.is_adaptive() {
+            self.route(s, p, id);
+            self.packets[id].allocatable = self.allocatable(s, p, id);
+        }
+    }
+
+    /// The output and the lane of a packet are decided, and it joins its queue.
+    pub(super) fn route(&mut self, s: usize, p: usize, id: usize) {
         let mut packet = self.packets[id];
-        assert_eq!(packet.class, class, "the header is where it is counted");
-        packet.received = self.now;
         let occasion = Occasion {
             source: NicId(packet.source),
             sequence: packet.sequence,
@@ -24,7 +46,18 @@ impl Twin<'_> {
         };
         let (at, from) = (SwitchId(s as u32), Port(p as u16));
         let (lane, to) = (self.routing_lane(packet.vl), NicId(packet.destination));
-        let hop = self.plan.forwarding.route(at, from, lane, to, occasion);
+        let mut word = packet.word;
+        let view = Sight { twin: self, s };
+        let f = &self.plan.forwarding;
+        let hop = f.route_seeing(at, from, lane, to, occasion, &mut word, &view);
+        if f.is_adaptive() {
+            let blind = &netloom_routing::EmptyQueues;
+            let mut unseen = packet.word;
+            let other = f.route_seeing(at, from, lane, to, occasion, &mut unseen, blind);
+            self.counts.seeing += 1;
+            self.counts.diverted += u64::from(other != hop);
+        }
+        packet.word = word;
         packet.hops += 1;
         packet.output = usize::from(hop.port.0);
         packet.next_vl = self.plan.channels.at_switch(at, from, hop.port, packet.sc)
@@ -32,16 +65,12 @@ impl Twin<'_> {
         let onwards = Sender::Switch(s, packet.output);
         packet.next_class = self.class_ahead(onwards, &packet, packet.next_vl);
         let queue = self.queue_of(packet.vl, packet.output, packet.destination);
-        if let Class::Queue(predicted) = class {
+        if let Class::Queue(predicted) = packet.class {
             assert_eq!(predicted as usize, queue, "the queue that was looked ahead");
         }
         let state = &mut self.ports[s][p];
         state.queues[queue].push_back(id);
-        if let FlowControl::Pfc(_) = self.plan.flow_control {
-            state.whole[usize::from(packet.vl)] += packet.flits as u32;
-        }
         self.packets[id] = packet;
-        self.packets[id].allocatable = self.allocatable(s, p, id);
     }
 
     /// The pace at which a packet leaves its input buffer.
@@ -67,11 +96,21 @@ impl Twin<'_> {
     /// The first edge on which the header of a packet has passed the input and routing stages, one header
     /// per cycle, and the crossbar, starting from it, would find every flit in time.
     fn allocatable(&mut self, s: usize, p: usize, id: usize) -> u64 {
+        let pace = self.input_pace(s, p, self.packets[id].output);
+        let mut edge = self.fed(s, p, id, pace);
+        if let Some(last) = self.ports[s][p].last_header {
+            edge = edge.max(last + self.plan.switch.period);
+        }
+        self.ports[s][p].last_header = Some(edge);
+        edge
+    }
+
+    /// The same as far as stages and feed are concerned, at one pace of the crossbar.
+    pub(super) fn fed(&self, s: usize, p: usize, id: usize, pace: Pace) -> u64 {
         let switch = &self.plan.switch;
         let packet = &self.packets[id];
         let cycles = switch.pipeline;
         let (flit, _) = self.flit_of(s, p);
-        let pace = self.input_pace(s, p, packet.output);
         let mut edge = packet.received.div_ceil(switch.period) * switch.period
             + (cycles.input + cycles.routing) * switch.period;
         while (0..packet.flits).any(|k| {
@@ -79,10 +118,22 @@ impl Twin<'_> {
         }) {
             edge += switch.period;
         }
-        if let Some(last) = self.ports[s][p].last_header {
-            edge = edge.max(last + switch.period);
+        edge
+    }
+
+    /// The edge on which a header has passed its stages: where paces differ, as if it took the one that lets
+    /// it go earliest.
+    fn head_edge(&mut self, s: usize, p: usize, id: usize) -> u64 {
+        let mut paces = vec![self.plan.switch.crossbar_pace()];
+        if let Architecture::Hierarchical(h) = &self.plan.switch.architecture {
+            paces.push(self.pace(h.mport_speedup));
         }
-        self.ports[s][p].last_header = Some(edge);
+        let edges = paces.into_iter().map(|pace| self.fed(s, p, id, pace));
+        let mut edge = edges.min().expect("a pace");
+        if let Some(last) = self.ports[s][p].last_head {
+            edge = edge.max(last + self.plan.switch.period);
+        }
+        self.ports[s][p].last_head = Some(edge);
         edge
     }
 
@@ -105,6 +156,7 @@ impl Twin<'_> {
         let id = state.queues[q].pop_front().expect("a packet");
         state.input_until = until;
         state.next_queue = (q + 1) % state.queues.len();
+        self.mark(s, p, id);
         id
     }
 }

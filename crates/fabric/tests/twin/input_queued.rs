@@ -137,6 +137,7 @@ impl Twin<'_> {
         assert_eq!(id, asked.id);
         self.ports[s][asked.output].output_until = until;
         self.packet_hops += 1;
+        self.uncommit(s, asked.output, packet.flits);
         let sender = Sender::Switch(s, asked.output);
         self.take_credits(sender, packet.next_class, packet.flits);
         self.leave_input(s, p, id, pace);

@@ -114,7 +114,7 @@ impl Twin<'_> {
     }
 
     /// A NIC has no queues to hold credits for: where credits are per queue, it takes whatever comes.
-    fn takes_all(&self, receiver: Peer) -> bool {
+    pub(super) fn takes_all(&self, receiver: Peer) -> bool {
         let needs_no_credits = self.plan.flow_control == FlowControl::QueueCredits
             || self.plan.switch.architecture == Architecture::InputQueued;
         matches!(receiver, Peer::Nic(_)) && needs_no_credits

@@ -8,14 +8,20 @@
 //! - `link`: a packet on a link, and what a sender knows of the other end
 //! - `pause`: priority flow control
 //! - `input`: a header is received, routed and queued
+//! - `sight`: what routings see of queues, and what inputs mark
 //! - `cioq`, `input_queued`, `hierarchical`: who crosses a switch
 //! - `output`: who is next on a link behind an output buffer
 //! - `nic`: arrivals, admittance and injection
+//! - `flows`: flows that take turns within their windows
+//! - `answers`: acknowledgements
+//! - `program`: ranks that send and receive
 
 #![allow(clippy::needless_range_loop)] // Ports are numbers here, as in the papers.
 #![allow(dead_code)] // Each test file uses its part.
 
+mod answers;
 mod cioq;
+mod flows;
 mod hierarchical;
 mod input;
 mod input_queued;
@@ -23,18 +29,37 @@ mod link;
 mod nic;
 mod output;
 mod pause;
+mod program;
+mod sight;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use netloom_arbitration::{Arbiter, Head};
-use netloom_fabric::{Architecture, FabricPlan, QueueScheme};
+use netloom_fabric::{Architecture, FabricPlan, NicQueues, QueueScheme};
 use netloom_metrics::{Delivery, Digest};
 use netloom_packet::Cursor;
 use netloom_topology::{Egress, Peer};
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 
+use flows::Flows;
 use state::{CentralLink, Far, Injection, NicState, Occurrence, Packet, PortState, Sender};
+
+/// What has happened so far, beyond packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) answers: u64,
+    /// Once for each congested input.
+    pub(crate) marks: u64,
+    pub(crate) cuts: u64,
+    pub(crate) parked: u64,
+    /// Headers routed by what waits, and how many of them go another way than with empty queues.
+    pub(crate) seeing: u64,
+    pub(crate) diverted: u64,
+    pub(crate) announced: u64,
+    /// Messages that programs sent.
+    pub(crate) program_sends: u64,
+}
 
 pub(crate) struct Twin<'a> {
     plan: &'a FabricPlan,
@@ -49,6 +74,11 @@ pub(crate) struct Twin<'a> {
     arbiters: Vec<Vec<Box<dyn Arbiter>>>,
     nics: Vec<NicState>,
     nic_arbiters: Vec<Box<dyn Arbiter>>,
+    /// By switch: inputs and headers that have passed their stages at this tick.
+    headers: Vec<Vec<(usize, usize)>>,
+    /// By switch: it will look at the outputs that it announces.
+    is_awaited: Vec<bool>,
+    pub(crate) counts: Counts,
     /// Inputs whose buffers were written, and senders whose counts changed, at this tick.
     written: BTreeSet<(usize, usize)>,
     changed: BTreeSet<Sender>,
@@ -71,7 +101,11 @@ impl<'a> Twin<'a> {
             ..Far::default()
         };
         let sls = plan.classes.iter().map(|class| class.sl);
-        let slots: Vec<(Sc, Sl)> = plan.channels.of_levels(sls).into_iter().collect();
+        let mut slots: Vec<(Sc, Sl)> = plan.channels.of_levels(sls).into_iter().collect();
+        if plan.endpoints.queues == NicQueues::SendQueues {
+            slots.truncate(1);
+        }
+        let n_rows = netloom_fabric::rows(plan).len();
         let of_switch = |s: u32| usize::from(t.n_ports(SwitchId(s)));
         let mut twin = Twin {
             plan,
@@ -93,6 +127,9 @@ impl<'a> Twin<'a> {
             nic_arbiters: (0..t.n_nics())
                 .map(|nic| plan.policy_of(Egress::Nic(NicId(nic))).build())
                 .collect(),
+            headers: vec![vec![]; t.n_switches() as usize],
+            is_awaited: vec![false; t.n_switches() as usize],
+            counts: Counts::default(),
             written: BTreeSet::new(),
             changed: BTreeSet::new(),
             digest: Digest::default(),
@@ -137,6 +174,12 @@ impl<'a> Twin<'a> {
                 admittance: vec![BTreeMap::new(); slots.len()],
                 injection: slots.iter().map(|_| injection()).collect(),
                 next_injection: vec![0; slots.len()],
+                answers: VecDeque::new(),
+                flows: Flows::new(slots.len()),
+                steps: vec![0; plan.classes.len()],
+                numbers: vec![0; n_rows],
+                arriving: BTreeMap::new(),
+                complete: BTreeSet::new(),
                 far: far(),
                 sequence: 0,
                 cursors: vec![Cursor::default(); plan.classes.len()],
@@ -157,10 +200,13 @@ impl<'a> Twin<'a> {
             self.check_inputs();
             self.pause();
             for nic in 0..self.nics.len() {
+                self.run_programs(nic);
                 self.arrivals(nic);
+                self.join_rings(nic);
             }
             if self.now.is_multiple_of(self.plan.switch.period) {
                 for switch in 0..self.ports.len() {
+                    self.route_headers(switch);
                     match self.plan.switch.architecture {
                         Architecture::Cioq => self.allocate(switch),
                         Architecture::InputQueued => self.allocate_input_queued(switch),
@@ -179,6 +225,10 @@ impl<'a> Twin<'a> {
         }
     }
 
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.plan.endpoints.acknowledgement.is_some()
+    }
+
     /// Whether nothing is under way or waiting, and all room is free.
     pub(crate) fn is_idle(&self) -> bool {
         let far = |far: &Far| {
@@ -193,6 +243,8 @@ impl<'a> Twin<'a> {
                 && none(&p.in_output)
                 && none(&p.whole)
                 && p.in_buffer.values().all(|&n| n == 0)
+                && p.occupancy == 0
+                && p.committed == 0
                 && far(&p.far)
         };
         let link = |l: &CentralLink| empty(&l.queues) && none(&l.space_used) && none(&l.in_buffer);
@@ -206,6 +258,9 @@ impl<'a> Twin<'a> {
                     .iter()
                     .flatten()
                     .all(|i| i.packets.is_empty() && i.active.is_empty() && i.used == 0)
+                && n.answers.is_empty()
+                && n.flows.is_idle()
+                && n.arriving.is_empty()
                 && far(&n.far)
         };
         self.agenda.is_empty()
@@ -250,6 +305,10 @@ impl<'a> Twin<'a> {
             }
             Occurrence::LeftOutput(s, p, vl) => self.ports[s][p].in_output[usize::from(vl)] -= 1,
             Occurrence::Space(s, p, vl) => self.ports[s][p].space_used[usize::from(vl)] -= 1,
+            Occurrence::Head(s, p, id) => self.head_is_here(s, p, id),
+            Occurrence::Announced(s, p, output, flits) => {
+                self.ports[s][p].heard.insert(output, flits);
+            }
         }
     }
 

@@ -5,26 +5,35 @@ use std::collections::VecDeque;
 use netloom_arbitration::{Head, View};
 use netloom_fabric::NicQueues;
 use netloom_metrics::Delivery;
-use netloom_units::{NicId, Sc, Sl, Tick, Vl};
+use netloom_units::{NicId, Sc, Tick, Vl};
 
 use super::Twin;
-use super::state::{Class, Message, Packet, Ready, Sender};
+use super::state::{Class, Kind, Message, Packet, Ready, Sender};
 
 /// A packet that a slot of a NIC could send now.
 #[derive(Clone, Copy)]
 struct Candidate {
     ready: Ready,
     class: Class,
-    /// The injection queue it waits in, where there are such.
-    queue: Option<usize>,
+    from: From,
+}
+
+/// Where it waits.
+#[derive(Clone, Copy)]
+enum From {
+    Channel,
+    Injection(usize),
+    Flow,
 }
 
 impl Twin<'_> {
     pub(super) fn draw_next(&mut self, nic: usize, class: usize) {
         let state = &mut self.nics[nic];
-        let arrival = self.plan.classes[class]
-            .source
-            .next(NicId(nic as u32), &mut state.cursors[class]);
+        let source = &self.plan.classes[class].source;
+        if source.program().is_some() {
+            return;
+        }
+        let arrival = source.next(NicId(nic as u32), &mut state.cursors[class]);
         let flit = self.plan.nic_link(NicId(nic as u32)).flit;
         state.next[class] = arrival.map(|a| (a.cycle * flit, a.destination.0, a.bytes));
     }
@@ -35,22 +44,40 @@ impl Twin<'_> {
                 if when > self.now {
                     break;
                 }
-                let sl = self.plan.classes[class].sl;
-                let (from, to) = (NicId(nic as u32), NicId(destination));
-                let sc = self.plan.channels.choose(sl, from, to);
-                let slot = self.slots.iter().position(|&(known, _)| known == sc);
-                let message = Message {
-                    born: self.now,
-                    destination,
-                    left: bytes,
-                    row: netloom_fabric::rows(self.plan)
-                        .iter()
-                        .position(|row| *row == (class, sl))
-                        .expect("a row per class and level") as u8,
-                };
-                self.admit(nic, slot.expect("a queue per channel"), message);
+                self.create(nic, class, destination, bytes);
                 self.draw_next(nic, class);
             }
+        }
+    }
+
+    /// The recorder's row of a class.
+    pub(super) fn row_of(&self, class: usize) -> u8 {
+        let sl = self.plan.classes[class].sl;
+        let rows = netloom_fabric::rows(self.plan);
+        let row = rows.iter().position(|row| *row == (class, sl));
+        row.expect("a row per class and level") as u8
+    }
+
+    /// A message is created and joins its queue.
+    pub(super) fn create(&mut self, nic: usize, class: usize, destination: u32, bytes: u32) {
+        let (row, sl) = (self.row_of(class), self.plan.classes[class].sl);
+        let (from, to) = (NicId(nic as u32), NicId(destination));
+        let number = &mut self.nics[nic].numbers[usize::from(row)];
+        *number += 1;
+        let message = Message {
+            born: self.now,
+            destination,
+            left: bytes,
+            sc: self.plan.channels.choose(sl, from, to),
+            sl,
+            row,
+            number: *number - 1,
+            index: 0,
+        };
+        if self.has_flows() {
+            self.join_flow(nic, message);
+        } else {
+            self.admit(nic, self.slot_of(message.sc), message);
         }
     }
 
@@ -89,7 +116,7 @@ impl Twin<'_> {
     /// Fills injection queues from admittance queues, destination after destination.
     fn refill(&mut self, nic: usize) {
         let plan = self.plan;
-        for (slot, &(sc, sl)) in self.slots.iter().enumerate() {
+        for (slot, &(sc, _)) in self.slots.iter().enumerate() {
             let limit = plan.switch.queue_flits[usize::from(plan.channels.at_nic(sc))];
             let state = &mut self.nics[nic];
             for injection in &mut state.injection[slot] {
@@ -97,20 +124,15 @@ impl Twin<'_> {
                     let waiting = state.admittance[slot].get_mut(&destination);
                     let waiting = waiting.expect("an active destination");
                     let message = waiting.front_mut().expect("an active destination");
-                    let cut = plan.segmentation.of(sl).cut(message.left);
-                    if injection.used + u32::from(cut.flits) > limit {
+                    let mut rest = *message;
+                    let ready = rest.cut(plan);
+                    if injection.used + u32::from(ready.flits) > limit {
                         break;
                     }
-                    injection.used += u32::from(cut.flits);
-                    injection.packets.push_back(Ready {
-                        born: message.born,
-                        destination,
-                        bytes: cut.bytes,
-                        flits: cut.flits,
-                        row: message.row,
-                    });
-                    message.left -= cut.payload;
-                    if message.left == 0 {
+                    injection.used += u32::from(ready.flits);
+                    injection.packets.push_back(ready);
+                    *message = rest;
+                    if ready.is_last {
                         waiting.pop_front();
                     }
                     injection.active.pop_front();
@@ -123,8 +145,8 @@ impl Twin<'_> {
     }
 
     /// Whether a packet could be sent now, and where it would be counted.
-    fn may_inject(&self, nic: usize, sc: Sc, ready: Ready) -> Option<Class> {
-        let vl = self.plan.channels.at_nic(sc);
+    fn may_inject(&self, nic: usize, ready: Ready) -> Option<Class> {
+        let vl = self.plan.channels.at_nic(ready.sc);
         let packet = Packet {
             source: nic as u32,
             sequence: self.nics[nic].sequence,
@@ -137,57 +159,63 @@ impl Twin<'_> {
     }
 
     /// What a slot would send now.
-    fn candidate(&self, nic: usize, slot: usize, sc: Sc, sl: Sl) -> Option<Candidate> {
-        let state = &self.nics[nic];
-        if self.plan.endpoints.queues == NicQueues::PerChannel {
-            let message = state.queues[slot].front()?;
-            let cut = self.plan.segmentation.of(sl).cut(message.left);
-            let ready = Ready {
-                born: message.born,
-                destination: message.destination,
-                bytes: cut.bytes,
-                flits: cut.flits,
-                row: message.row,
-            };
-            let class = self.may_inject(nic, sc, ready)?;
-            return Some(Candidate {
+    fn candidate(&mut self, nic: usize, slot: usize) -> Option<Candidate> {
+        if self.has_flows() {
+            let ready = self.first_admitted(nic, slot)?;
+            return self.may_inject(nic, ready).map(|class| Candidate {
                 ready,
                 class,
-                queue: None,
+                from: From::Flow,
+            });
+        }
+        let state = &self.nics[nic];
+        if self.plan.endpoints.queues == NicQueues::PerChannel {
+            let mut message = *state.queues[slot].front()?;
+            let ready = message.cut(self.plan);
+            return self.may_inject(nic, ready).map(|class| Candidate {
+                ready,
+                class,
+                from: From::Channel,
             });
         }
         let n = state.injection[slot].len();
         let first = state.next_injection[slot];
         (0..n).map(|k| (first + k) % n).find_map(|queue| {
             let ready = *state.injection[slot][queue].packets.front()?;
-            let class = self.may_inject(nic, sc, ready)?;
+            let class = self.may_inject(nic, ready)?;
             Some(Candidate {
                 ready,
                 class,
-                queue: Some(queue),
+                from: From::Injection(queue),
             })
         })
     }
 
     /// Takes a packet that is sent off its queue.
-    fn take(&mut self, nic: usize, slot: usize, sl: Sl, candidate: Candidate) {
+    fn take(&mut self, nic: usize, slot: usize, candidate: Candidate) {
         let state = &mut self.nics[nic];
-        if let Some(queue) = candidate.queue {
-            let injection = &mut state.injection[slot][queue];
-            injection.packets.pop_front();
-            injection.used -= u32::from(candidate.ready.flits);
-            state.next_injection[slot] = (queue + 1) % state.injection[slot].len();
-            return;
-        }
-        let message = state.queues[slot].front_mut().expect("a message");
-        message.left -= self.plan.segmentation.of(sl).cut(message.left).payload;
-        if message.left == 0 {
-            state.queues[slot].pop_front();
+        match candidate.from {
+            From::Injection(queue) => {
+                let injection = &mut state.injection[slot][queue];
+                injection.packets.pop_front();
+                injection.used -= u32::from(candidate.ready.flits);
+                state.next_injection[slot] = (queue + 1) % state.injection[slot].len();
+            }
+            From::Channel => {
+                let message = state.queues[slot].front_mut().expect("a message");
+                if message.cut(self.plan).is_last {
+                    state.queues[slot].pop_front();
+                }
+            }
+            From::Flow => self.take_from_flow(nic, slot),
         }
     }
 
     pub(super) fn inject(&mut self, nic: usize) {
         if self.nics[nic].far.link_until > self.now {
+            return;
+        }
+        if self.answer(nic) {
             return;
         }
         if self.plan.endpoints.queues == NicQueues::PerDestination {
@@ -196,15 +224,15 @@ impl Twin<'_> {
         let mut heads = Box::new([Head::default(); 32]);
         let mut eligible = 0u32;
         let mut candidates = vec![None; self.slots.len()];
-        for (slot, &(sc, sl)) in self.slots.iter().enumerate() {
-            candidates[slot] = self.candidate(nic, slot, sc, sl);
+        for slot in 0..self.slots.len() {
+            candidates[slot] = self.candidate(nic, slot);
             if let Some(Candidate { ready, .. }) = candidates[slot] {
                 eligible |= 1 << slot;
                 heads[slot] = Head {
                     born: Tick(ready.born),
                     bytes: ready.bytes,
-                    sl,
-                    vl: Vl(self.plan.channels.at_nic(sc)),
+                    sl: ready.sl,
+                    vl: Vl(self.plan.channels.at_nic(ready.sc)),
                 };
             }
         }
@@ -219,30 +247,36 @@ impl Twin<'_> {
         };
         self.nic_arbiters[nic].commit(grant);
         let slot = usize::from(grant.queue);
-        let (sc, sl) = self.slots[slot];
         let chosen = candidates[slot].expect("an eligible slot");
-        self.take(nic, slot, sl, chosen);
-        let flits = u64::from(chosen.ready.flits);
-        let state = &mut self.nics[nic];
+        self.take(nic, slot, chosen);
+        let ready = chosen.ready;
         let packet = Packet {
             source: nic as u32,
-            sequence: state.sequence,
-            destination: chosen.ready.destination,
-            generation: chosen.ready.born,
-            bytes: chosen.ready.bytes,
-            flits,
-            sl: sl.0,
-            row: chosen.ready.row,
-            sc,
-            next_vl: self.plan.channels.at_nic(sc),
+            sequence: self.nics[nic].sequence,
+            destination: ready.destination,
+            generation: ready.born,
+            bytes: ready.bytes,
+            flits: u64::from(ready.flits),
+            sl: ready.sl.0,
+            row: ready.row,
+            sc: ready.sc,
+            message: ready.message,
+            index: ready.index,
+            is_last: ready.is_last,
+            next_vl: self.plan.channels.at_nic(ready.sc),
             next_class: chosen.class,
             ..Packet::default()
         };
-        state.sequence += 1;
+        self.launch(nic, packet);
+    }
+
+    /// A packet takes the link of its NIC.
+    pub(super) fn launch(&mut self, nic: usize, packet: Packet) {
+        self.nics[nic].sequence += 1;
         self.injected += 1;
         let id = self.packets.len();
         self.packets.push(packet);
-        self.take_credits(Sender::Nic(nic), chosen.class, flits);
+        self.take_credits(Sender::Nic(nic), packet.next_class, packet.flits);
         self.transmit(Sender::Nic(nic), id, self.now);
     }
 
@@ -264,6 +298,12 @@ impl Twin<'_> {
             };
             self.digest.add(&delivery);
             self.deliveries.push(delivery);
+            if packet.kind == Kind::Data {
+                self.owe_answer(nic, packet);
+                self.complete(nic, packet);
+            } else {
+                self.acknowledged(nic, packet);
+            }
         }
     }
 }

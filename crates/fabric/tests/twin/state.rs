@@ -1,10 +1,12 @@
 //! What the twin knows of packets, ports, central links and NICs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use netloom_fabric::{Pace, Sizes};
+use netloom_fabric::{FabricPlan, Pace, Sizes};
 use netloom_packet::Cursor;
-use netloom_units::Sc;
+use netloom_units::{Sc, Sl};
+
+use super::flows::Flows;
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Packet {
@@ -19,6 +21,15 @@ pub(super) struct Packet {
     pub(super) sc: Sc,
     pub(super) vl: u8,
     pub(super) hops: u8,
+    /// What its routing remembers of it.
+    pub(super) word: u8,
+    /// Number of its message among those of its NIC and row, and its own number in that message.
+    pub(super) message: u32,
+    pub(super) index: u32,
+    pub(super) is_last: bool,
+    pub(super) kind: Kind,
+    /// A congested input has marked it.
+    pub(super) is_marked: bool,
     /// Where it is counted at its present input.
     pub(super) class: Class,
     /// At its present input: when the header was received and may be allocated, where it goes, on which
@@ -36,6 +47,18 @@ pub(super) struct Packet {
     pub(super) pace: Option<Pace>,
     pub(super) is_announced: bool,
     pub(super) joined_output: (u64, bool),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Kind {
+    #[default]
+    Data,
+    /// Of which packet, of how many flits, and whether that one was marked.
+    Acknowledgement {
+        of: u32,
+        flits: u32,
+        is_marked: bool,
+    },
 }
 
 /// What a sender holds credits for: a lane, or a queue of the next input.
@@ -97,6 +120,10 @@ pub(super) enum Occurrence {
     LeftOutput(usize, usize, u8),
     /// Room has come free in the output buffer of (switch, port, lane).
     Space(usize, usize, u8),
+    /// A header has passed the stages of its input (switch, port).
+    Head(usize, usize, usize),
+    /// What waits for an output of the switch at the other end of (switch, port), as that one says.
+    Announced(usize, usize, usize, u32),
 }
 
 /// One end of a link as the sender sees the other.
@@ -113,6 +140,10 @@ pub(super) struct Far {
 pub(super) struct PortState {
     pub(super) queues: Vec<VecDeque<usize>>,
     pub(super) last_header: Option<u64>,
+    /// The same at the end of the routing stage, which does not know yet where the packet goes.
+    pub(super) last_head: Option<u64>,
+    /// Flits of packets whose header has passed the stages of this input and that have not been granted.
+    pub(super) occupancy: u32,
     pub(super) input_until: u64,
     pub(super) next_queue: usize,
     pub(super) next_output: usize,
@@ -127,6 +158,11 @@ pub(super) struct PortState {
     pub(super) space_used: Vec<u32>,
     pub(super) in_output: Vec<u32>,
     pub(super) out_queues: Vec<VecDeque<usize>>,
+    /// Flits routed to this output and not granted the way into its buffer.
+    pub(super) committed: u32,
+    /// What was last said of this output, and heard of outputs at the other end.
+    pub(super) told: u32,
+    pub(super) heard: BTreeMap<usize, u32>,
     pub(super) far: Far,
 }
 
@@ -150,18 +186,60 @@ pub(super) struct Message {
     pub(super) born: u64,
     pub(super) destination: u32,
     pub(super) left: u32,
+    pub(super) sc: Sc,
+    pub(super) sl: Sl,
     /// Of the recorder.
     pub(super) row: u8,
+    /// Among the messages of its NIC and row, and how many packets have been cut off.
+    pub(super) number: u32,
+    pub(super) index: u32,
 }
 
-/// A packet in an injection queue.
-#[derive(Clone, Copy)]
+impl Message {
+    /// Its next packet, which is cut off if the caller keeps what is left.
+    pub(super) fn cut(&mut self, plan: &FabricPlan) -> Ready {
+        let cut = plan.segmentation.of(self.sl).cut(self.left);
+        self.left -= cut.payload;
+        self.index += 1;
+        Ready {
+            born: self.born,
+            destination: self.destination,
+            bytes: cut.bytes,
+            flits: cut.flits,
+            sc: self.sc,
+            sl: self.sl,
+            row: self.row,
+            message: self.number,
+            index: self.index - 1,
+            is_last: self.left == 0,
+        }
+    }
+}
+
+/// A packet that could be sent.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Ready {
     pub(super) born: u64,
     pub(super) destination: u32,
     pub(super) bytes: u32,
     pub(super) flits: u16,
+    pub(super) sc: Sc,
+    pub(super) sl: Sl,
     pub(super) row: u8,
+    pub(super) message: u32,
+    pub(super) index: u32,
+    pub(super) is_last: bool,
+}
+
+/// An acknowledgement that waits to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) to: u32,
+    pub(super) born: u64,
+    pub(super) sc: Sc,
+    pub(super) sl: u8,
+    pub(super) row: u8,
+    pub(super) kind: Kind,
 }
 
 /// One injection queue of a channel, and the destinations that wait for it.
@@ -179,6 +257,16 @@ pub(super) struct NicState {
     pub(super) admittance: Vec<BTreeMap<u32, VecDeque<Message>>>,
     pub(super) injection: Vec<Vec<Injection>>,
     pub(super) next_injection: Vec<usize>,
+    pub(super) answers: VecDeque<Answer>,
+    pub(super) flows: Flows,
+    /// The next step of the program of each class.
+    pub(super) steps: Vec<u32>,
+    /// By row: messages created so far.
+    pub(super) numbers: Vec<u32>,
+    /// By source, row and message: packets that have arrived, and how many there are once that is known.
+    pub(super) arriving: BTreeMap<(u32, u8, u32), (u32, Option<u32>)>,
+    /// Messages that have arrived and that no program has received.
+    pub(super) complete: BTreeSet<(u32, u8, u32)>,
     pub(super) far: Far,
     pub(super) sequence: u32,
     pub(super) cursors: Vec<Cursor>,

@@ -1,0 +1,145 @@
+//! What routings see of queues, and what inputs mark.
+//!
+//! A routing that looks at queues decides on the edge on which its header has passed the stages of its input,
+//! before anything is granted; headers of one edge in order of their inputs.
+
+use netloom_fabric::FlowControl;
+use netloom_routing::QueueView;
+use netloom_topology::Peer;
+use netloom_units::{Port, SwitchId};
+
+use super::Twin;
+use super::state::{Kind, Occurrence, Sender};
+
+/// What a routing may know at a switch.
+pub(super) struct Sight<'a> {
+    pub(super) twin: &'a Twin<'a>,
+    pub(super) s: usize,
+}
+
+impl QueueView for Sight<'_> {
+    fn queued(&self, output: Port) -> u32 {
+        self.twin.waiting(self.s, output.index())
+    }
+
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        let heard = &self.twin.ports[self.s][cable.index()].heard;
+        heard.get(&output.index()).copied().unwrap_or(0)
+    }
+}
+
+impl Twin<'_> {
+    /// A header has passed the stages of its input.
+    pub(super) fn head_is_here(&mut self, s: usize, p: usize, id: usize) {
+        self.ports[s][p].occupancy += self.packets[id].flits as u32;
+        if self.plan.forwarding.is_adaptive() {
+            self.headers[s].push((p, id));
+        }
+    }
+
+    /// What waits for an output, here and, as far as its sender knows, at the other end of its link.
+    fn waiting(&self, s: usize, output: usize) -> u32 {
+        let state = &self.ports[s][output];
+        let inside = state.committed + state.space_used.iter().sum::<u32>();
+        let receiver = self.receiver(Sender::Switch(s, output));
+        if receiver == Peer::Unused || self.takes_all(receiver) {
+            return inside;
+        }
+        let there = match self.plan.flow_control {
+            FlowControl::Pfc(_) => state.far.counted.iter().sum::<i64>() as u32,
+            _ => state.far.credit_used.values().sum(),
+        };
+        let (flit, delay) = self.flit_of(s, output);
+        let under_way = (2 * delay).div_ceil(flit) as u32;
+        inside + there.saturating_sub(under_way)
+    }
+
+    /// The crossbar into an output buffer (or to a link without one) is granted.
+    pub(super) fn uncommit(&mut self, s: usize, output: usize, flits: u64) {
+        if self.plan.forwarding.is_adaptive() {
+            let state = &mut self.ports[s][output];
+            let left = state.committed.checked_sub(flits as u32);
+            state.committed = left.expect("what is granted was routed");
+        }
+    }
+
+    /// Routes the headers of this edge, and says what waits where that is asked for.
+    pub(super) fn route_headers(&mut self, s: usize) {
+        if !self.plan.forwarding.is_adaptive() {
+            return;
+        }
+        self.announce_queues(s);
+        let mut headers = std::mem::take(&mut self.headers[s]);
+        headers.sort_unstable();
+        for &(p, id) in &headers {
+            self.route(s, p, id);
+            let output = self.packets[id].output;
+            self.ports[s][output].committed += self.packets[id].flits as u32;
+            // Its way may be the slower one.
+            let pace = self.input_pace(s, p, output);
+            self.packets[id].allocatable = self.fed(s, p, id, pace).max(self.now);
+        }
+        let told = self.plan.forwarding.announcements(SwitchId(s as u32));
+        let outputs = told.map_or(vec![], |told| told.outputs);
+        if !headers.is_empty() && outputs.iter().any(|o| self.waiting(s, o.index()) != 0) {
+            self.is_awaited[s] = true;
+        }
+    }
+
+    /// On the edges for it, a switch that is awaited says how much waits for its outputs, where that has changed.
+    fn announce_queues(&mut self, s: usize) {
+        let f = &self.plan.forwarding;
+        let switch = &self.plan.switch;
+        let (period, cycles) = (switch.period, switch.pipeline);
+        let Some(every) = f.announced_every() else {
+            return;
+        };
+        let is_time = self.now.is_multiple_of(u64::from(every.get()) * period);
+        let Some(told) = f.announcements(SwitchId(s as u32)) else {
+            return;
+        };
+        if !is_time || !self.is_awaited[s] {
+            return;
+        }
+        self.is_awaited[s] = false;
+        for output in told.outputs {
+            let flits = self.waiting(s, output.index());
+            self.is_awaited[s] |= flits != 0;
+            if std::mem::replace(&mut self.ports[s][output.index()].told, flits) == flits {
+                continue;
+            }
+            self.counts.announced += 1;
+            for cable in &told.cables {
+                let Peer::Switch(other, port) = self.peer(s, cable.index()) else {
+                    panic!("a cable to a switch");
+                };
+                let (_, delay) = self.flit_of(s, cable.index());
+                let stage = (cycles.allocation + 1 + cycles.credit) * period;
+                let there = self.now + (stage + delay).div_ceil(period) * period;
+                let (other, port) = (other.index(), port.index());
+                self.at(
+                    there,
+                    Occurrence::Announced(other, port, output.index(), flits),
+                );
+            }
+        }
+    }
+
+    /// A packet is granted the way out of its input, which marks it if it is congested.
+    pub(super) fn mark(&mut self, s: usize, p: usize, id: usize) {
+        let class = self
+            .plan
+            .topology
+            .link_class(SwitchId(s as u32), Port(p as u16));
+        let packet = &mut self.packets[id];
+        let state = &mut self.ports[s][p];
+        let above = self.plan.marks_above.get(usize::from(class));
+        let is_congested = above.is_some_and(|above| above.is_some_and(|n| state.occupancy > n));
+        if is_congested && packet.kind == Kind::Data {
+            packet.is_marked = true;
+            self.counts.marks += 1;
+        }
+        let left = state.occupancy.checked_sub(packet.flits as u32);
+        state.occupancy = left.expect("what is granted was counted");
+    }
+}

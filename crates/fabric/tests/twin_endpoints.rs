@@ -1,0 +1,270 @@
+//! Routings that look at queues, marks, acknowledgements, windows and programs beside crossbar switches: the model
+//! delivers every packet at the same tick as its flit-by-flit twin.
+
+mod compare;
+mod support;
+mod twin;
+
+use std::sync::Arc;
+
+use netloom_fabric::{Cuts, LinkTiming, QueueScheme, Window};
+use netloom_routing::{Choice, Deadlock, DModK, Routing};
+use netloom_traffic::Bursts;
+use proptest::prelude::*;
+use support::architectures::Centre;
+use support::endpoints::{WINDOW, ecmp, par, ugal, ugal_global};
+use support::tables::{bxi_table, deficit_table, scfq, several_lanes_per_level};
+use support::{Case, pipeline, two_tables};
+use twin::Counts;
+
+use QueueScheme::{OneQueue, VoqNet, VoqSwitch};
+
+type Way = Arc<dyn Routing + Send + Sync>;
+
+fn fly(routing: Way) -> Case {
+    Case::dragonfly((2, 2, 1), routing)
+}
+
+fn large_fly(routing: Way) -> Case {
+    Case {
+        until: 1_200,
+        ..Case::dragonfly((2, 4, 2), routing)
+    }
+}
+
+/// A tree that chooses among equal ways.
+fn choosing(choice: Choice) -> Case {
+    Case {
+        routing: ecmp(choice),
+        ..tree()
+    }
+}
+
+fn tree() -> Case {
+    Case {
+        flits: vec![1, 4, 8],
+        load: 0.9,
+        vls: 2,
+        until: 3_000,
+        ..Case::tree(4, 2)
+    }
+}
+
+/// Messages of several packets.
+fn cut(case: Case) -> Case {
+    Case {
+        flits: vec![1, 5, 30],
+        mtu: Some(8),
+        ..case
+    }
+}
+
+fn links(case: Case, timings: &[(u64, u64)]) -> Case {
+    let timing = |&(flit, delay): &(u64, u64)| LinkTiming { flit, delay };
+    Case {
+        links: timings.iter().map(timing).collect(),
+        ..case
+    }
+}
+
+/// Clocks of 10 and 13 ticks.
+fn odd_clocks(case: Case) -> Case {
+    let until = case.until * 10;
+    let links = case.links.iter().map(|link| LinkTiming {
+        flit: 13,
+        delay: link.delay * 13,
+    });
+    Case {
+        links: links.collect(),
+        period: 10,
+        pipeline: pipeline(1, 2, 1, 1, 2, 1),
+        until,
+        ..case
+    }
+}
+
+fn once() -> Window {
+    Window {
+        cuts: Cuts::OncePerWindow,
+        ..WINDOW
+    }
+}
+
+/// Just enough for the largest packet, growing at any odd tick.
+fn narrow() -> Window {
+    Window {
+        most: 12,
+        least: 8,
+        step: 37,
+        ..WINDOW
+    }
+}
+
+fn exchange(case: Case) -> Case {
+    let n = if case.vls > 1 { 8 } else { 6 };
+    case.exchanging(n, 1, 8, 40)
+}
+
+// Routings that look at queues.
+twins! {
+    ugal_local: fly(ugal(0));
+    ugal_threshold: Case { load: 0.6, ..fly(ugal(12)) };
+    ugal_hot: fly(ugal(4)).hot(3, 0.5);
+    ugal_large: large_fly(ugal(4));
+    ugal_two_levels: Case { vls: 2, ..fly(ugal(2)) };
+    ugal_no_delay: links(fly(ugal(0)), &[(1, 0)]);
+    ugal_odd_clocks: odd_clocks(fly(ugal(4)));
+    ugal_stages: Case { pipeline: pipeline(2, 3, 4, 5, 6, 7), ..fly(ugal(0)) };
+    ugal_no_stages: Case { pipeline: pipeline(0, 0, 0, 1, 0, 0), ..fly(ugal(0)) };
+    ugal_tight: Case { input: 8, output: 8, load: 1.0, ..fly(ugal(0)) };
+    ugal_pooled: Case { input: 10, output: 9, pooled: true, load: 1.0, ..fly(ugal(0)) };
+    ugal_speedup: Case { speedup: (2, 1), ..fly(ugal(0)) };
+    ugal_voq_islip: fly(ugal(0)).queues(VoqSwitch).islip(2);
+    ugal_input_queued: fly(ugal(0)).input_queued().queues(VoqSwitch).islip(2);
+    ugal_input_queued_separable: fly(ugal(0)).input_queued();
+    ugal_pfc: fly(ugal(0)).pfc(16, 8);
+    ugal_pfc_long: links(fly(ugal(0)), &[(1, 5), (1, 20), (1, 70)]).pfc(12, 4);
+    ugal_input_queued_pfc: fly(ugal(0)).input_queued().queues(VoqSwitch).pfc(16, 8);
+    ugal_queue_credits: Case { vls: 1, ..fly(ugal(0)) }.queues(VoqNet).queue_credits(16);
+    ugal_input_queued_queue_credits: fly(ugal(0)).input_queued().queues(VoqNet).queue_credits(16);
+    ugal_hierarchical: large_fly(ugal(0)).hierarchical(Centre::default());
+    par_local: fly(par(0));
+    par_large: large_fly(par(4));
+    par_hot: large_fly(par(2)).hot(9, 0.5);
+    par_pfc: large_fly(par(2)).pfc(16, 8);
+    par_hierarchical: large_fly(par(2)).hierarchical(Centre { ports: 3, links: 1, to: (1, 1), from: (2, 1), ..Centre::default() });
+    global_always: fly(ugal_global(0, 1));
+    global_sometimes: fly(ugal_global(4, 7));
+    global_rarely: large_fly(ugal_global(0, 60)).hot(9, 0.3);
+    global_large: large_fly(ugal_global(2, 3));
+    global_odd_clocks: odd_clocks(fly(ugal_global(0, 3)));
+    global_pfc: links(fly(ugal_global(0, 2)), &[(1, 5), (1, 20), (1, 70)]).pfc(12, 4);
+    global_light: Case { load: 0.1, until: 5_000, ..fly(ugal_global(0, 5)) };
+    global_input_queued: fly(ugal_global(0, 4)).input_queued().queues(VoqSwitch);
+    global_hierarchical: large_fly(ugal_global(0, 4)).hierarchical(Centre::default());
+    least: choosing(Choice::Least);
+    least_of_two: choosing(Choice::LeastOf2);
+    least_three_levels: Case { load: 0.8, routing: ecmp(Choice::Least), ..Case::tree(2, 3) };
+    least_hot: choosing(Choice::Least).hot(6, 0.5);
+    least_pfc: choosing(Choice::Least).pfc(16, 8);
+    least_of_two_pfc: choosing(Choice::LeastOf2).hot(6, 0.5).pfc(2, 0);
+    least_input_queued: choosing(Choice::Least).input_queued().queues(VoqSwitch).islip(2);
+    least_hierarchical: choosing(Choice::Least).hierarchical(Centre::default());
+    least_slow_centre: choosing(Choice::Least).hierarchical(Centre { ports: 3, links: 2, to: (1, 2), from: (1, 1), flits: 16, pooled: true });
+    least_slow_mports: links(Case { speedup: (2, 3), ..choosing(Choice::LeastOf2) }, &[(2, 5), (1, 9)]).hierarchical(Centre::default());
+    least_mixed_links: links(choosing(Choice::Least), &[(2, 9), (1, 21)]);
+    least_slow_switch_clock: links(Case { period: 7, speedup: (3, 1), until: 9_000, ..choosing(Choice::Least) }, &[(3, 7)]);
+    least_scfq: Case { policy: scfq(), vls: 4, ..choosing(Choice::Least) };
+    spray: choosing(Choice::Spray);
+    hash: choosing(Choice::Hash);
+}
+
+// Acknowledgements, marks, windows.
+twins! {
+    answers: tree().acknowledging(1);
+    answers_of_three: cut(tree()).acknowledging(3);
+    answers_odd_clocks: odd_clocks(tree().acknowledging(2));
+    answers_slow_switch_clock: links(Case { period: 7, speedup: (3, 1), until: 9_000, ..tree() }, &[(3, 7)]).acknowledging(1);
+    answers_mixed_links: links(tree(), &[(3, 9), (2, 21)]).acknowledging(2);
+    answers_tight: Case { input: 8, output: 8, load: 1.0, ..tree() }.acknowledging(8);
+    answers_pfc: tree().acknowledging(1).pfc(4, 2);
+    answers_pfc_hot: tree().hot(6, 0.5).acknowledging(2).pfc(0, 0);
+    answers_queue_credits: tree().queues(VoqSwitch).acknowledging(1).queue_credits(10);
+    answers_per_destination: tree().queues(VoqSwitch).acknowledging(1).per_destination(16);
+    answers_per_destination_pfc: tree().hot(6, 0.5).acknowledging(1).per_destination(16).pfc(16, 8);
+    answers_input_queued: tree().input_queued().queues(VoqSwitch).islip(2).acknowledging(1);
+    answers_hierarchical: tree().acknowledging(1).hierarchical(Centre::default());
+    answers_several_lanes: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.acknowledging(1);
+    answers_two_classes_a_level: Case { classes_per_level: 2, ..tree() }.acknowledging(1);
+    answers_bxi: Case { policy: bxi_table(), vls: 4, ..tree() }.acknowledging(2);
+    answers_torus: Case { flits: vec![1, 8], vls: 1, load: 0.5, ..Case::torus(&[4, 4], 1, 1, Deadlock::Dateline) }.acknowledging(1);
+    answers_bubble: Case { flits: vec![4], input: 16, output: 12, load: 0.4, ..Case::torus(&[4, 4], 1, 1, Deadlock::Bubble) }.acknowledging(2);
+    marks_only: Case { marks_above: vec![6], ..tree().acknowledging(1) };
+    windows: tree().hot(6, 0.5).controlled(&[10], WINDOW);
+    windows_without_marks: tree().hot(6, 0.5).controlled(&[], WINDOW);
+    windows_narrow: tree().controlled(&[4], narrow());
+    windows_once: tree().hot(6, 0.75).controlled(&[6], once());
+    windows_of_packets: cut(tree()).hot(6, 0.5).controlled(&[10], WINDOW);
+    windows_odd_clocks: odd_clocks(tree().hot(6, 0.5).controlled(&[10], Window { step: 77, ..narrow() }));
+    windows_growing_each_tick: links(tree().hot(6, 0.5).controlled(&[0], Window { step: 1, ..narrow() }), &[(3, 11)]);
+    windows_mixed_links: links(tree(), &[(3, 9), (2, 21)]).hot(6, 0.5).controlled(&[6, 12], once());
+    windows_tight: Case { input: 8, output: 8, load: 1.0, ..tree() }.hot(6, 0.5).controlled(&[0], WINDOW);
+    windows_four_levels: Case { vls: 4, policy: deficit_table(), ..tree() }.hot(6, 0.5).controlled(&[8], WINDOW);
+    windows_two_classes_a_level: Case { classes_per_level: 2, ..tree() }.controlled(&[8], narrow());
+    windows_several_lanes: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.hot(6, 0.5).controlled(&[8], WINDOW);
+    windows_bursts: Case { arrival: Arc::new(Bursts { messages: 8 }), ..tree() }.controlled(&[8], narrow());
+    windows_pfc: tree().hot(6, 0.5).controlled(&[8], WINDOW).pfc(16, 8);
+    windows_queue_credits: tree().queues(VoqNet).controlled(&[8], WINDOW).queue_credits(16);
+    windows_one_queue: tree().hot(6, 0.5).queues(OneQueue).controlled(&[8], WINDOW);
+    windows_input_queued: tree().hot(6, 0.5).input_queued().queues(VoqSwitch).islip(3).controlled(&[8], WINDOW);
+    windows_input_queued_pfc: tree().hot(6, 0.5).input_queued().controlled(&[8], WINDOW).pfc(4, 2);
+    windows_hierarchical: tree().hot(6, 0.5).controlled(&[8], WINDOW).hierarchical(Centre::default());
+    windows_slow_centre: tree().hot(6, 0.5).controlled(&[8], WINDOW).hierarchical(Centre { ports: 3, links: 2, to: (1, 2), from: (1, 1), ..Centre::default() });
+    windows_two_tables: Case { policy: two_tables(2, 1), ..tree() }.hot(6, 0.5).controlled(&[8], WINDOW);
+    windows_one_switch: Case { flits: vec![1, 4, 8], load: 1.0, until: 3_000, ..Case::single(8) }.hot(3, 0.5).controlled(&[6], WINDOW);
+    windows_seeing: choosing(Choice::Least).hot(6, 0.5).controlled(&[8], WINDOW);
+    windows_par: large_fly(par(2)).hot(9, 0.5).controlled(&[8, 12, 20], WINDOW);
+    windows_global: fly(ugal_global(0, 3)).hot(3, 0.5).controlled(&[8], once());
+    windows_par_pfc: large_fly(par(2)).hot(9, 0.5).controlled(&[8], WINDOW).pfc(16, 8);
+    send_queues: Case { vls: 1, ..tree() }.send_queues();
+    send_queues_packets: cut(Case { vls: 1, ..tree() }).send_queues();
+    send_queues_of_levels: tree().send_queues();
+    send_queues_several_lanes: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.send_queues();
+    send_queues_windows: Case { vls: 1, ..tree() }.hot(6, 0.5).send_queues().controlled(&[8], WINDOW);
+    send_queues_windows_of_levels: tree().hot(6, 0.5).send_queues().controlled(&[8], once());
+    send_queues_pfc: Case { vls: 1, ..tree() }.hot(6, 0.5).send_queues().pfc(4, 2);
+}
+
+// Programs.
+twins! {
+    program: exchange(Case { vls: 1, ..tree() });
+    program_beside_traffic: exchange(tree());
+    program_of_packets: exchange(cut(tree()));
+    program_beside_its_level: exchange(Case { vls: 1, classes_per_level: 2, ..tree() });
+    program_odd_clocks: odd_clocks(exchange(Case { load: 0.5, ..tree() }));
+    program_answered: exchange(tree().acknowledging(1));
+    program_windows: exchange(cut(tree()).controlled(&[8], narrow()));
+    program_windows_beside_its_level: exchange(Case { classes_per_level: 2, ..tree() }.controlled(&[8], narrow()));
+    program_send_queues: exchange(cut(Case { vls: 1, classes_per_level: 2, ..tree() }).send_queues());
+    program_sprayed: exchange(cut(choosing(Choice::Spray)));
+    program_seeing: exchange(cut(choosing(Choice::Least)).acknowledging(1));
+    program_par: exchange(cut(large_fly(par(0))));
+    program_pfc: exchange(cut(tree()).acknowledging(2)).pfc(8, 4);
+    program_input_queued: exchange(cut(tree()).input_queued().queues(VoqSwitch));
+    program_hierarchical: exchange(tree().hierarchical(Centre::default()));
+    program_per_destination: exchange(Case { routing: Arc::new(DModK {}), ..cut(tree()) }.per_destination(16));
+}
+
+/// What the cases are about happens in them.
+#[test]
+fn there_is_something_to_see() {
+    let fly = compare::counted(&fly(ugal(0)));
+    assert!(fly.seeing > 1_000 && fly.diverted > 100, "{fly:?}");
+    let global = compare::counted(&self::fly(ugal_global(4, 7)));
+    assert!(global.announced > 100 && global.diverted > 20, "{global:?}");
+    let least = compare::counted(&choosing(Choice::Least));
+    assert!(least.diverted > 100, "{least:?}");
+    let windows = compare::counted(&tree().hot(6, 0.5).controlled(&[10], WINDOW));
+    let Counts {
+        answers,
+        marks,
+        cuts,
+        parked,
+        ..
+    } = windows;
+    let all = [answers, marks, cuts, parked];
+    assert!(all.iter().all(|&n| n > 100), "{windows:?}");
+    let once = compare::counted(&tree().hot(6, 0.75).controlled(&[6], once()));
+    assert!(once.cuts > 20 && once.cuts * 2 < once.marks, "{once:?}");
+    let program = compare::counted(&exchange(tree()));
+    assert!(program.program_sends > 100, "{program:?}");
+}
+
+#[test]
+fn partitions_do_not_matter() {
+    compare::any_partitions(&large_fly(ugal_global(0, 3)));
+    compare::any_partitions(&choosing(Choice::Least).hot(6, 0.5).pfc(4, 2));
+    compare::any_partitions(&cut(tree()).hot(6, 0.5).controlled(&[10], once()));
+    compare::any_partitions(&exchange(cut(choosing(Choice::LeastOf2)).controlled(&[8], WINDOW)));
+    compare::any_partitions(&large_fly(par(2)).hot(9, 0.5).controlled(&[8], WINDOW));
+}
