@@ -8,7 +8,7 @@ mod twin;
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, QueueScheme, Window};
-use netloom_routing::{Choice, Deadlock, DModK, Routing};
+use netloom_routing::{Choice, DModK, Deadlock, Routing};
 use netloom_traffic::Bursts;
 use proptest::prelude::*;
 use support::architectures::Centre;
@@ -265,6 +265,178 @@ fn partitions_do_not_matter() {
     compare::any_partitions(&large_fly(ugal_global(0, 3)));
     compare::any_partitions(&choosing(Choice::Least).hot(6, 0.5).pfc(4, 2));
     compare::any_partitions(&cut(tree()).hot(6, 0.5).controlled(&[10], once()));
-    compare::any_partitions(&exchange(cut(choosing(Choice::LeastOf2)).controlled(&[8], WINDOW)));
+    compare::any_partitions(&exchange(
+        cut(choosing(Choice::LeastOf2)).controlled(&[8], WINDOW),
+    ));
     compare::any_partitions(&large_fly(par(2)).hot(9, 0.5).controlled(&[8], WINDOW));
+}
+
+/// Any topology with a routing, the first half of them looking at queues.
+fn fabric(shape: usize, threshold: u32, every: u32) -> Case {
+    let case = match shape {
+        0 => Case::dragonfly((1, 2, 1), ugal(threshold)),
+        1 => fly(ugal_global(threshold, every)),
+        2 => fly(par(threshold)),
+        3 => Case::dragonfly((1, 3, 1), ugal_global(threshold, every)),
+        4 => Case {
+            routing: ecmp(Choice::Least),
+            ..Case::tree(3, 2)
+        },
+        5 => Case {
+            routing: ecmp(Choice::LeastOf2),
+            ..Case::tree(2, 3)
+        },
+        6 => Case::single(7),
+        7 => Case::tree(2, 3),
+        8 => Case {
+            routing: ecmp(Choice::Spray),
+            ..Case::tree(3, 2)
+        },
+        _ => Case::torus(&[4, 3], 1, 1, Deadlock::Dateline),
+    };
+    Case {
+        topology: case.topology,
+        routing: case.routing,
+        ..Case::tree(2, 2)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    acknowledgement: u16,
+    above: [u32; 2],
+    marks: bool,
+    has_window: bool,
+    most: u32,
+    step: u64,
+    once: bool,
+    send_queues: bool,
+    program: bool,
+}
+
+fn ends() -> impl Strategy<Value = Ends> {
+    let flags = (
+        any::<bool>(),
+        prop::bool::weighted(0.7),
+        any::<bool>(),
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.3),
+    );
+    (0u16..5, [0u32..40, 0u32..40], 0u32..50, 1u64..60, flags).prop_map(
+        |(acknowledgement, above, most, step, flags)| Ends {
+            acknowledgement,
+            above,
+            marks: flags.0,
+            has_window: flags.1,
+            most,
+            step,
+            once: flags.2,
+            send_queues: flags.3,
+            program: flags.4,
+        },
+    )
+}
+
+impl Ends {
+    /// A case with these endpoints.
+    fn on(self, case: Case, largest: u32) -> Case {
+        let mut case = case;
+        if self.send_queues {
+            case = case.send_queues();
+        }
+        if self.acknowledgement > 0 {
+            case = case.acknowledging(self.acknowledgement);
+            if self.marks {
+                case.marks_above = self.above.to_vec();
+            }
+            if self.has_window {
+                case.window = Some(Window {
+                    most: largest + self.most,
+                    least: largest,
+                    cut: (4, 5),
+                    cuts: [Cuts::EveryMark, Cuts::OncePerWindow][usize::from(self.once)],
+                    step: self.step,
+                });
+            }
+        }
+        if self.program {
+            let n_nics = case.plan().topology.n_nics();
+            case = case.exchanging(n_nics.min(5), 1, largest, 30);
+        }
+        case
+    }
+}
+
+proptest! {
+    #![proptest_config(support::cases(96))]
+
+    #[test]
+    fn any_endpoints_equal_their_twin(
+        (shape, architecture, flow_control) in (0usize..10, 0u8..4, 0u8..4),
+        (threshold, every) in (0u32..20, 1u32..40),
+        (period, flits) in (1u64..5, [1u64..6, 1u64..6, 1u64..6]),
+        delays in [0u64..40, 0u64..40, 0u64..80],
+        (num, den) in (1u32..4, 1u32..3),
+        stages in (0u64..3, 0u64..4, 0u64..3, 1u64..4, 0u64..4, 0u64..4),
+        sizes in proptest::collection::vec(1u64..20, 1..4),
+        (input, output, pooled, mtu) in (0u32..40, 0u32..40, any::<bool>(), prop::option::of(4u64..12)),
+        (voq, islip, xoff) in (any::<bool>(), 0u8..3, 0u32..40),
+        (vls, classes_per_level, arbiter) in (1u8..4, 1u8..3, 0u8..4),
+        (load, hot, seed) in (0.2f64..1.0, any::<bool>(), 0u64..1000),
+        ends in ends(),
+    ) {
+        let is_input_queued = architecture == 2;
+        let base = fabric(shape, threshold, every);
+        let link = |class: usize| LinkTiming {
+            flit: flits[if is_input_queued { 0 } else { class }],
+            delay: delays[class],
+        };
+        let message = *sizes.iter().max().unwrap();
+        let largest = u32::try_from(mtu.map_or(message, |mtu| mtu.min(message))).unwrap();
+        let room = largest.max(u32::from(ends.acknowledgement));
+        let mut case = Case {
+            links: (0..3).map(link).collect(),
+            period,
+            speedup: (num, den),
+            pipeline: pipeline(stages.0, stages.1, stages.2, stages.3, stages.4, stages.5),
+            flits: sizes,
+            mtu,
+            input: room + input,
+            output: room + output,
+            pooled,
+            queues: if voq { VoqSwitch } else { QueueScheme::PerVl },
+            vls,
+            classes_per_level,
+            policy: match arbiter {
+                0 | 1 => base.policy.clone(),
+                2 => bxi_table(),
+                _ => two_tables(vls, 1),
+            },
+            load,
+            seed,
+            until: 3_000,
+            ..base
+        };
+        if is_input_queued {
+            case = case.input_queued();
+        }
+        if islip > 0 && architecture != 3 {
+            case = case.islip(islip);
+        }
+        if hot {
+            case = case.hot(1, 0.5);
+        }
+        case = ends.on(case, largest);
+        case = match flow_control {
+            1 if architecture != 3 => case.pfc(xoff, xoff / 2),
+            2 if architecture != 3 => case.queues(VoqNet).queue_credits(room + input),
+            _ => case,
+        };
+        if architecture == 3 {
+            let centre = Centre { ports: 2, links: 1, to: (num, den), from: (den, num), flits: room + input, pooled };
+            case = case.hierarchical(centre);
+        }
+        let outcome = compare::difference(&case);
+        prop_assert!(outcome.is_ok(), "{:?}", outcome);
+    }
 }

@@ -354,8 +354,11 @@ impl<S: Switches> Fabric<S> {
                 .segmentation
                 .of(Sl(message.sl))
                 .cut(message.left);
-            let vl = endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32].vl;
             let state = &endpoints.nics[nic];
+            // Flows of one ring may be of several channels.
+            let channels = &self.shared.channels;
+            let sc = channels.choose(Sl(message.sl), state.id, flow.destination);
+            let vl = self.switches.data_lane(channels.at_nic(sc));
             let candidate = Candidate {
                 port: state.port,
                 source: state.id,
@@ -400,7 +403,6 @@ impl<S: Switches> Fabric<S> {
     ) {
         let endpoints = &mut self.endpoints;
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
-        let queue = &endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
         let at = flows.senders[nic as usize].rings[slot].0;
         flows.take_first(nic, slot);
         let flow = &mut flows.flows[at];
@@ -417,10 +419,8 @@ impl<S: Switches> Fabric<S> {
         if message.index == 0 && endpoints.numbers.is_none() {
             message.number = state.next_message();
         }
-        let sc = self
-            .shared
-            .channels
-            .choose(Sl(message.sl), state.id, message.destination);
+        let channels = &self.shared.channels;
+        let sc = channels.choose(Sl(message.sl), state.id, message.destination);
         let packet = Packet {
             generation: message.generation,
             injection: now,
@@ -434,7 +434,7 @@ impl<S: Switches> Fabric<S> {
             flits: cut.flits,
             class: message.row,
             sl: Sl(message.sl),
-            vl: queue.vl,
+            vl: self.switches.data_lane(channels.at_nic(sc)),
             hops: 0,
             flow: message.flow,
             label: Label::new(sc, is_last),

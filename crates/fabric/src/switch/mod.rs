@@ -124,6 +124,11 @@ pub(crate) trait Switches: Sized + Send {
         0
     }
 
+    /// The lane on which data of a flow leaves whose channel has a lane.
+    fn data_lane(&self, vl: u8) -> u8 {
+        vl
+    }
+
     /// The lane on which an acknowledgement leaves that answers data of a lane.
     fn answer_lane(&self, vl: u8) -> u8 {
         vl

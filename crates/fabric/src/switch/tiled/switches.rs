@@ -20,6 +20,9 @@ use crate::switch::{Events, Peer, Switches};
 /// for room in a stash, that is for acknowledgements, and these must not wait behind such data elsewhere.
 const ANSWERS: u8 = 1;
 
+/// That of data, whatever its channel.
+const DATA: u8 = 0;
+
 impl Events for Event {
     fn arrival(nic: u32, created: Created) -> Self {
         Event::Arrival {
@@ -196,6 +199,10 @@ impl Switches for Tiles {
         } else {
             Err(Tick::NEVER)
         }
+    }
+
+    fn data_lane(&self, _: u8) -> u8 {
+        DATA
     }
 
     fn answer_lane(&self, _: u8) -> u8 {
