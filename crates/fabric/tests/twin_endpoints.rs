@@ -385,8 +385,11 @@ proptest! {
         (load, hot, seed) in (0.2f64..1.0, any::<bool>(), 0u64..1000),
         ends in ends(),
     ) {
-        let is_input_queued = architecture == 2;
+        // A hierarchical switch has a queue per lane and a stage before its first allocation, an input-queued one no pool.
+        let (is_input_queued, is_hierarchical) = (architecture == 2, architecture == 3);
         let base = fabric(shape, threshold, every);
+        // There are 15 lanes for data.
+        let vls = vls.min(15 / base.plan().forwarding.lanes());
         let link = |class: usize| LinkTiming {
             flit: flits[if is_input_queued { 0 } else { class }],
             delay: delays[class],
@@ -398,13 +401,13 @@ proptest! {
             links: (0..3).map(link).collect(),
             period,
             speedup: (num, den),
-            pipeline: pipeline(stages.0, stages.1, stages.2, stages.3, stages.4, stages.5),
+            pipeline: pipeline(stages.0 + u64::from(is_hierarchical), stages.1, stages.2, stages.3, stages.4, stages.5),
             flits: sizes,
             mtu,
             input: room + input,
             output: room + output,
-            pooled,
-            queues: if voq { VoqSwitch } else { QueueScheme::PerVl },
+            pooled: pooled && !is_input_queued,
+            queues: if voq && !is_hierarchical { VoqSwitch } else { QueueScheme::PerVl },
             vls,
             classes_per_level,
             policy: match arbiter {
@@ -420,7 +423,7 @@ proptest! {
         if is_input_queued {
             case = case.input_queued();
         }
-        if islip > 0 && architecture != 3 {
+        if islip > 0 && !is_hierarchical {
             case = case.islip(islip);
         }
         if hot {
@@ -428,11 +431,11 @@ proptest! {
         }
         case = ends.on(case, largest);
         case = match flow_control {
-            1 if architecture != 3 => case.pfc(xoff, xoff / 2),
-            2 if architecture != 3 => case.queues(VoqNet).queue_credits(room + input),
+            1 if !is_hierarchical => case.pfc(xoff, xoff / 2),
+            2 if !is_hierarchical => case.queues(VoqNet).queue_credits(room + input),
             _ => case,
         };
-        if architecture == 3 {
+        if is_hierarchical {
             let centre = Centre { ports: 2, links: 1, to: (num, den), from: (den, num), flits: room + input, pooled };
             case = case.hierarchical(centre);
         }
