@@ -136,7 +136,7 @@ impl Switches for Tiles {
             }
             Event::Begin { nic } => fabric.programs_begin(nic, out),
             Event::NicCredit { vc, flits, nic } => {
-                fabric.nic_credit_arrives(now, nic, vc, flits, out)
+                fabric.nic_credit_arrives(now, nic, vc, flits, out);
             }
             Event::NicLink { nic } => fabric.nic_link_wakes(now, nic, out),
             Event::Grown {
