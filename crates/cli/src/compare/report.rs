@@ -7,7 +7,7 @@ use super::overall::Overall;
 use super::pairs::Line;
 use super::points::label;
 use super::verdict::{Difference, percent, signed_percent, value};
-use crate::cli::table::Columns;
+use crate::table::Columns;
 
 /// Everything that a comparison found.
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ use netloom_metrics::{over_seeds, student_t_975, student_t_beyond};
 use netloom_results::differ;
 
 use super::pairs::Metric;
-use crate::cli::table::{count, nanos};
+use crate::table::{count, nanos};
 
 /// B against A, over pairs.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,6 +1,6 @@
 //! The reference pages of the book come from the binary and its tables; this test holds them to that.
 //!
-//! `NETLOOM_WRITE_MANUAL=1 cargo test -p netloom --test manual` writes them again.
+//! `NETLOOM_WRITE_MANUAL=1 cargo test -p netloom-cli --test manual` writes them again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use netloom_experiment::CODES;
 use netloom_experiment::spec::{self, Concept, SectionInfo};
 use netloom_results::{Frame, Key, Summary, TABLES};
 
-const REFRESH: &str = "NETLOOM_WRITE_MANUAL=1 cargo test -p netloom --test manual";
+const REFRESH: &str = "NETLOOM_WRITE_MANUAL=1 cargo test -p netloom-cli --test manual";
 
 /// Says where a page comes from, to whoever opens the file to change it.
 const HEAD: &str =
-    "<!-- Written by crates/netloom/tests/manual.rs; change the source, not this page. -->\n\n";
+    "<!-- Written by crates/cli/tests/manual.rs; change the source, not this page. -->\n\n";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/reference")

@@ -1,4 +1,4 @@
-//! The command tree: what a person types, and how a command ends.
+//! The command line of netloom: the tree of what a person types, and how a command ends.
 
 mod bench;
 mod check;
@@ -166,7 +166,7 @@ impl Exit {
 }
 
 /// Runs the command of this process.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let netloom = Netloom::parse();
     interrupt::report_broken_laws();
     let output = Output::new(netloom.quiet, netloom.verbose, netloom.color);

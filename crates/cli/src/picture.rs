@@ -62,7 +62,7 @@ mod drawn {
 
     use resvg::usvg::{Options, Tree, WriteOptions, fontdb};
 
-    const LETTERS: &[u8] = include_bytes!("../../fonts/Arimo-Regular.ttf");
+    const LETTERS: &[u8] = include_bytes!("../fonts/Arimo-Regular.ttf");
     /// Dots of a PNG for one unit of the picture: figures are in points, 72 to the inch.
     const DENSITY: f32 = 4.0;
 

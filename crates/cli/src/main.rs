@@ -1,7 +1,5 @@
 //! The command `netloom`.
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
-    cli::main()
+    netloom_cli::main()
 }

@@ -20,42 +20,42 @@ const TEMPLATES: &[Template] = &[
     Template {
         name: "fat-tree",
         about: "64 hosts on a 4-ary 3-tree, uniform traffic at half load.",
-        text: include_str!("../../templates/fat-tree.toml"),
+        text: include_str!("../templates/fat-tree.toml"),
     },
     Template {
         name: "torus",
         about: "A 4x4 torus with two hosts per switch, kept free of deadlock by the bubble rule.",
-        text: include_str!("../../templates/torus.toml"),
+        text: include_str!("../templates/torus.toml"),
     },
     Template {
         name: "qos",
         about: "Three classes of traffic behind InfiniBand arbitration tables.",
-        text: include_str!("../../templates/qos.toml"),
+        text: include_str!("../templates/qos.toml"),
     },
     Template {
         name: "omni-path",
         about: "Three classes on hierarchical switches with deficit tables and service channels.",
-        text: include_str!("../../templates/omni-path.toml"),
+        text: include_str!("../templates/omni-path.toml"),
     },
     Template {
         name: "bxi",
         about: "Three classes behind BXI tables, with PFC instead of credits.",
-        text: include_str!("../../templates/bxi.toml"),
+        text: include_str!("../templates/bxi.toml"),
     },
     Template {
         name: "plan",
         about: "What four classes need of a port with eight entries, planned and put to the test.",
-        text: include_str!("../../templates/plan.toml"),
+        text: include_str!("../templates/plan.toml"),
     },
     Template {
         name: "study",
         about: "A study: latency against load for three classes and three arbiters, 33 points of 3 seeds.",
-        text: include_str!("../../templates/study.toml"),
+        text: include_str!("../templates/study.toml"),
     },
     Template {
         name: "single-switch",
         about: "Eight hosts and one switch: the smallest experiment that shows queueing.",
-        text: include_str!("../../templates/single-switch.toml"),
+        text: include_str!("../templates/single-switch.toml"),
     },
 ];
 

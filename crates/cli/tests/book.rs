@@ -13,7 +13,7 @@
 //!
 //! A page that shows `pictures/NAME` draws it with one of its commands; the committed picture is held to that. The README
 //! shows what pages of the book draw.
-//! `NETLOOM_WRITE_PICTURES=1 cargo test -p netloom --test book` writes them again.
+//! `NETLOOM_WRITE_PICTURES=1 cargo test -p netloom-cli --test book` writes them again.
 
 mod place;
 
@@ -33,7 +33,7 @@ const NOT_RUN: &[&str] = &[
     "cargo", "pip", "python", "python3", "duckdb", "git", "jq", "mdbook", "sbatch",
 ];
 
-const REDRAW: &str = "NETLOOM_WRITE_PICTURES=1 cargo test -p netloom --test book";
+const REDRAW: &str = "NETLOOM_WRITE_PICTURES=1 cargo test -p netloom-cli --test book";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

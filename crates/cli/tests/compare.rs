@@ -185,7 +185,7 @@ fn what_cannot_be_compared_is_said_at_once() {
 
     run(&place, "apart", &["measure.seed=7"]);
     let text = place.read("apart/results.json");
-    let version = netloom::RESULTS_VERSION;
+    let version = netloom_results::RESULTS_VERSION;
     let own = format!("\"results_version\": {version}");
     let older = text.replace(&own, "\"results_version\": 0");
     assert_ne!(text, older);
