@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use netloom_experiment::Kinds;
 use netloom_experiment::bench::{FABRICS, bench_fabric};
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_units::Time;
@@ -88,6 +89,7 @@ impl Bench {
         machine::forget_peak_memory();
         let began = Instant::now();
         let loaded = load::load(
+            Kinds::built_in(),
             fabric,
             Path::new("."),
             text,

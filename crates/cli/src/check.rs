@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use netloom_catalog::{Document, Note, Notes, Severity};
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::{bytes_in_words, seconds_in_words};
 use netloom_study::{Axis, Checked, Study};
 use serde::Serialize;
@@ -96,10 +97,10 @@ impl NoteLine {
 }
 
 impl Check {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let mut worst = Exit::Done;
         for file in &self.files {
-            let exit = match self.file(file, output) {
+            let exit = match self.file(kinds, file, output) {
                 Ok(exit) => exit,
                 Err(error) => {
                     output.error(&format!("{error:#}"));
@@ -111,11 +112,11 @@ impl Check {
         Ok(worst)
     }
 
-    fn file(&self, file: &Path, output: &Output) -> anyhow::Result<Exit> {
-        let opened = load::open_study(file, &self.overrides, Purpose::Look)?;
+    fn file(&self, kinds: &Kinds, file: &Path, output: &Output) -> anyhow::Result<Exit> {
+        let opened = load::open_study(kinds, file, &self.overrides, Purpose::Look)?;
         let patience = Patience::new(format!("checking {}", file.display()), output.quiet);
         if !opened.has_study {
-            let loaded = load::load_quietly(file, &self.overrides, Purpose::Look)?;
+            let loaded = load::load_quietly(kinds, file, &self.overrides, Purpose::Look)?;
             drop(patience);
             let exit = load::exit_of(&loaded);
             let told = (&loaded.document, &loaded.notes);

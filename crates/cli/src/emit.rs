@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, FromArgMatches, Subcommand};
+use netloom_experiment::Kinds;
 use netloom_study::Study;
 
 use super::load::{self, Purpose, at_least_one};
@@ -96,7 +97,7 @@ struct Filling {
 }
 
 impl Emit {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let (what, kind, cores) = match self {
             Emit::Slurm(slurm) => (&slurm.what, "slurm", slurm.cpus),
             Emit::Parallel(parallel) => (&parallel.what, "parallel", 1),
@@ -108,7 +109,7 @@ impl Emit {
                 return Ok(Exit::Usage);
             }
         };
-        let opened = load::open_study(&what.file, run.overrides(), Purpose::Look)?;
+        let opened = load::open_study(kinds, &what.file, run.overrides(), Purpose::Look)?;
         if !opened.has_study {
             let message =
                 "there is nothing to divide: the file has no [study]; netloom run runs it as it is";

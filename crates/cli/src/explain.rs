@@ -3,7 +3,7 @@
 use clap::Args;
 use netloom_catalog::{KindInfo, Param, nearest};
 use netloom_experiment::spec::{self, Concept, SectionInfo};
-use netloom_experiment::{CODES, explain_code};
+use netloom_experiment::{CODES, Kinds, explain_code};
 use netloom_results::TABLES;
 
 use super::Exit;
@@ -35,13 +35,13 @@ pub(crate) struct Explain {
 }
 
 impl Explain {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let name = self
             .name
             .trim()
             .trim_start_matches('[')
             .trim_end_matches(']');
-        let (concepts, sections) = (spec::concepts(), spec::sections());
+        let (concepts, sections) = (spec::concepts(kinds), spec::sections());
         let mut found = Vec::new();
         if name == "exit-codes" {
             found.push(EXIT_CODES.to_owned());
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn every_key_and_kind_has_an_explanation() {
-        let (concepts, sections) = (spec::concepts(), spec::sections());
+        let (concepts, sections) = (spec::concepts(Kinds::built_in()), spec::sections());
         for section in sections.iter().filter(|section| !section.path.is_empty()) {
             assert!(
                 !keys(section.path, &sections, &concepts).is_empty(),
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn what_people_call_things_is_found() {
-        let (concepts, sections) = (spec::concepts(), spec::sections());
+        let (concepts, sections) = (spec::concepts(Kinds::built_in()), spec::sections());
         assert!(!keys("link.class", &sections, &concepts).is_empty());
         let paths = paths(&sections, &concepts);
         for path in ["traffic.load", "topology.arity", "routing.deadlock"] {

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub use netloom_experiment::Kinds;
 use netloom_results::Status;
 use output::Output;
 
@@ -165,31 +166,41 @@ impl Exit {
     }
 }
 
-/// Runs the command of this process.
-pub fn main() -> ExitCode {
+/// Runs the command of this process, with these kinds: the whole of `netloom`, for a program that brings its own.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     netloom_cli::main(netloom_cli::Kinds::default())
+/// }
+/// ```
+pub fn main(kinds: Kinds) -> ExitCode {
     let netloom = Netloom::parse();
     interrupt::report_broken_laws();
     let output = Output::new(netloom.quiet, netloom.verbose, netloom.color);
+    if let Err(twice) = kinds.check() {
+        output.error(&twice.to_string());
+        return ExitCode::from(Exit::Failed as u8);
+    }
     let end = match &netloom.command {
         Command::Init(command) => command.run(&output),
-        Command::Check(command) => command.run(&output),
-        Command::Run(command) => command.run(&output),
-        Command::Status(command) => command.run(&output),
-        Command::Resume(command) => command.run(&output),
-        Command::Merge(command) => command.run(&output),
-        Command::Watch(command) => command.run(&output),
-        Command::Emit(command) => command.run(&output),
+        Command::Check(command) => command.run(&kinds, &output),
+        Command::Run(command) => command.run(&kinds, &output),
+        Command::Status(command) => command.run(&kinds, &output),
+        Command::Resume(command) => command.run(&kinds, &output),
+        Command::Merge(command) => command.run(&kinds, &output),
+        Command::Watch(command) => command.run(&kinds, &output),
+        Command::Emit(command) => command.run(&kinds, &output),
         Command::Reproduce(command) => command.run(&output),
         Command::Report(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
         Command::Plot(command) => command.run(&output),
-        Command::List(command) => command.run(&output),
-        Command::Explain(command) => command.run(&output),
-        Command::Topo(command) => command.run(&output),
-        Command::Route(command) => command.run(&output),
-        Command::Plan(command) => command.run(&output),
-        Command::Trace(command) => command.run(&output),
-        Command::Schema(command) => command.run(&output),
+        Command::List(command) => command.run(&kinds, &output),
+        Command::Explain(command) => command.run(&kinds, &output),
+        Command::Topo(command) => command.run(&kinds, &output),
+        Command::Route(command) => command.run(&kinds, &output),
+        Command::Plan(command) => command.run(&kinds, &output),
+        Command::Trace(command) => command.run(&kinds, &output),
+        Command::Schema(command) => command.run(&kinds, &output),
         Command::Bench(command) => command.run(&output),
         Command::Completions(command) => command.run(&output),
     };

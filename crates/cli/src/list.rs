@@ -1,6 +1,7 @@
 //! `netloom list`: what can be named in an experiment.
 
 use clap::{Args, ValueEnum};
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::concepts;
 
 use super::Exit;
@@ -55,27 +56,27 @@ impl What {
 }
 
 impl List {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let mut text = String::new();
         for what in What::value_variants() {
             if self.what.is_some_and(|wanted| wanted != *what) {
                 continue;
             }
-            let all = concepts();
+            let all = concepts(kinds);
             let known = all.iter().find(|concept| concept.name == what.concept());
             let concept = known.expect("every word of `list` names a concept");
-            let mut kinds = Columns::words();
+            let mut table = Columns::words();
             concept
                 .kinds
                 .iter()
-                .for_each(|kind| kinds.line([kind.name, kind.summary]));
+                .for_each(|kind| table.line([kind.name, kind.summary]));
             if self.what.is_none() {
                 text.push_str(&format!(
                     "{} ({}): {}\n",
                     concept.name, concept.path, concept.about
                 ));
             }
-            text.push_str(&kinds.print());
+            text.push_str(&table.print());
             if self.what.is_none() {
                 text.push('\n');
             }
@@ -95,13 +96,13 @@ mod tests {
             .iter()
             .map(|what| what.concept())
             .collect();
-        for concept in concepts() {
+        for concept in concepts(Kinds::built_in()) {
             assert!(
                 listed.contains(&concept.name),
                 "{} is not listed",
                 concept.name
             );
         }
-        assert_eq!(listed.len(), concepts().len());
+        assert_eq!(listed.len(), concepts(Kinds::built_in()).len());
     }
 }

@@ -6,8 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text_or_pipe};
 use netloom_catalog::{Document, Notes, Severity};
-use netloom_experiment::Experiment;
 use netloom_experiment::spec::{self, Loaded, LoadedWiring, OpenedFile, Request};
+use netloom_experiment::{Experiment, Kinds};
 use netloom_study::{OpenedStudy, Study};
 use netloom_units::Time;
 
@@ -64,6 +64,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<String> {
 
 /// Loads a text and prints what was noted about it on stderr.
 pub(super) fn load(
+    kinds: &Kinds,
     name: &str,
     directory: &Path,
     text: &str,
@@ -71,7 +72,7 @@ pub(super) fn load(
     purpose: Purpose,
     output: &Output,
 ) -> Loaded {
-    let loaded = spec::load(&request(purpose, name, directory, text, overrides));
+    let loaded = spec::load(&request(kinds, purpose, name, directory, text, overrides));
     tell(&loaded.document, &loaded.notes, output);
     loaded
 }
@@ -84,6 +85,7 @@ pub(super) enum Purpose {
 }
 
 fn request<'a>(
+    kinds: &'a Kinds,
     purpose: Purpose,
     name: &'a str,
     directory: &'a Path,
@@ -100,6 +102,7 @@ fn request<'a>(
         threads: overrides.threads_of_a_run(),
         memory: machine::available_memory(),
         will_run: purpose == Purpose::Run,
+        kinds,
         ..Request::new(name, text)
     }
 }
@@ -113,6 +116,7 @@ pub(super) fn tell(document: &Document, notes: &Notes, output: &Output) {
 
 /// Loads what planning needs of a file, which may then have no traffic.
 pub(super) fn load_wiring(
+    kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     output: &Output,
@@ -120,17 +124,29 @@ pub(super) fn load_wiring(
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    let loaded = spec::load_wiring(&request(Purpose::Look, &name, directory, &text, overrides));
+    let loaded = spec::load_wiring(&request(
+        kinds,
+        Purpose::Look,
+        &name,
+        directory,
+        &text,
+        overrides,
+    ));
     tell(&loaded.document, &loaded.notes, output);
     Ok(loaded)
 }
 
 /// Opens a file, over those that it extends, without looking at what its values mean.
-pub(super) fn open(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedFile> {
+pub(super) fn open(
+    kinds: &Kinds,
+    file: &Path,
+    overrides: &Overrides,
+) -> anyhow::Result<OpenedFile> {
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
     Ok(spec::open(&request(
+        kinds,
         Purpose::Look,
         &name,
         directory,
@@ -141,18 +157,20 @@ pub(super) fn open(file: &Path, overrides: &Overrides) -> anyhow::Result<OpenedF
 
 /// Loads a file and prints what was noted about it on stderr.
 pub(super) fn load_file(
+    kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     purpose: Purpose,
     output: &Output,
 ) -> anyhow::Result<Loaded> {
-    let loaded = load_quietly(file, overrides, purpose)?;
+    let loaded = load_quietly(kinds, file, overrides, purpose)?;
     tell(&loaded.document, &loaded.notes, output);
     Ok(loaded)
 }
 
 /// Loads a file.
 pub(super) fn load_quietly(
+    kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     purpose: Purpose,
@@ -161,12 +179,13 @@ pub(super) fn load_quietly(
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
     Ok(spec::load(&request(
-        purpose, &name, directory, &text, overrides,
+        kinds, purpose, &name, directory, &text, overrides,
     )))
 }
 
 /// Opens a file that may hold a study.
 pub(super) fn open_study(
+    kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     purpose: Purpose,
@@ -174,7 +193,7 @@ pub(super) fn open_study(
     let text = read(file)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    let mut request = request(purpose, &name, directory, &text, overrides);
+    let mut request = request(kinds, purpose, &name, directory, &text, overrides);
     if purpose == Purpose::Run {
         // As many runs as threads share the memory.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -186,12 +205,13 @@ pub(super) fn open_study(
 
 /// The experiment of a file, or how the command ends without one.
 pub(super) fn experiment(
+    kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     purpose: Purpose,
     output: &Output,
 ) -> anyhow::Result<Result<Experiment, Exit>> {
-    let loaded = load_file(file, overrides, purpose, output)?;
+    let loaded = load_file(kinds, file, overrides, purpose, output)?;
     let exit = exit_of(&loaded);
     Ok(loaded.experiment.ok_or(exit))
 }

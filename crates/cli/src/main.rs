@@ -1,5 +1,5 @@
 //! The command `netloom`.
 
 fn main() -> std::process::ExitCode {
-    netloom_cli::main()
+    netloom_cli::main(netloom_cli::Kinds::default())
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use netloom_experiment::Experiment;
+use netloom_experiment::{Experiment, Kinds};
 use netloom_routing::deadlock::{self, Verdict};
 use netloom_routing::paths;
 use netloom_topology::{Peer, Topology};
@@ -49,7 +49,7 @@ pub(crate) struct Check {
 }
 
 impl Route {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let (file, overrides) = match self {
             Route::Show(show) => (&show.file, &show.overrides),
             Route::Check(check) => (&check.file, &check.overrides),
@@ -59,7 +59,7 @@ impl Route {
             force: true,
             ..overrides.clone()
         };
-        let experiment = match load::experiment(file, &overrides, Purpose::Look, output)? {
+        let experiment = match load::experiment(kinds, file, &overrides, Purpose::Look, output)? {
             Ok(experiment) => experiment,
             Err(exit) => return Ok(exit),
         };

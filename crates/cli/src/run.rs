@@ -5,8 +5,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use netloom_design::plan::Plan;
-use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_experiment::{Experiment, Kinds};
 use netloom_results::store::{RunFolder, table_file, to_parquet};
 use netloom_results::{
     ConnectionsSummary, Document, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
@@ -62,9 +62,9 @@ pub(crate) struct RunCommand {
 }
 
 impl RunCommand {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
-        let opened = load::open_study(&self.file, &self.overrides, Purpose::Run)?;
+        let opened = load::open_study(kinds, &self.file, &self.overrides, Purpose::Run)?;
         if opened.has_study {
             return self.study(opened, output);
         }
@@ -72,7 +72,7 @@ impl RunCommand {
             output.error("--shard divides a study, and this file has no [study]");
             return Ok(Exit::Usage);
         }
-        let loaded = load::load_file(&self.file, &self.overrides, Purpose::Run, output)?;
+        let loaded = load::load_file(kinds, &self.file, &self.overrides, Purpose::Run, output)?;
         for (word, fact) in &loaded.facts {
             output.detail(&format!("  {word:<10} {fact}"));
         }

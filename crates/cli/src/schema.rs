@@ -1,6 +1,7 @@
 //! `netloom schema`: what editors need to complete and check experiments.
 
 use clap::Args;
+use netloom_experiment::Kinds;
 
 use super::Exit;
 use super::output::Output;
@@ -9,8 +10,8 @@ use super::output::Output;
 pub(crate) struct Schema {}
 
 impl Schema {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        output.data(&netloom_experiment::spec::schema())?;
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        output.data(&netloom_experiment::spec::schema(kinds))?;
         Ok(Exit::Done)
     }
 }

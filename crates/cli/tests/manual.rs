@@ -66,7 +66,10 @@ fn written(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn pages() -> BTreeMap<String, String> {
-    let (concepts, sections) = (spec::concepts(), spec::sections());
+    let (concepts, sections) = (
+        spec::concepts(netloom_experiment::Kinds::built_in()),
+        spec::sections(),
+    );
     let mut pages = BTreeMap::new();
     let mut page = |name: String, text: String| {
         pages.insert(name, format!("{HEAD}{}\n", text.trim_end()));

@@ -88,6 +88,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
          Begin it with a letter or digit.",
     ),
     (
+        "E0109",
+        "two kinds have the same name",
+        "A program that adds kinds of its own calls one like another that is there, and a file could not say which it \
+         means. This is for whoever wrote the program: give the kind another `NAME`.",
+    ),
+    (
         "E0200",
         "the parameters of a topology do not fit together",
         "The numbers describe no fabric of this kind, or one that is too large to hold (2^27 switch ports).",

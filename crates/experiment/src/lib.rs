@@ -11,6 +11,7 @@ pub mod bench;
 mod check;
 pub mod codes;
 pub mod experiment;
+mod kinds;
 pub mod render;
 pub mod runner;
 pub mod schema;
@@ -21,4 +22,5 @@ pub use experiment::{
     ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, NotBuilt, UntilPackets,
     WarmupRule,
 };
+pub use kinds::{Kinds, TwoOfAName};
 pub use render::render;

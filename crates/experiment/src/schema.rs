@@ -8,18 +8,19 @@ use std::collections::BTreeMap;
 use netloom_catalog::{Document, KindInfo, Notes, Param, Shape, Value as Toml, ValueShape};
 use serde_json::{Map, Value, json};
 
-use crate::spec::{SectionInfo, concepts, sections};
+use crate::Kinds;
+use crate::spec::{Concept, SectionInfo, concepts, sections};
 
-/// The schema (draft 2020-12) as JSON text.
-pub fn schema() -> String {
-    let sections = sections();
+/// The schema (draft 2020-12) as JSON text, with the kinds that a program has.
+pub fn schema(kinds: &Kinds) -> String {
+    let (concepts, sections) = (concepts(kinds), sections());
     let mut root = Node::default();
     for section in &sections {
         let path = section.path.split('.').filter(|key| !key.is_empty());
         let node = path.fold(&mut root, |node, key| node.children.entry(key).or_default());
         node.section = Some(section);
     }
-    let mut schema = root.object();
+    let mut schema = root.object(&concepts);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("netloom experiment");
     if let Some(root) = schema.as_object_mut() {
@@ -30,7 +31,7 @@ pub fn schema() -> String {
         { "required": ["netloom", "topology", "traffic"] },
         { "required": ["extends"] },
     ]);
-    schema["$defs"] = definitions();
+    schema["$defs"] = definitions(&concepts);
     let mut text = serde_json::to_string_pretty(&schema).expect("a tree of JSON is text");
     text.push('\n');
     text
@@ -45,11 +46,11 @@ struct Node<'a> {
 
 impl Node<'_> {
     /// What stands under the key of this section.
-    fn schema(&self) -> Value {
+    fn schema(&self, concepts: &[Concept]) -> Value {
         let about = self.section.map_or("", |section| section.about);
         let mut inner = match self.section.and_then(|section| section.concept) {
-            Some(concept) => self.of_a_kind(concept),
-            None => self.object(),
+            Some(concept) => self.of_a_kind(concept, concepts),
+            None => self.object(concepts),
         };
         match self.section.map_or("", |section| section.path) {
             "traffic" => either_drawn_or_listed(&mut inner),
@@ -64,9 +65,9 @@ impl Node<'_> {
         }
     }
 
-    fn object(&self) -> Value {
+    fn object(&self, concepts: &[Concept]) -> Value {
         let params = self.section.map_or(&[][..], |section| &section.params);
-        let mut object = table(params, &self.children);
+        let mut object = table(params, &self.children, concepts);
         if let Some(section) = self.section {
             object["description"] = json!(section.about);
         }
@@ -74,8 +75,7 @@ impl Node<'_> {
     }
 
     /// A table with one form for each kind; sections inside it belong to every kind.
-    fn of_a_kind(&self, name: &str) -> Value {
-        let concepts = concepts();
+    fn of_a_kind(&self, name: &str, concepts: &[Concept]) -> Value {
         let kinds = concepts
             .iter()
             .find(|concept| concept.name == name)
@@ -95,7 +95,7 @@ impl Node<'_> {
         }
         let tables = kinds
             .iter()
-            .map(|kind| kind_table(kind, is_required, &self.children));
+            .map(|kind| kind_table(kind, is_required, &self.children, concepts));
         forms.extend(tables);
         let about = self.section.map_or("", |section| section.about);
         match is_required {
@@ -133,15 +133,15 @@ fn either_drawn_or_listed(class: &mut Value) {
 }
 
 /// Every concept as a value: a name, or a table with a kind and its parameters.
-fn definitions() -> Value {
+fn definitions(concepts: &[Concept]) -> Value {
     let mut definitions = Map::new();
-    for concept in concepts() {
+    for concept in concepts {
         let names: Vec<&str> = concept.kinds.iter().map(|kind| kind.name).collect();
         let nothing = BTreeMap::new();
         let tables = concept
             .kinds
             .iter()
-            .map(|kind| kind_table(kind, true, &nothing));
+            .map(|kind| kind_table(kind, true, &nothing, concepts));
         let mut forms = vec![json!({ "enum": names })];
         forms.extend(tables);
         let schema = json!({ "description": concept.about, "oneOf": forms });
@@ -154,8 +154,13 @@ fn definition_name(concept: &str) -> String {
     concept.replace(' ', "-")
 }
 
-fn kind_table(kind: &KindInfo, is_required: bool, children: &BTreeMap<&str, Node<'_>>) -> Value {
-    let mut object = table(&kind.params, children);
+fn kind_table(
+    kind: &KindInfo,
+    is_required: bool,
+    children: &BTreeMap<&str, Node<'_>>,
+    concepts: &[Concept],
+) -> Value {
+    let mut object = table(&kind.params, children, concepts);
     let paper = kind
         .paper
         .map_or_else(String::new, |paper| format!(" ({paper})"));
@@ -172,13 +177,13 @@ fn kind_table(kind: &KindInfo, is_required: bool, children: &BTreeMap<&str, Node
 }
 
 /// A table with keys and tables inside it, and nothing else.
-fn table(params: &[Param], children: &BTreeMap<&str, Node<'_>>) -> Value {
+fn table(params: &[Param], children: &BTreeMap<&str, Node<'_>>, concepts: &[Concept]) -> Value {
     let mut properties = Map::new();
     let mut required = vec![];
     for param in params {
         let mut schema = shape(&param.shape);
         if let Some(node) = children.get(param.name.as_str()) {
-            schema = json!({ "anyOf": [schema, node.schema()] });
+            schema = json!({ "anyOf": [schema, node.schema(concepts)] });
         }
         schema["description"] = json!(param.about);
         match &param.default {
@@ -195,10 +200,10 @@ fn table(params: &[Param], children: &BTreeMap<&str, Node<'_>>) -> Value {
     let mut others = json!(false);
     for (key, node) in children {
         match *key {
-            "*" => others = node.schema(),
+            "*" => others = node.schema(concepts),
             key if properties.contains_key(key) => {}
             key => {
-                properties.insert(key.to_owned(), node.schema());
+                properties.insert(key.to_owned(), node.schema(concepts));
             }
         }
     }
@@ -318,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_schema_is_json_and_covers_every_section_and_key() {
-        let text = schema();
+        let text = schema(Kinds::built_in());
         let root: Value = serde_json::from_str(&text).expect("valid JSON");
         for section in sections() {
             let path = section.path.split('.').filter(|key| !key.is_empty());
@@ -336,7 +341,7 @@ mod tests {
                 assert!(described.iter().all(|d| d["description"].is_string()));
             }
         }
-        for concept in concepts() {
+        for concept in concepts(Kinds::built_in()) {
             let definition = &root["$defs"][definition_name(concept.name)];
             for kind in &concept.kinds {
                 assert!(definition.to_string().contains(kind.name), "{}", kind.name);
@@ -347,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_section_of_a_kind_may_be_its_name() {
-        let root: Value = serde_json::from_str(&schema()).unwrap();
+        let root: Value = serde_json::from_str(&schema(Kinds::built_in())).unwrap();
         let names = |section: &str, forms: &str| {
             let forms = root["properties"][section][forms]
                 .as_array()
@@ -364,7 +369,7 @@ mod tests {
 
     #[test]
     fn defaults_are_what_the_reader_takes() {
-        let root: Value = serde_json::from_str(&schema()).unwrap();
+        let root: Value = serde_json::from_str(&schema(Kinds::built_in())).unwrap();
         let link = &root["properties"]["link"]["properties"];
         assert_eq!(link["rate"]["default"], "100 Gbps");
         assert_eq!(

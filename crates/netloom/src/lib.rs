@@ -52,5 +52,5 @@ pub use netloom_units as units;
 
 pub use netloom_experiment::runner::{Control, Progress, RunOptions, RunResult, run};
 pub use netloom_experiment::spec::{Loaded, Request, load};
-pub use netloom_experiment::{Experiment, render};
+pub use netloom_experiment::{Experiment, Kinds, TwoOfAName, render};
 pub use netloom_results::{Document, RESULTS_VERSION, Status, Summary, Verdict};

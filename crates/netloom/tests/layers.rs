@@ -62,7 +62,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "study",
-        &["catalog", "arbitration", "metrics", "results", "experiment"],
+        &["catalog", "metrics", "results", "experiment"],
     ),
     (
         "reproduction",

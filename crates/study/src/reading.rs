@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use netloom_catalog::{
     Document, Notes, Params, Place, Section, Value, ValueShape, keys_of, no_name, split_assignment,
 };
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::measure;
 use netloom_experiment::spec::study::{Range, Rules, is_known_path};
 use netloom_results::Level;
@@ -62,7 +63,12 @@ struct Draft {
 }
 
 /// Reads `[study]`; `None` if anything is wrong with it.
-pub(crate) fn read(document: &Document, study: &Value, notes: &mut Notes) -> Option<Plan> {
+pub(crate) fn read(
+    document: &Document,
+    study: &Value,
+    kinds: &Kinds,
+    notes: &mut Notes,
+) -> Option<Plan> {
     let errors = |notes: &Notes| notes.iter().count();
     let before = errors(notes);
     let mut section = Section::open(study, notes)?;
@@ -89,7 +95,7 @@ pub(crate) fn read(document: &Document, study: &Value, notes: &mut Notes) -> Opt
     }
     for draft in &drafts {
         for (path, place) in &draft.paths {
-            check_path(path, *place, notes);
+            check_path(path, *place, kinds, notes);
         }
         told_apart(&draft.axis, notes);
     }
@@ -515,7 +521,7 @@ fn tables<'a>(list: &'a Value, key: &str, below: &str, notes: &mut Notes) -> Opt
 }
 
 /// A path must be that of a value that may differ between points.
-fn check_path(path: &str, place: Place, notes: &mut Notes) {
+fn check_path(path: &str, place: Place, kinds: &Kinds, notes: &mut Notes) {
     let keys = keys_of(path);
     let plain = keys.join(".");
     for (forbidden, help) in NO_AXIS {
@@ -526,7 +532,7 @@ fn check_path(path: &str, place: Place, notes: &mut Notes) {
             return;
         }
     }
-    if let Err(near) = is_known_path(path) {
+    if let Err(near) = is_known_path(path, kinds) {
         let note = notes.error("E1001", place, format!("no key has the path `{path}`"));
         match near {
             Some(near) => note.help(format!("did you mean \"{near}\"?")),

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use netloom_arbitration::Policy;
-use netloom_catalog::{Document, Kind, Notes, Place, Value, ValueShape};
+use netloom_catalog::{Document, Notes, Place, Value, ValueShape};
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::{self, Loaded, OpenedFile, Request};
 use netloom_results::{RESULTS_VERSION, Setting, sha256};
 
@@ -41,7 +41,7 @@ pub struct Study {
     force: bool,
     memory: Option<u64>,
     will_run: bool,
-    arbiters: Vec<Kind<dyn Policy>>,
+    kinds: Kinds,
 }
 
 impl Study {
@@ -54,7 +54,8 @@ impl Study {
         } = spec::open(request);
         let section = document.root.get("study").filter(|_| is_toml).cloned();
         let has_study = document.root.get("study").is_some();
-        let plan = section.and_then(|section| reading::read(&document, &section, &mut notes));
+        let plan = section
+            .and_then(|section| reading::read(&document, &section, request.kinds, &mut notes));
         let study = plan.filter(|_| !notes.has_errors()).map(|plan| {
             // The name of the file is part of every run, and would be lost where the text is stored.
             if document.root.get("name").is_none() {
@@ -77,7 +78,7 @@ impl Study {
                 force: request.force,
                 memory: request.memory,
                 will_run: request.will_run,
-                arbiters: request.arbiters.to_vec(),
+                kinds: request.kinds.clone(),
             }
         });
         OpenedStudy {
@@ -228,7 +229,7 @@ impl Study {
             force: self.force,
             memory: self.memory,
             will_run: self.will_run,
-            arbiters: &self.arbiters,
+            kinds: &self.kinds,
             ..Request::new(&self.name, "")
         };
         spec::load_document(document, notes, &request)

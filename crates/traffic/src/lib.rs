@@ -29,6 +29,7 @@ mod connections;
 mod context;
 mod flow_list;
 mod groups;
+mod kinds;
 mod nic_set;
 mod pattern;
 mod reading;
@@ -45,6 +46,7 @@ pub use connections::{Connections, Flow, FlowSetting, MOST_FLOWS};
 pub use context::{Context, Window};
 pub use flow_list::{FlowList, Mistake};
 pub use groups::{BadGroup, GroupMembers, Groups, Members, NO_GROUPS};
+pub use kinds::TrafficKinds;
 pub use nic_set::{NicSet, Part, Term};
 pub use pattern::{
     BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Incast, Neighbour,

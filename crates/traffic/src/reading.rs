@@ -4,15 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_catalog::{
-    FromToml, Notes, Param, Params, ResolvedLine, Section, Shape, Value, ValueShape, params,
+    FromToml, Kind, Notes, Param, Params, ResolvedLine, Section, Shape, Value, ValueShape, params,
     read_kind,
 };
 use netloom_units::{Bytes, Sl, Time};
 
 use crate::class::{LARGEST_SL, Places};
-use crate::{
-    ARRIVALS, Class, Fixed, Law, NicSet, PATTERNS, SIZES, Script, Sizes, WORKLOADS, Workload,
-};
+use crate::{Class, Fixed, Law, NicSet, Script, Sizes, TrafficKinds, Workload};
 
 impl Class {
     /// The keys of a `[[traffic]]` table.
@@ -40,7 +38,7 @@ impl Class {
     }
 
     /// Reads one `[[traffic]]` table: one class, or one for each service level of a list.
-    pub fn read(section: &mut Section<'_>) -> Option<Vec<Class>> {
+    pub fn read(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Vec<Class>> {
         let common = Common::read(section);
         let places = Places {
             pattern: section.place_of("pattern"),
@@ -64,9 +62,9 @@ impl Class {
             }
             Some(lister) => {
                 refuse_beside(lister, section);
-                read_script(section).map(Workload::Generated)
+                read_script(section, kinds).map(Workload::Generated)
             }
-            None => read_law(section).map(Workload::Drawn),
+            None => read_law(section, kinds).map(Workload::Drawn),
         };
         let (common, mut workload) = (common?, workload?);
         let n = common.sl.0.len();
@@ -118,9 +116,9 @@ fn share(workload: &mut Workload, n: usize) -> bool {
 }
 
 /// Reads a workload that makes its messages.
-fn read_script(section: &mut Section<'_>) -> Option<Script> {
+fn read_script(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Script> {
     let times = Times::read(section);
-    let generator = read_kind(section, "workload", "workload", WORKLOADS, None);
+    let generator = read_kind(section, "workload", "workload", &kinds.workloads, None);
     let (times, generator) = (times?, generator?);
     if generator.is_program() && (times.from.is_some() || times.until.is_some()) {
         refuse_times(section);
@@ -148,18 +146,25 @@ fn refuse_times(section: &mut Section<'_>) {
 }
 
 /// Reads the law of a class.
-fn read_law(section: &mut Section<'_>) -> Option<Law> {
+fn read_law(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Law> {
     let drawing = Drawing::read(section);
     let times = Times::read(section);
-    let pattern = read_kind(section, "pattern", "pattern", PATTERNS, Some("uniform"));
+    let pattern = read_kind(
+        section,
+        "pattern",
+        "pattern",
+        &kinds.patterns,
+        Some("uniform"),
+    );
     let arrival = read_kind(
         section,
         "arrival",
         "arrival process",
-        ARRIVALS,
+        &kinds.arrivals,
         Some("bernoulli"),
     );
-    let size = read_size(section, drawing.as_ref().and_then(|d| d.message.clone()));
+    let message = drawing.as_ref().and_then(|d| d.message.clone());
+    let size = read_size(section, message, &kinds.sizes);
     // Unknown where the arrival process is wrong.
     let has_pace = arrival.as_ref().map(|arrival| arrival.pace().is_some());
     let load = match (section.raw("load"), has_pace) {
@@ -205,7 +210,11 @@ fn read_law(section: &mut Section<'_>) -> Option<Law> {
 const DEFAULT_MESSAGE: Bytes = Bytes(2048);
 
 /// Reads `size`, or `message`: a fixed size, or a law as in `size`.
-fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<dyn Sizes>> {
+fn read_size(
+    section: &mut Section<'_>,
+    message: Option<Message>,
+    kinds: &[Kind<dyn Sizes>],
+) -> Option<Arc<dyn Sizes>> {
     let has_message = section.raw("message").is_some();
     let has_size = section.raw("size").is_some();
     match (has_message, has_size) {
@@ -220,7 +229,7 @@ fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<
         }
         (true, false) => match message? {
             Message::Fixed(bytes) => Some(Arc::new(Fixed { bytes }) as Arc<dyn Sizes>),
-            Message::Law => read_kind(section, "message", "message size", SIZES, None)
+            Message::Law => read_kind(section, "message", "message size", kinds, None)
                 .map(Arc::<dyn Sizes>::from),
         },
         (false, true) => {
@@ -235,7 +244,7 @@ fn read_size(section: &mut Section<'_>, message: Option<Message>) -> Option<Arc<
                     .help(format!("write message = {}", bytes.write()));
                 return None;
             }
-            read_kind(section, "size", "message size", SIZES, None).map(Arc::<dyn Sizes>::from)
+            read_kind(section, "size", "message size", kinds, None).map(Arc::<dyn Sizes>::from)
         }
         (false, false) => {
             resolve_default_message(section);

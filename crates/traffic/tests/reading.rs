@@ -4,7 +4,7 @@ use std::path::Path;
 
 use netloom_catalog::{Document, Notes, Section, ValueShape};
 use netloom_packet::{Cursor, Segmentation, Source};
-use netloom_traffic::{Class, Setting, Workload};
+use netloom_traffic::{Class, Setting, TrafficKinds, Workload};
 use netloom_units::{Bytes, NicId, Sl, Time};
 
 /// Reads all traffic tables of a text; the messages come in order of place.
@@ -17,7 +17,11 @@ fn read(text: &str) -> (Vec<Class>, Vec<String>) {
     let mut classes = vec![];
     for table in tables {
         let mut section = Section::open(table, &mut notes).expect("a table");
-        classes.extend(Class::read(&mut section).into_iter().flatten());
+        classes.extend(
+            Class::read(&mut section, &TrafficKinds::default())
+                .into_iter()
+                .flatten(),
+        );
         section.finish();
     }
     (classes, said(notes))

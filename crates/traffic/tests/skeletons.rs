@@ -6,7 +6,8 @@ use netloom_catalog::{Document, Notes, Section};
 use netloom_packet::{Op, Program, Segmentation};
 use netloom_traffic::programs::{Placed, Programs, Rank, Step, play};
 use netloom_traffic::{
-    Class, Generated, Generator, GroupMembers, Groups, Members, NO_GROUPS, Setting, WORKLOADS,
+    Class, Generated, Generator, GroupMembers, Groups, Members, NO_GROUPS, Setting, TrafficKinds,
+    WORKLOADS,
 };
 use netloom_units::{Bytes, NicId, Time};
 use proptest::prelude::*;
@@ -497,7 +498,7 @@ fn a_class_of_a_skeleton_has_a_program_and_no_times() {
         let mut notes = Notes::new();
         let document = Document::parse("x.toml", text, &mut notes);
         let mut section = Section::open(&document.root, &mut notes).unwrap();
-        let read = Class::read(&mut section);
+        let read = Class::read(&mut section, &TrafficKinds::default());
         section.finish();
         let messages = || notes.sorted().into_iter().map(|note| note.message);
         read.ok_or_else(|| messages().collect::<Vec<_>>())

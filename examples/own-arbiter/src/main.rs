@@ -4,11 +4,8 @@ mod lottery;
 
 use lottery::Lottery;
 use netloom::arbitration::Policy;
-use netloom::catalog::{Kind, kind};
-use netloom::{Control, Request, RunOptions, load, render, run};
-
-/// The one registration.
-const ARBITERS: &[Kind<dyn Policy>] = &[kind!(Lottery, dyn Policy)];
+use netloom::catalog::kind;
+use netloom::{Control, Kinds, Request, RunOptions, load, render, run};
 
 /// Two lanes want more than a link can carry; lane 0 has three tickets, lane 1 has one.
 const EXPERIMENT: &str = r#"
@@ -45,7 +42,9 @@ length = "2 ms"
 "#;
 
 fn main() {
-    let loaded = load(&Request { arbiters: ARBITERS, ..Request::new("lottery.toml", EXPERIMENT) });
+    // The one registration.
+    let kinds = Kinds::default().with_arbiter(kind!(Lottery, dyn Policy));
+    let loaded = load(&Request { kinds: &kinds, ..Request::new("lottery.toml", EXPERIMENT) });
     let experiment = loaded
         .experiment
         .unwrap_or_else(|| panic!("{}", render(&loaded.document, &loaded.notes, false)));

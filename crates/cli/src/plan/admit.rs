@@ -7,6 +7,7 @@ use netloom_catalog::{Document, Notes, Place, nearest};
 use netloom_design::infiniband::csv::{self, Listed, Mistake};
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
 use netloom_design::infiniband::{Class, Egress, Lanes, Network, Packets, Refusal, Settings};
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::Wiring;
 use netloom_topology::{Peer, Topology};
 use netloom_units::{Bytes, Port};
@@ -35,8 +36,13 @@ impl Outcome {
     }
 }
 
-pub(super) fn run(plan: &Plan, list: &Path, output: &Output) -> anyhow::Result<Exit> {
-    let loaded = load::load_wiring(&plan.file, &plan.overrides, output)?;
+pub(super) fn run(
+    kinds: &Kinds,
+    plan: &Plan,
+    list: &Path,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let loaded = load::load_wiring(kinds, &plan.file, &plan.overrides, output)?;
     let exit = load::exit_with(&loaded.notes, loaded.wiring.is_some());
     let Some(wiring) = loaded.wiring else {
         return Ok(exit);

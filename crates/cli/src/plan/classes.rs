@@ -5,6 +5,7 @@ use std::path::Path;
 use netloom_catalog::Section;
 use netloom_design::plan::{self, PATH_ASSUMPTION, Plan, PlannedClass, Refusal, Request};
 use netloom_design::qos::wait::{ASSUMPTION, Wait};
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::OpenedFile;
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ use super::PlanFormat;
 const WORD: usize = 11;
 
 pub(super) fn run(
+    kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     format: PlanFormat,
@@ -27,7 +29,7 @@ pub(super) fn run(
         document,
         mut notes,
         ..
-    } = open(file, overrides)?;
+    } = open(kinds, file, overrides)?;
     let request = if notes.has_errors() {
         None
     } else {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use netloom_design::infiniband;
+use netloom_experiment::Kinds;
 use netloom_units::Bytes;
 
 use super::Exit;
@@ -116,16 +117,16 @@ impl From<Placement> for infiniband::Placement {
 }
 
 impl Plan {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         match &self.admit {
-            Some(list) if self.format != PlanFormat::Toml => admit::run(self, list, output),
+            Some(list) if self.format != PlanFormat::Toml => admit::run(kinds, self, list, output),
             Some(_) => {
                 output.error(
                     "--admit prints human or json; a [qos] section holds one table for all ports",
                 );
                 Ok(Exit::Usage)
             }
-            None => classes::run(&self.file, &self.overrides, self.format, output),
+            None => classes::run(kinds, &self.file, &self.overrides, self.format, output),
         }
     }
 }

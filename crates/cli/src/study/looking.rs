@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use netloom_experiment::Kinds;
 use netloom_results::RunId;
 use netloom_study::Study;
 use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, at_work, entries, planned};
@@ -29,8 +30,8 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    pub(in super::super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let (folder, study) = opened(StudyFolder::open(&self.folder)?)?;
+    pub(in super::super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let (folder, study) = opened(kinds, StudyFolder::open(&self.folder)?)?;
         let recorded = Recorded::read(&folder)?;
         let state = State::new(&study, &folder, &recorded)?;
         match self.format {
@@ -56,9 +57,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(in super::super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(in super::super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
-        let (folder, study) = opened(StudyFolder::open(&self.folder)?)?;
+        let (folder, study) = opened(kinds, StudyFolder::open(&self.folder)?)?;
         let mut recorded = Recorded::default();
         let is_terminal = std::io::stdout().is_terminal();
         loop {

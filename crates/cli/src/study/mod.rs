@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use netloom_experiment::Experiment;
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
+use netloom_experiment::{Experiment, Kinds};
 use netloom_results::Status as End;
 use netloom_study::Study;
 use netloom_study::running::{self, Journal, MergeOptions, Merged, Options, StudyFolder};
@@ -203,13 +203,14 @@ fn exit_of(merged: &Merged) -> Exit {
 }
 
 /// The study of a folder, as it was begun.
-fn opened(folder: StudyFolder) -> anyhow::Result<(StudyFolder, Study)> {
+fn opened(kinds: &Kinds, folder: StudyFolder) -> anyhow::Result<(StudyFolder, Study)> {
     let document = folder.document()?;
     let (text, inputs) = folder.study_text()?;
     let name = folder.path().join("study.toml").display().to_string();
     let opened = Study::open(&Request {
         directory: &inputs,
         force: true,
+        kinds,
         ..Request::new(&name, &text)
     });
     let Some(study) = opened.study else {
@@ -246,9 +247,9 @@ pub(crate) struct Resume {
 }
 
 impl Resume {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
-        let (folder, study) = opened(StudyFolder::join(&self.folder)?)?;
+        let (folder, study) = opened(kinds, StudyFolder::join(&self.folder)?)?;
         let running = Running {
             study: &study,
             folder: &folder,
@@ -279,8 +280,8 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let (folder, study) = opened(StudyFolder::join(&self.folder)?)?;
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let (folder, study) = opened(kinds, StudyFolder::join(&self.folder)?)?;
         let options = MergeOptions {
             partial: self.partial,
             csv: self.csv,

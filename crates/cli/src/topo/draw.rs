@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use netloom_drawing::{Hosts, Layout, SWITCHES_DRAWN, Style, layout_with, svg};
+use netloom_experiment::Kinds;
 
 use super::super::Exit;
 use super::super::load::{self, Overrides};
@@ -61,7 +62,7 @@ impl Draw {
         }
     }
 
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let picture = match self.picture() {
             Ok(picture) => picture,
             Err(error) => {
@@ -69,7 +70,7 @@ impl Draw {
                 return Ok(Exit::Usage);
             }
         };
-        let loaded = load::load_wiring(&self.file, &self.overrides, output)?;
+        let loaded = load::load_wiring(kinds, &self.file, &self.overrides, output)?;
         let exit = load::exit_with(&loaded.notes, loaded.wiring.is_some());
         let Some(wiring) = loaded.wiring else {
             return Ok(exit);

@@ -5,7 +5,7 @@ mod draw;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use netloom_experiment::Experiment;
+use netloom_experiment::{Experiment, Kinds};
 use netloom_topology::{Peer, graph, measures};
 
 use super::Exit;
@@ -34,17 +34,17 @@ pub(crate) struct Of {
 }
 
 impl Topo {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let of = match self {
             Topo::Show(of) | Topo::Stats(of) | Topo::Export(of) => of,
-            Topo::Draw(draw) => return draw.run(output),
+            Topo::Draw(draw) => return draw.run(kinds, output),
         };
         // Whether it can deadlock is another question.
         let overrides = Overrides {
             force: true,
             ..of.overrides.clone()
         };
-        let loaded = load::load_file(&of.file, &overrides, Purpose::Look, output)?;
+        let loaded = load::load_file(kinds, &of.file, &overrides, Purpose::Look, output)?;
         let exit = load::exit_of(&loaded);
         let (Some(experiment), facts) = (loaded.experiment, loaded.facts) else {
             return Ok(exit);

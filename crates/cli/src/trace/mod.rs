@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use netloom_experiment::Experiment;
+use netloom_experiment::{Experiment, Kinds};
 use netloom_fabric::{Followed, MOST_FOLLOWED, Options, Stage, Step, Watch};
 use netloom_units::Tick;
 
@@ -52,12 +52,12 @@ enum TraceFormat {
 }
 
 impl Trace {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let experiment = match load::experiment(&self.file, &self.overrides, Purpose::Run, output)?
-        {
-            Ok(experiment) => experiment,
-            Err(exit) => return Ok(exit),
-        };
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let experiment =
+            match load::experiment(kinds, &self.file, &self.overrides, Purpose::Run, output)? {
+                Ok(experiment) => experiment,
+                Err(exit) => return Ok(exit),
+            };
         let threads = self.overrides.threads_of_a_run();
         let wanted = match self.slowest {
             Some(n) => slowest(&experiment, usize::from(n), threads),

@@ -1,6 +1,7 @@
 //! Experiments made from the description of the format: every section, key and kind that there is.
 
 use netloom_catalog::{Param, Shape};
+use netloom_experiment::Kinds;
 use netloom_experiment::spec::{Concept, SectionInfo, concepts, sections};
 
 use crate::mutate::EDGES;
@@ -17,7 +18,7 @@ impl Format {
     pub(crate) fn new() -> Format {
         Format {
             sections: sections(),
-            concepts: concepts(),
+            concepts: concepts(Kinds::built_in()),
         }
     }
 

@@ -40,11 +40,10 @@ mod wiring;
 
 use std::path::Path;
 
-use netloom_arbitration::{KINDS as ARBITERS, Policy};
-use netloom_catalog::{Document, FromToml, Kind, Notes, Params, Resolved, Section, no_name};
+use netloom_catalog::{Document, FromToml, Notes, Params, Place, Resolved, Section, no_name};
 use netloom_units::Time;
 
-use crate::Experiment;
+use crate::{Experiment, Kinds};
 
 pub use crate::codes::{CODES, explain_code};
 pub use crate::schema::schema;
@@ -85,8 +84,8 @@ pub struct Request<'a> {
     pub memory: Option<u64>,
     /// Whether the experiment is going to be run, and not only looked at: more memory than there is then is an error.
     pub will_run: bool,
-    /// Arbiters beside the built-in ones: how a program adds its own.
-    pub arbiters: &'a [Kind<dyn Policy>],
+    /// The kinds that the file may name: how a program adds its own.
+    pub kinds: &'a Kinds,
 }
 
 impl<'a> Request<'a> {
@@ -104,7 +103,7 @@ impl<'a> Request<'a> {
             threads: 1,
             memory: None,
             will_run: false,
-            arbiters: &[],
+            kinds: Kinds::built_in(),
         }
     }
 }
@@ -162,7 +161,7 @@ pub fn load(request: &Request<'_>) -> Loaded {
 }
 
 /// Loads what [`open`] has opened, perhaps with further values put over it. Of the request only what is no value
-/// of a file counts: its name, the directory, partitions, threads, `force` and the arbiters.
+/// of a file counts: its name, the directory, partitions, threads, `force` and the kinds.
 pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
     let planned = planned::put(&mut document);
     let (mut facts, mut cost) = (vec![], None);
@@ -200,6 +199,11 @@ pub struct OpenedFile {
 pub fn open(request: &Request<'_>) -> OpenedFile {
     let mut notes = Notes::new();
     let mut document = Document::parse(request.name, request.text, &mut notes);
+    if let Err(twice) = request.kinds.check() {
+        notes
+            .error("E0109", Place::default(), twice.to_string())
+            .help("give the kind that was added another name");
+    }
     if !notes.has_errors() {
         extends::resolve(&mut document, request.name, request.directory, &mut notes);
     }
@@ -242,6 +246,7 @@ fn read(
     notes: &mut Notes,
 ) -> Option<(Sections, Resolved)> {
     let mut root = Section::open(&document.root, notes)?;
+    let kinds = request.kinds;
     read_format(&mut root);
     let name = root.or("name", stem(request.name));
     if let Some(why) = name.as_deref().and_then(no_name) {
@@ -255,18 +260,24 @@ fn read(
     // Resolved before, and meant for many runs: no part of this one.
     root.raw("extends");
     root.raw("study");
-    let topology = topology::read(&mut root, &document.root, request.directory);
+    let topology = topology::read(
+        &mut root,
+        &document.root,
+        request.directory,
+        &kinds.topologies,
+    );
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
-    let nic = reading::table(&mut root, "nic", nic::read);
-    let routing = routing::read(&mut root, &document.root);
-    let arbiters: Vec<_> = ARBITERS.iter().chain(request.arbiters).copied().collect();
-    let qos = qos::read_from(&mut root, &arbiters);
+    let nic = reading::table(&mut root, "nic", |nic| {
+        nic::read(nic, &kinds.congestion_controls)
+    });
+    let routing = routing::read(&mut root, &document.root, &kinds.routings);
+    let qos = qos::read_from(&mut root, &kinds.arbiters);
     let planned = planned::read(&mut root, planned);
     let connections = connections::read(&mut root);
     let groups = netloom_traffic::Groups::read(&mut root);
     let may_be_missing = need == Traffic::MayBeMissing || connections.is_some();
-    let mut traffic = traffic::read(&mut root, may_be_missing);
+    let mut traffic = traffic::read(&mut root, may_be_missing, &kinds.traffic);
     if let Some(classes) = &mut traffic {
         traffic::tell_apart(classes);
     }

@@ -6,7 +6,7 @@ use netloom_catalog::{
     Described, Kind, Param, Params, ResolvedLine, Section, Shape, choice, kind, params, read_kind,
 };
 use netloom_fabric::{
-    CONGESTION_CONTROLS, CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder,
+    CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder,
 };
 
 use super::reading::table;
@@ -139,7 +139,10 @@ impl Receive {
 }
 
 /// Reads `[nic]`.
-pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
+pub(crate) fn read(
+    section: &mut Section<'_>,
+    controls: &[Kind<dyn CongestionControl>],
+) -> Option<NicSpec> {
     let queues = read_kind(
         section,
         "queues",
@@ -152,7 +155,7 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<NicSpec> {
         section,
         "congestion-control",
         "congestion control",
-        CONGESTION_CONTROLS,
+        controls,
         Some("none"),
     );
     let receive = table(section, "receive", Receive::read);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use netloom_catalog::{Section, Value};
-use netloom_routing::{KINDS, Routing};
+use netloom_catalog::{Kind, Section, Value};
+use netloom_routing::Routing;
 
 use super::reading::kind_table;
 use super::topology::kind_name;
@@ -25,9 +25,13 @@ pub(crate) fn default_for(topology: &str) -> &'static str {
 }
 
 /// Reads `[routing]`.
-pub(crate) fn read(root: &mut Section<'_>, document: &Value) -> Option<RoutingSpec> {
+pub(crate) fn read(
+    root: &mut Section<'_>,
+    document: &Value,
+    kinds: &[Kind<dyn Routing>],
+) -> Option<RoutingSpec> {
     let default = default_for(kind_name(document));
-    let routing = Arc::from(kind_table(root, "routing", "routing", KINDS, default)?);
+    let routing = Arc::from(kind_table(root, "routing", "routing", kinds, default)?);
     let named = document.get("routing").and_then(Value::kind_name);
     let kind = named.unwrap_or(default).to_owned();
     Some(RoutingSpec { routing, kind })

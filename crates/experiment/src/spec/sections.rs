@@ -3,6 +3,8 @@
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
 use netloom_traffic::Class;
 
+use crate::Kinds;
+
 use super::{connections, flow_control, link, measure, nic, qos, switch};
 
 /// One section of a file.
@@ -31,8 +33,8 @@ pub struct Concept {
     pub kinds: Vec<KindInfo>,
 }
 
-/// Everything that comes in kinds.
-pub fn concepts() -> Vec<Concept> {
+/// Everything that comes in kinds, with those that a program has.
+pub fn concepts(kinds: &Kinds) -> Vec<Concept> {
     let concept = |name, about, path, kinds| Concept {
         name,
         about,
@@ -44,13 +46,13 @@ pub fn concepts() -> Vec<Concept> {
             "topology",
             "Which switches and cables.",
             "topology",
-            info(netloom_topology::KINDS),
+            info(&kinds.topologies),
         ),
         concept(
             "routing",
             "Which way a packet takes.",
             "routing",
-            info(netloom_routing::KINDS),
+            info(&kinds.routings),
         ),
         concept(
             "flow control",
@@ -86,7 +88,7 @@ pub fn concepts() -> Vec<Concept> {
             "congestion control",
             "How a NIC slows down when switches are congested.",
             "nic.congestion-control",
-            info(netloom_fabric::CONGESTION_CONTROLS),
+            info(&kinds.congestion_controls),
         ),
         concept(
             "NIC queueing",
@@ -98,31 +100,31 @@ pub fn concepts() -> Vec<Concept> {
             "arbiter",
             "Who is next on a link.",
             "qos.arbiter",
-            info(netloom_arbitration::KINDS),
+            info(&kinds.arbiters),
         ),
         concept(
             "pattern",
             "To whom messages go.",
             "traffic.pattern",
-            info(netloom_traffic::PATTERNS),
+            info(&kinds.traffic.patterns),
         ),
         concept(
             "arrival process",
             "When messages come.",
             "traffic.arrival",
-            info(netloom_traffic::ARRIVALS),
+            info(&kinds.traffic.arrivals),
         ),
         concept(
             "message size",
             "How large messages are.",
             "traffic.size",
-            info(netloom_traffic::SIZES),
+            info(&kinds.traffic.sizes),
         ),
         concept(
             "workload",
             "Workloads that say everything about their messages.",
             "traffic.workload",
-            info(netloom_traffic::WORKLOADS),
+            info(&kinds.traffic.workloads),
         ),
     ]
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, keys_of, nearest, params};
 
 use super::{SectionInfo, concepts, sections};
+use crate::Kinds;
 
 params! {
     /// When points and seeds are added or left out.
@@ -107,7 +108,7 @@ fn required(name: &str, about: &str, shape: Shape) -> Param {
 ///
 /// Numbers pick tables of lists and are passed over, and a key of any kind of a concept is known: whether it suits
 /// the kind at hand is found when the values are read.
-pub fn is_known_path(path: &str) -> Result<(), Option<String>> {
+pub fn is_known_path(path: &str, kinds: &Kinds) -> Result<(), Option<String>> {
     let keys = keys_of(path);
     let keys: Vec<&str> = keys
         .iter()
@@ -117,7 +118,7 @@ pub fn is_known_path(path: &str) -> Result<(), Option<String>> {
     if keys.is_empty() {
         return Err(None);
     }
-    let known = known_paths();
+    let known = known_paths(kinds);
     if known.iter().any(|pattern| fits(pattern, &keys)) {
         return Ok(());
     }
@@ -135,8 +136,8 @@ fn fits(pattern: &str, keys: &[&str]) -> bool {
 }
 
 /// Every path under which a file can have a value.
-fn known_paths() -> BTreeSet<String> {
-    let (concepts, sections) = (concepts(), sections());
+fn known_paths(kinds: &Kinds) -> BTreeSet<String> {
+    let (concepts, sections) = (concepts(kinds), sections());
     let mut paths = BTreeSet::new();
     let of_kinds = |paths: &mut BTreeSet<String>, path: &str, kinds: &[KindInfo]| {
         paths.insert(path.to_owned());
@@ -190,9 +191,9 @@ mod tests {
             "topology.arity",
             "measure.length",
         ] {
-            assert_eq!(is_known_path(path), Ok(()), "{path}");
+            assert_eq!(is_known_path(path, Kinds::built_in()), Ok(()), "{path}");
         }
-        let near = |path| is_known_path(path).unwrap_err();
+        let near = |path| is_known_path(path, Kinds::built_in()).unwrap_err();
         assert_eq!(near("trafic.load"), Some("traffic.load".to_owned()));
         assert_eq!(
             near("qos.arbitre.kind"),

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use netloom_catalog::{Notes, Section, Value, ValueShape, read_kind};
-use netloom_topology::{Blueprint, KINDS};
+use netloom_catalog::{Kind, Notes, Section, Value, ValueShape, read_kind};
+use netloom_topology::Blueprint;
 
 /// The fabric, as the file describes it.
 pub(crate) struct TopologySpec {
@@ -17,9 +17,10 @@ pub(crate) fn read(
     root: &mut Section<'_>,
     document: &Value,
     directory: &Path,
+    kinds: &[Kind<dyn Blueprint>],
 ) -> Option<TopologySpec> {
     let kind = kind_name(document).to_owned();
-    let blueprint = read_kind(root, "topology", "topology", KINDS, None)?;
+    let blueprint = read_kind(root, "topology", "topology", kinds, None)?;
     let blueprint = match moved(document.get("topology")?, directory) {
         Some(value) => {
             let mut notes = Notes::new();
@@ -28,7 +29,7 @@ pub(crate) fn read(
                 shape: ValueShape::Table(vec![("topology".into(), value.place, value)]),
             };
             let mut section = Section::open(&whole, &mut notes)?;
-            read_kind(&mut section, "topology", "topology", KINDS, None)?
+            read_kind(&mut section, "topology", "topology", kinds, None)?
         }
         None => blueprint,
     };

@@ -1,7 +1,7 @@
 //! `[[traffic]]`: the classes.
 
 use netloom_catalog::{ResolvedLine, Section, ValueShape};
-use netloom_traffic::Class;
+use netloom_traffic::{Class, TrafficKinds};
 
 /// A class and the table it comes from.
 pub(crate) struct ClassSpec {
@@ -11,7 +11,11 @@ pub(crate) struct ClassSpec {
 }
 
 /// Reads all `[[traffic]]` tables; `None` if any is wrong. A file with connections may have none.
-pub(crate) fn read(root: &mut Section<'_>, may_be_missing: bool) -> Option<Vec<ClassSpec>> {
+pub(crate) fn read(
+    root: &mut Section<'_>,
+    may_be_missing: bool,
+    kinds: &TrafficKinds,
+) -> Option<Vec<ClassSpec>> {
     const HELP: &str = "add a class of traffic: [[traffic]] and below it load = 0.5";
     let Some(value) = root.raw("traffic") else {
         if may_be_missing {
@@ -45,7 +49,7 @@ pub(crate) fn read(root: &mut Section<'_>, may_be_missing: bool) -> Option<Vec<C
             classes = None;
             continue;
         };
-        let read = Class::read(&mut section);
+        let read = Class::read(&mut section, kinds);
         let line = ResolvedLine::Item("traffic".into(), section.finish());
         root.resolved.lines.push(line);
         match (read, &mut classes) {
