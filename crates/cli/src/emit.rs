@@ -16,7 +16,7 @@ use super::load::{self, Purpose, at_least_one};
 use super::output::Output;
 use super::run::RunCommand;
 use super::study::folder_of;
-use super::{Exit, shard};
+use super::{Exit, program, shard};
 
 /// Units per core of a shard: enough that a long one at the end costs little.
 const UNITS_PER_CORE: usize = 4;
@@ -85,6 +85,8 @@ pub(crate) struct Parallel {
 
 /// What a script is filled with; every text is ready for the shell.
 struct Filling {
+    /// What this program is called.
+    program: String,
     shards: usize,
     /// The name of the study, fit for a job and a file.
     name: String,
@@ -198,6 +200,7 @@ impl What {
             write!(options, " \\\n    {}", quoted(option)?)?;
         }
         Ok(Filling {
+            program: quoted(program())?,
             shards,
             name,
             script,
@@ -210,9 +213,14 @@ impl What {
 
 /// What both scripts begin with after their comments.
 fn preamble(filling: &Filling) -> String {
-    let Filling { file, folder, .. } = filling;
+    let Filling {
+        program,
+        file,
+        folder,
+        ..
+    } = filling;
     format!(
-        r#"netloom=${{NETLOOM:-netloom}}
+        r#"netloom=${{NETLOOM:-{program}}}
 file={file}
 folder={folder}
 
@@ -231,6 +239,7 @@ command -v "$netloom" >/dev/null || {{
 impl Slurm {
     fn script(&self, filling: &Filling) -> String {
         let Filling {
+            program,
             shards,
             name,
             script,
@@ -256,7 +265,7 @@ impl Slurm {
             r#"#!/bin/bash
 # A study as an array job of Slurm. From the folder in which this file was written:
 #   bash {script}                   submit the array, and a merge that follows it
-#   sbatch {script}                 submit the array alone; then: netloom merge {folder}
+#   sbatch {script}                 submit the array alone; then: {program} merge {folder}
 #   sbatch --array=3,7 {script}     submit two of the shards again
 # A run that is done is never done again: after any failure, submit once more.
 # These lines are yours to edit; for another number of shards, write a new script.
@@ -276,7 +285,7 @@ elif [ -z "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
     # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
     merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 \
         --job-name={name}-merge --output={name}-merge-%A.log "$0" merge)
-    echo "submitted array $array and merge ${{merge%%;*}}; see: netloom status $folder"
+    echo "submitted array $array and merge ${{merge%%;*}}; see: {program} status $folder"
     exit
 fi
 exec "$netloom" run "$file" -o "$folder" --shard auto \

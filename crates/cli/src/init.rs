@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::Exit;
 use super::output::Output;
 use super::table::Columns;
+use super::{Exit, program};
 
 /// A commented experiment.
 struct Template {
@@ -103,7 +103,8 @@ impl Init {
             .with_context(|| format!("cannot write {}", file.display()))?;
         let (file, lines) = (file.display(), template.text.lines().count());
         output.say(&format!(
-            "wrote {file} ({lines} lines, commented). Next: netloom check {file}"
+            "wrote {file} ({lines} lines, commented). Next: {} check {file}",
+            program()
         ));
         Ok(Exit::Done)
     }

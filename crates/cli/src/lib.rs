@@ -31,7 +31,9 @@ mod table;
 mod topo;
 mod trace;
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -175,6 +177,7 @@ impl Exit {
 /// ```
 pub fn main(kinds: Kinds) -> ExitCode {
     let netloom = Netloom::parse();
+    remember_program();
     interrupt::report_broken_laws();
     let output = Output::new(netloom.quiet, netloom.verbose, netloom.color);
     if let Err(twice) = kinds.check() {
@@ -213,6 +216,25 @@ pub fn main(kinds: Kinds) -> ExitCode {
         Exit::Failed
     });
     ExitCode::from(exit as u8)
+}
+
+/// What this program is called, for scripts and for hints at what to type next: `netloom`, or what a program with
+/// kinds of its own is called.
+fn program() -> &'static str {
+    PROGRAM.get().map_or("netloom", String::as_str)
+}
+
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
+fn remember_program() {
+    let file = std::env::current_exe().ok();
+    let name = file.as_deref().and_then(Path::file_name);
+    if let Some(name) = name.and_then(|name| name.to_str()) {
+        let name = name
+            .strip_suffix(std::env::consts::EXE_SUFFIX)
+            .unwrap_or(name);
+        PROGRAM.get_or_init(|| name.to_owned());
+    }
 }
 
 #[cfg(test)]

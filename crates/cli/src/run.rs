@@ -22,7 +22,7 @@ use super::progress::{Shown, Style};
 use super::shard::Shard;
 use super::study;
 use super::table::{Columns, count, marked, maybe_nanos, nanos, painted};
-use super::{Exit, Format, interrupt, machine};
+use super::{Exit, Format, interrupt, machine, program};
 
 #[derive(Args)]
 #[command(
@@ -152,7 +152,8 @@ impl RunCommand {
             ));
         }
         let here = path.display();
-        output.say(&format!("results in {here}; next: netloom report {here}"));
+        let program = program();
+        output.say(&format!("results in {here}; next: {program} report {here}"));
         if let Some(why) = &result.not_built {
             output.error(&format!(
                 "{why}; the results are those of the seeds before it"

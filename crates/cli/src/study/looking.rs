@@ -13,7 +13,7 @@ use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, at_work, ent
 
 use super::super::progress::span;
 use super::super::table::{Columns, count, maybe_nanos};
-use super::super::{Exit, Format};
+use super::super::{Exit, Format, program};
 use super::{Output, interrupt, opened};
 
 /// How many of the last runs are shown.
@@ -244,7 +244,8 @@ impl State {
         }
         if !self.is_complete() && !self.is_at_work {
             let here = self.folder.display();
-            text.push_str(&format!("  go on with: netloom resume {here}\n"));
+            let program = program();
+            text.push_str(&format!("  go on with: {program} resume {here}\n"));
         }
         if !self.is_complete() && !self.running.is_empty() {
             let mut table = Columns::words();

@@ -22,7 +22,7 @@ use super::output::Output;
 use super::patience::Patience;
 use super::progress::{Shown, Style};
 use super::shard::Shard;
-use super::{Exit, Format, interrupt, machine};
+use super::{Exit, Format, interrupt, machine, program};
 
 pub(crate) use looking::{Status, Watch};
 
@@ -89,7 +89,7 @@ impl Running<'_> {
             output.insist(messages);
             output.error(&format!("not run: {point}"));
         }
-        let here = self.folder.path().display();
+        let (program, here) = (program(), self.folder.path().display());
         let (done, of) = (finished.progress.done, finished.progress.of);
         let ran = done - finished.progress.found;
         let seconds = began.elapsed();
@@ -105,7 +105,7 @@ impl Running<'_> {
         ));
         if finished.interrupted {
             output.say(&format!(
-                "interrupted: {done} of {of} runs are stored; go on with netloom resume {here}"
+                "interrupted: {done} of {of} runs are stored; go on with {program} resume {here}"
             ));
             return Ok(Exit::Interrupted);
         }
@@ -113,7 +113,7 @@ impl Running<'_> {
             return Ok(Exit::Invalid);
         }
         if self.shard.is_some() {
-            output.say(&format!("when all shards are done: netloom merge {here}"));
+            output.say(&format!("when all shards are done: {program} merge {here}"));
             // A part of a point's seeds says nothing of the point: every run counts.
             return Ok(match finished.progress.worst {
                 Some(worst) if worst.status == End::Deadlock => Exit::Fault,
@@ -146,8 +146,8 @@ impl Running<'_> {
     fn merged(&self, output: &Output) -> anyhow::Result<Exit> {
         let merged = merge(self.study, self.folder, MergeOptions::default(), output)?;
         show(self.study, &merged, self.format, output)?;
-        let here = self.folder.path().display();
-        output.say(&format!("results in {here}; next: netloom report {here}"));
+        let (program, here) = (program(), self.folder.path().display());
+        output.say(&format!("results in {here}; next: {program} report {here}"));
         Ok(exit_of(&merged))
     }
 }
@@ -291,8 +291,8 @@ impl Merge {
         for warning in &merged.warnings {
             output.say(&format!("warning: {warning}"));
         }
-        let here = folder.path().display();
-        output.say(&format!("merged in {here}; next: netloom report {here}"));
+        let (program, here) = (program(), folder.path().display());
+        output.say(&format!("merged in {here}; next: {program} report {here}"));
         Ok(exit_of(&merged))
     }
 }
