@@ -44,6 +44,22 @@ pub trait Arbiter: Send {
     /// A packet joined a queue, behind those announced before: for arbiters that keep a finish time per
     /// packet. A NIC does not announce its packets.
     fn arrived(&mut self, _queue: u8, _head: &Head) {}
+
+    /// Appends what commits and arrivals have changed since the arbiter was built, as words of its own meaning. Between a
+    /// `choose` and the `commit` of its grant nothing is saved.
+    fn save(&self, out: &mut Vec<u64>);
+
+    /// Takes these words back from the front of what was saved, into an arbiter that the same policy has built: from
+    /// then on it chooses as the saved one would. `None` if they are not what such an arbiter saves; it is not to
+    /// be used then.
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()>;
+}
+
+/// Takes the first of the saved words, for [`Arbiter::restore`]: `None` if there are none left, or if it is larger than
+/// its type allows.
+#[inline]
+pub fn take_word<T: TryFrom<u64>>(from: &mut &[u64]) -> Option<T> {
+    T::try_from(*from.split_off_first()?).ok()
 }
 
 /// So that a switch written for a concrete arbiter takes a boxed one as well.
@@ -59,5 +75,11 @@ impl<A: Arbiter + ?Sized> Arbiter for Box<A> {
     #[inline]
     fn arrived(&mut self, queue: u8, head: &Head) {
         (**self).arrived(queue, head);
+    }
+    fn save(&self, out: &mut Vec<u64>) {
+        (**self).save(out);
+    }
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        (**self).restore(from)
     }
 }

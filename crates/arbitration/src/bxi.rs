@@ -272,6 +272,16 @@ impl Arbiter for BxiArbiter {
             self.round_robin.sent(usize::from(sl), grant.queue);
         }
     }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        self.walk.save(out);
+        self.round_robin.save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.walk.restore(from)?;
+        self.round_robin.restore(from)
+    }
 }
 
 #[cfg(test)]

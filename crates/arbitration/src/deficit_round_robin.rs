@@ -119,6 +119,14 @@ impl Arbiter for DeficitRoundRobinArbiter {
             self.walk.commit([active, steps, bytes]);
         }
     }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        self.walk.save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.walk.restore(from)
+    }
 }
 
 #[cfg(test)]

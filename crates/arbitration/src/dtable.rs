@@ -27,7 +27,7 @@ use crate::policy::no_entries;
 use crate::service_levels::SlRoundRobin;
 use crate::{
     Arbiter, DeficitTable, Fault, Grant, N_SLS, Policy, PortContext, SlEntry, Speaks, View,
-    weight_units,
+    take_word, weight_units,
 };
 
 params! {
@@ -186,6 +186,27 @@ impl Arbiter for DTableArbiter {
         self.accumulator -= size;
         let sl = self.entries[self.at].sl.index();
         self.round_robin.sent(sl, grant.queue);
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.extend([
+            self.at as u64,
+            self.is_serving.into(),
+            self.accumulator.into(),
+        ]);
+        out.extend(self.deficits.map(u64::from));
+        self.round_robin.save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        let n = self.entries.len().max(1);
+        self.at = take_word(from).filter(|at| *at < n)?;
+        self.is_serving = take_word(from).filter(|flag: &u8| *flag < 2)? == 1;
+        self.accumulator = take_word(from)?;
+        for deficit in &mut self.deficits {
+            *deficit = take_word(from)?;
+        }
+        self.round_robin.restore(from)
     }
 }
 

@@ -36,7 +36,7 @@ use netloom_catalog::{Described, Section, params};
 use crate::head::queues;
 use crate::{
     Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortContext, SlEntry,
-    Speaks, View,
+    Speaks, View, take_word,
 };
 
 params! {
@@ -318,6 +318,42 @@ impl Arbiter for TagArbiter {
         let tag = self.finish(self.now.max(self.last[class]), head);
         self.last[class] = tag;
         self.tags[usize::from(queue)].push_back(tag);
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.push(self.now);
+        out.extend(self.last);
+        for tags in &self.tags {
+            out.push(tags.len() as u64);
+            out.extend(tags);
+        }
+        for came in self.came {
+            out.extend(match came {
+                None => [0, 0],
+                Some(Came::At(time)) => [1, time],
+                Some(Came::Behind(sl)) => [2, sl.into()],
+            });
+        }
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.now = take_word(from)?;
+        for last in &mut self.last {
+            *last = take_word(from)?;
+        }
+        for tags in &mut self.tags {
+            let n: usize = take_word(from)?;
+            *tags = from.split_off(..n)?.iter().copied().collect();
+        }
+        for came in &mut self.came {
+            *came = match take_word::<u64>(from)? {
+                0 => take_word::<u64>(from).map(|_| None)?,
+                1 => Some(Came::At(take_word(from)?)),
+                2 => Some(Came::Behind(take_word(from)?)),
+                _ => return None,
+            };
+        }
+        Some(())
     }
 }
 

@@ -42,7 +42,7 @@ use netloom_units::Vl;
 use crate::head::{queues, vl_bit};
 use crate::{
     Arbiter, Entry, Fault, Grant, Head, LIMIT_UNIT, MANAGEMENT_VL, NO_LIMIT, Policy, PortContext,
-    Speaks, View, VlArbitrationTable, WEIGHT_UNIT, weight_units,
+    Speaks, View, VlArbitrationTable, WEIGHT_UNIT, take_word, weight_units,
 };
 
 params! {
@@ -439,6 +439,23 @@ impl Arbiter for TwoTable {
             walks: grant.registers[0],
             left: grant.registers[1],
         };
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        let Registers { walks, left } = self.registers;
+        out.push(u64::from(walks) | u64::from(left) << 32);
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        let word: u64 = take_word(from)?;
+        let registers = Registers {
+            walks: word as u32,
+            left: (word >> 32) as u32,
+        };
+        let has_row = |side| usize::from(registers.walk(side).row) < self.rows.len().max(1);
+        let is_known = has_row(Side::High) && has_row(Side::Low) && registers.left <= self.limit;
+        self.registers = registers;
+        is_known.then_some(())
     }
 }
 

@@ -50,7 +50,7 @@ mod witness;
 
 use netloom_catalog::{Kind, kind};
 
-pub use arbiter::{Arbiter, Grant};
+pub use arbiter::{Arbiter, Grant, take_word};
 pub use bxi::{BxiDeficit, BxiTable};
 pub use deficit_round_robin::DeficitRoundRobin;
 pub use dtable::DTable;

@@ -6,6 +6,8 @@
 //! time before, it may send `first + i * quantum`, where `first` is what it may send at the first look.
 //! So every entry tells in one division when its head would fit, and the nearest wins.
 
+use crate::take_word;
+
 /// What becomes of the part of a quantum that a turn does not use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leftover {
@@ -106,6 +108,21 @@ impl QuantumWalk {
             self.activate(false);
         }
         class
+    }
+
+    pub(crate) fn save(&self, out: &mut Vec<u64>) {
+        out.extend([self.current as u64, self.remaining.into()]);
+        out.extend(self.deficits.iter().copied().map(u64::from));
+    }
+
+    pub(crate) fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        let n = self.turns.len().max(1);
+        self.current = take_word(from).filter(|at| *at < n)?;
+        self.remaining = take_word(from)?;
+        for deficit in &mut self.deficits {
+            *deficit = take_word(from)?;
+        }
+        Some(())
     }
 
     fn entry(&self, offset: usize) -> usize {

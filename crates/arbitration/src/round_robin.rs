@@ -5,7 +5,7 @@
 
 use netloom_catalog::{Described, params};
 
-use crate::{Arbiter, Fault, Grant, Policy, PortContext, Speaks, View};
+use crate::{Arbiter, Fault, Grant, Policy, PortContext, Speaks, View, take_word};
 
 params! {
     /// Every queue in turn.
@@ -67,6 +67,15 @@ impl Arbiter for RoundRobinArbiter {
     #[inline]
     fn commit(&mut self, grant: Grant) {
         self.pointer = grant.registers[0];
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.push(self.pointer.into());
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.pointer = take_word(from).filter(|queue| *queue < 32)?;
+        Some(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The heads of one output by service level.
 
 use crate::head::queues;
-use crate::{N_SLS, View};
+use crate::{N_SLS, View, take_word};
 
 /// Round robin among the queues of each service level: several lanes may carry one (G000-8). The pointers
 /// start at queue 0 and move past the winner only when the packet is sent.
@@ -43,5 +43,18 @@ impl SlRoundRobin {
 
     pub(crate) fn sent(&mut self, sl: usize, queue: u8) {
         self.next[sl] = (queue + 1) % 32;
+    }
+
+    pub(crate) fn save(&self, out: &mut Vec<u64>) {
+        // Eight bytes to a word.
+        let words = self.next.as_chunks().0.iter();
+        out.extend(words.map(|bytes| u64::from_le_bytes(*bytes)));
+    }
+
+    pub(crate) fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        for bytes in self.next.as_chunks_mut().0 {
+            *bytes = u64::to_le_bytes(take_word(from)?);
+        }
+        self.next.iter().all(|queue| *queue < 32).then_some(())
     }
 }

@@ -150,6 +150,12 @@ impl Arbiter for StrictPriorityArbiter {
 
     #[inline]
     fn commit(&mut self, _grant: Grant) {}
+
+    fn save(&self, _out: &mut Vec<u64>) {}
+
+    fn restore(&mut self, _from: &mut &[u64]) -> Option<()> {
+        Some(())
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,9 @@ use netloom_units::Vl;
 use crate::head::vl_bit;
 use crate::policy::lane_faults;
 use crate::service_levels::SlRoundRobin;
-use crate::{Arbiter, Fault, Grant, MANAGEMENT_VL, N_SLS, Policy, PortContext, Speaks, View};
+use crate::{
+    Arbiter, Fault, Grant, MANAGEMENT_VL, N_SLS, Policy, PortContext, Speaks, View, take_word,
+};
 
 choice! {
     /// What has turns.
@@ -200,6 +202,18 @@ impl Arbiter for WeightedRoundRobinArbiter {
             let sl = usize::from(self.turns[self.at].0);
             self.round_robin.sent(sl, grant.queue);
         }
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.extend([self.at as u64, self.counter.into()]);
+        self.round_robin.save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        let n = self.turns.len().max(1);
+        self.at = take_word(from).filter(|at| *at < n)?;
+        self.counter = take_word(from)?;
+        self.round_robin.restore(from)
     }
 }
 

@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::head::queues;
 use crate::{
     Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortContext, Speaks,
-    TwoTable, View,
+    TwoTable, View, take_word,
 };
 
 /// What waits: packets of one service level, or of one lane.
@@ -323,6 +323,30 @@ impl<A: Arbiter> Arbiter for Witness<A> {
     fn arrived(&mut self, queue: u8, head: &Head) {
         self.arbiter.arrived(queue, head);
     }
+
+    /// The waits that have not ended; what all witnesses saw together is in their record.
+    fn save(&self, out: &mut Vec<u64>) {
+        self.arbiter.save(out);
+        out.extend([self.absent.get(), self.in_flight, self.waiting].map(u64::from));
+        out.push(self.waits.len() as u64);
+        out.extend(
+            self.waits
+                .iter()
+                .flat_map(|wait| [wait.in_flight, wait.granted]),
+        );
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.arbiter.restore(from)?;
+        self.absent.set(take_word(from)?);
+        self.in_flight = take_word(from)?;
+        self.waiting = take_word(from)?;
+        let n = take_word::<usize>(from).filter(|n| *n <= N_QUEUES)?;
+        let words = from.split_off(..2 * n)?.as_chunks().0.iter();
+        let wait = |&[in_flight, granted]: &[u64; 2]| Waiting { in_flight, granted };
+        self.waits = words.map(wait).collect();
+        Some(())
+    }
 }
 
 #[cfg(test)]
@@ -453,6 +477,10 @@ mod tests {
                 (view.eligible & 1 == 1).then(|| Grant::of_management(0))
             }
             fn commit(&mut self, _grant: Grant) {}
+            fn save(&self, _out: &mut Vec<u64>) {}
+            fn restore(&mut self, _from: &mut &[u64]) -> Option<()> {
+                Some(())
+            }
         }
         let record = Arc::new(WaitRecord::new(WaitsBy::Vl));
         let mut port = Port {

@@ -1,6 +1,8 @@
 //! What every registered arbiter promises.
 
-use netloom_arbitration::{Grant, Head, KINDS, Policy, PortContext, View};
+use std::sync::Arc;
+
+use netloom_arbitration::{Grant, Head, KINDS, Policy, PortContext, View, WaitsBy, Witnessed};
 use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_units::{Sl, Tick, Vl};
 use proptest::prelude::*;
@@ -130,6 +132,59 @@ proptest! {
                     curious.commit(grant);
                     twin.commit(grant);
                 }
+            }
+        }
+    }
+
+    /// Saved after some decisions and arrivals, an arbiter goes on in another one that the policy has built.
+    #[test]
+    fn a_restored_arbiter_chooses_as_the_saved_one(
+        decisions in decisions(),
+        at in any::<prop::sample::Index>(),
+        announces in any::<bool>(),
+        has_witness in any::<bool>(),
+    ) {
+        let saved_at = at.index(decisions.len());
+        for (name, policy) in examples() {
+            let policy: Arc<dyn Policy> = Arc::from(policy);
+            let policy = match has_witness {
+                true => Arc::new(Witnessed::new(policy, WaitsBy::Vl)),
+                false => policy,
+            };
+            let (mut saved, mut restored) = (policy.build(), None);
+            for (at, (heads, eligible)) in decisions.iter().enumerate() {
+                if at == saved_at {
+                    let mut words = vec![];
+                    saved.save(&mut words);
+                    let mut fresh = policy.build();
+                    prop_assert_eq!(fresh.restore(&mut &words[..words.len().saturating_sub(1)]).is_none(), !words.is_empty());
+                    let mut fresh = policy.build();
+                    let mut rest = &words[..];
+                    prop_assert_eq!(fresh.restore(&mut rest), Some(()), "{}", name);
+                    prop_assert!(rest.is_empty(), "{} leaves words", name);
+                    let mut again = vec![];
+                    fresh.save(&mut again);
+                    prop_assert_eq!(words, again, "{} saves what it was given", name);
+                    restored = Some(fresh);
+                }
+                let view = View { eligible: *eligible, heads };
+                let both = std::iter::once(&mut saved).chain(&mut restored);
+                let mut grants = vec![];
+                for arbiter in both {
+                    for (queue, head) in heads.iter().enumerate().filter(|_| announces) {
+                        // A queue of every third decision gets a packet.
+                        if (queue + at) % 3 == 0 {
+                            arbiter.arrived(queue as u8, head);
+                        }
+                    }
+                    let grant = arbiter.choose(&view);
+                    if let Some(grant) = grant {
+                        arbiter.commit(grant);
+                    }
+                    grants.push(grant);
+                }
+                let all_same = grants.iter().all(|grant| *grant == grants[0]);
+                prop_assert!(all_same, "{}: {:?}", name, grants);
             }
         }
     }

@@ -248,6 +248,12 @@ impl Arbiter for Watched {
     fn arrived(&mut self, queue: u8, head: &Head) {
         self.arbiter.arrived(queue, head);
     }
+    fn save(&self, out: &mut Vec<u64>) {
+        self.arbiter.save(out);
+    }
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.arbiter.restore(from)
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Lottery scheduling: a lane wins with probability proportional to its tickets.
 
-use netloom::arbitration::{Arbiter, Fault, Grant, Policy, PortContext, Speaks, View};
+use netloom::arbitration::{Arbiter, Fault, Grant, Policy, PortContext, Speaks, View, take_word};
 use netloom::catalog::{Described, params};
 
 params! {
@@ -65,5 +65,14 @@ impl Arbiter for Drum {
 
     fn commit(&mut self, grant: Grant) {
         self.state = grant.registers[0];
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.push(self.state.into());
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        self.state = take_word(from)?;
+        Some(())
     }
 }
