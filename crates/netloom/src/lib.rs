@@ -42,6 +42,8 @@ pub use netloom_design as design;
 pub use netloom_experiment as experiment;
 pub use netloom_fabric as fabric;
 pub use netloom_metrics as metrics;
+pub use netloom_packet as packet;
+pub use netloom_random as random;
 pub use netloom_reproduction as reproduction;
 pub use netloom_results as results;
 pub use netloom_routing as routing;

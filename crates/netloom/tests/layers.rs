@@ -80,7 +80,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "netloom",
         &[
             "units",
+            "random",
             "catalog",
+            "packet",
             "topology",
             "routing",
             "arbitration",

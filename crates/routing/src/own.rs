@@ -16,7 +16,8 @@ use crate::{Facts, Forwarding, Hop, Occasion, QueueView};
 /// A compiled routing of your own. Immutable, so all partitions share it.
 ///
 /// An answer depends on nothing but the arguments: not on what was asked before, and on no clock. Random choices are
-/// keyed by the [`Occasion`]. Then results are the same for any division into partitions.
+/// keyed by the [`Occasion`]. Then results are the same for any division into partitions, and there
+/// is nothing to save where a run is saved: what a packet must carry is in its routing word.
 pub trait Route: Send + Sync + Debug {
     /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on (0 at
     /// injection), `word` what it carries: 0 at injection, [`WORD_BITS`] bits at most. What waits at the outputs

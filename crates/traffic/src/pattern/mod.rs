@@ -41,7 +41,8 @@ pub trait Pattern: Send + Sync {
     }
 }
 
-/// The destinations of one class, ready for the run.
+/// The destinations of one class, ready for the run. They depend on the message alone and keep no state, so that there is
+/// nothing to save where a run is saved.
 pub trait Destinations: Send + Sync {
     /// The destination of message (or burst) `number` of a NIC, created in `cycle`; `None` if this NIC
     /// sends nothing in this class. `draw` is the message's own; its word 2 is for the destination.

@@ -15,11 +15,13 @@ use netloom_units::Tick;
 
 pub use ecn_window::{Cuts, EcnWindow, Window};
 
-/// What a control remembers of a flow: four words whose meaning is its own.
+/// What a control remembers of a flow: four words whose meaning is its own. There is no other place for state: whoever
+/// saves the flows of an endpoint has saved its control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowState(pub [u64; 4]);
 
-/// A congestion control at endpoints.
+/// A congestion control at endpoints. It is shared by all of them and never changes: what it knows of a flow is in the
+/// [`FlowState`] that it is handed.
 pub trait Control: fmt::Debug + Send + Sync {
     /// A flow that has sent nothing.
     fn start(&self, now: Tick) -> FlowState;
