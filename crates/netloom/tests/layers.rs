@@ -60,10 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "results",
         ],
     ),
-    (
-        "study",
-        &["catalog", "metrics", "results", "experiment"],
-    ),
+    ("study", &["catalog", "metrics", "results", "experiment"]),
     (
         "reproduction",
         &[

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use netloom_catalog::{
     Described, Kind, Param, Params, ResolvedLine, Section, Shape, choice, kind, params, read_kind,
 };
-use netloom_fabric::{
-    CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder,
-};
+use netloom_fabric::{CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder};
 
 use super::reading::table;
 

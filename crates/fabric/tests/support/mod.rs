@@ -13,8 +13,8 @@ use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, Control, EndpointPlan, FabricPlan, FlowControl,
-    LinkTiming, NicQueues, Options, Pipeline, QueueScheme, Row, Simulation, Sizes, SwitchPlan,
-    Window, build, rows,
+    LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row, Simulation, Sizes,
+    SwitchPlan, Window, build, rows,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -282,6 +282,7 @@ impl Case {
                 control: self
                     .window
                     .map(|window| Arc::new(window) as Arc<dyn Control>),
+                order: ReceiveOrder::Message,
             },
             marks_above: self
                 .marks_above
