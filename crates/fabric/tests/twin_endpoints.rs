@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use support::architectures::Centre;
 use support::endpoints::{WINDOW, ecmp, par, ugal, ugal_global};
 use support::tables::{bxi_table, deficit_table, scfq, several_lanes_per_level};
-use support::{Case, pipeline, two_tables};
-use twin::Counts;
+use support::{Case, drains, ending, pipeline, two_tables};
+use twin::{Counts, Twin};
 
 use QueueScheme::{OneQueue, VoqNet, VoqSwitch};
 
@@ -105,6 +105,19 @@ fn exchange(case: Case) -> Case {
     case.exchanging(n, 1, 8, 40)
 }
 
+/// Bursts to a busy receiver: with PAUSE a sender learns what waits there when nothing waits any more at its own
+/// outputs, so it matters when it looks at what it announces.
+fn bursts(messages: u32, every: u32, delay: u64) -> Case {
+    let case = Case {
+        arrival: Arc::new(Bursts { messages }),
+        flits: vec![8],
+        load: 0.15,
+        until: 5_000,
+        ..fly(ugal_global(0, every)).hot(3, 0.5)
+    };
+    links(case, &[(1, 5), (1, delay), (1, delay)]).pfc(200, 190)
+}
+
 // Routings that look at queues.
 twins! {
     ugal_local: fly(ugal(0));
@@ -139,6 +152,9 @@ twins! {
     global_large: large_fly(ugal_global(2, 3));
     global_odd_clocks: odd_clocks(fly(ugal_global(0, 3)));
     global_pfc: links(fly(ugal_global(0, 2)), &[(1, 5), (1, 20), (1, 70)]).pfc(12, 4);
+    global_bursts: bursts(4, 1, 8);
+    global_bursts_rarely: bursts(4, 7, 40);
+    global_long_bursts: bursts(30, 1, 8);
     global_light: Case { load: 0.1, until: 5_000, ..fly(ugal_global(0, 5)) };
     global_input_queued: fly(ugal_global(0, 4)).input_queued().queues(VoqSwitch);
     global_hierarchical: large_fly(ugal_global(0, 4)).hierarchical(Centre::default());
@@ -258,6 +274,38 @@ fn there_is_something_to_see() {
     assert!(once.cuts > 20 && once.cuts * 2 < once.marks, "{once:?}");
     let program = compare::counted(&exchange(tree()));
     assert!(program.program_sends > 100, "{program:?}");
+}
+
+/// Both come to rest: all is answered, and nothing stays counted.
+fn rests(case: &Case) {
+    drains(case, 6);
+    let mut plan = case.plan();
+    ending(&mut plan, 6);
+    let mut slow = Twin::new(&plan);
+    slow.run_until(case.until);
+    assert!(slow.delivered > 100 && slow.is_idle(), "the twin rests");
+    if slow.acknowledges() {
+        assert_eq!(2 * slow.counts.answers, slow.delivered, "one for each");
+    }
+}
+
+#[test]
+fn everything_is_answered_and_nothing_stays_counted() {
+    rests(&large_fly(ugal_global(0, 3)));
+    rests(&choosing(Choice::Least).hot(6, 0.5).pfc(4, 2));
+    rests(&cut(tree()).controlled(&[6], once()));
+    rests(&cut(tree()).send_queues().controlled(&[6], narrow()));
+    rests(
+        &choosing(Choice::LeastOf2)
+            .hierarchical(Centre::default())
+            .acknowledging(3),
+    );
+    rests(
+        &fly(ugal(0))
+            .input_queued()
+            .queues(VoqSwitch)
+            .acknowledging(1),
+    );
 }
 
 #[test]
