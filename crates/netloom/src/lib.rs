@@ -30,7 +30,10 @@
 //! assert!((total.delivered_load - 0.3).abs() < 0.02);
 //! ```
 //!
-//! The parts, from the bottom up: [`units`], [`catalog`] (reading files), [`metrics`], [`topology`],
+//! A program may bring topologies, routings, arbiters, congestion controls and kinds of traffic of its own: [`Kinds`], in
+//! [`Request`]. With `netloom-cli` it is the whole command line besides.
+//!
+//! The parts, from the bottom up: [`units`], [`random`], [`catalog`] (reading files), [`metrics`], [`packet`], [`topology`],
 //! [`routing`], [`arbitration`], [`design`] (plans without simulating), [`traffic`], [`fabric`] (the
 //! machines), [`results`] (what is stored),
 //! [`experiment`] (from a file to results), [`study`] (many runs from one file) and [`reproduction`] (papers run
