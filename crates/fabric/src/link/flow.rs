@@ -52,6 +52,12 @@ pub(crate) trait Flow: Send {
     /// Flits that stand at the other end, or are on the way there, as far as the sender knows.
     fn in_use(&self, now: Tick, paces: &Paces) -> u32;
 
+    /// Whether the other end has stopped a class (PAUSE only).
+    fn is_stopped(&self, class: u16) -> bool {
+        let _ = class;
+        false
+    }
+
     /// Whether nothing is in use: what a drained fabric shows.
     fn is_idle(&self) -> bool;
 }
@@ -154,6 +160,10 @@ impl Flow for Pause {
 
     fn in_use(&self, _: Tick, _: &Paces) -> u32 {
         self.counted()
+    }
+
+    fn is_stopped(&self, class: u16) -> bool {
+        Pause::is_stopped(self, class)
     }
 
     fn is_idle(&self) -> bool {

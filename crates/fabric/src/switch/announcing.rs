@@ -2,8 +2,9 @@
 //!
 //! At edges a fixed number of cycles apart a switch looks at the outputs that it announces and tells those whose
 //! queues have changed; each neighbour knows as late as it would know of a credit. Announcements travel beside the
-//! packets and take nothing of their links. A switch for whose announced outputs nothing waits does not look: a queue
-//! can only grow by a packet that is routed, and that makes it look again.
+//! packets and take nothing of their links. A switch for whose announced outputs nothing waits does not look until it
+//! routes a header again: with credits a queue can only grow by a packet that is routed. With PAUSE what a receiver has counted
+//! may be known later than that; it is announced with the next header.
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port as PortNumber, SwitchId, Tick};

@@ -47,7 +47,13 @@ impl Twin<'_> {
         let (at, from) = (SwitchId(s as u32), Port(p as u16));
         let (lane, to) = (self.routing_lane(packet.vl), NicId(packet.destination));
         let mut word = packet.word;
-        let view = Sight { twin: self, s };
+        let sc = packet.sc;
+        let view = Sight {
+            twin: self,
+            s,
+            from,
+            sc,
+        };
         let f = &self.plan.forwarding;
         let hop = f.route_seeing(at, from, lane, to, occasion, &mut word, &view);
         if f.is_adaptive() {

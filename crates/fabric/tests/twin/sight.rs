@@ -6,7 +6,7 @@
 use netloom_fabric::FlowControl;
 use netloom_routing::QueueView;
 use netloom_topology::Peer;
-use netloom_units::{Port, SwitchId};
+use netloom_units::{Port, Sc, SwitchId};
 
 use super::Twin;
 use super::state::{Kind, Occurrence, Sender};
@@ -15,6 +15,9 @@ use super::state::{Kind, Occurrence, Sender};
 pub(super) struct Sight<'a> {
     pub(super) twin: &'a Twin<'a>,
     pub(super) s: usize,
+    /// The input and the service channel of the packet that is routed.
+    pub(super) from: Port,
+    pub(super) sc: Sc,
 }
 
 impl QueueView for Sight<'_> {
@@ -25,6 +28,18 @@ impl QueueView for Sight<'_> {
     fn announced(&self, cable: Port, output: Port) -> u32 {
         let heard = &self.twin.ports[self.s][cable.index()].heard;
         heard.get(&output.index()).copied().unwrap_or(0)
+    }
+
+    /// Only PAUSE stops a lane.
+    fn is_stopped(&self, output: Port, lane: u8) -> bool {
+        let plan = self.twin.plan;
+        if !matches!(plan.flow_control, FlowControl::Pfc(_)) {
+            return false;
+        }
+        let at = SwitchId(self.s as u32);
+        let level = plan.channels.at_switch(at, self.from, output, self.sc);
+        let vl = level + lane * plan.lanes_per_level();
+        self.twin.ports[self.s][output.index()].far.is_stopped[usize::from(vl)]
     }
 }
 

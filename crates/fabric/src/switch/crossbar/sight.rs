@@ -6,7 +6,7 @@
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::{Occasion, QueueView};
-use netloom_units::{Port, Tick};
+use netloom_units::{Port, Sc, Tick};
 
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
@@ -92,6 +92,9 @@ struct Outputs<'a, A: Arbiter, S: Shape, const W: usize, const R: usize> {
     fabric: &'a Fabric<Crossbars<A, S, W, R>>,
     base: u32,
     now: Tick,
+    /// The input and the service channel of the packet that is routed.
+    from: Port,
+    sc: Sc,
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> QueueView for Outputs<'_, A, S, W, R> {
@@ -104,6 +107,18 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> QueueView for Outputs
         let sight = self.fabric.switches.sight.as_ref();
         let announcing = sight.and_then(|sight| sight.announcing.as_ref());
         announcing.map_or(0, |all| all.heard(self.base + u32::from(cable.0), output))
+    }
+
+    fn is_stopped(&self, output: Port, lane: u8) -> bool {
+        if !S::Flow::IS_PAUSE {
+            return false;
+        }
+        let port = self.base + u32::from(output.0);
+        let (at, channels) = (self.fabric.switch_id(port), &self.fabric.shared.channels);
+        let switches = &self.fabric.switches;
+        let level = channels.at_switch(at, self.from, output, self.sc);
+        let vl = level + lane * switches.lanes_per_level;
+        switches.ports[port].credit.is_stopped(u16::from(vl))
     }
 }
 
@@ -196,6 +211,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             fabric: self,
             base,
             now,
+            from,
+            sc: packet.label.sc(),
         };
         let hop = self.shared.forwarding.route_seeing(
             at,
