@@ -126,7 +126,7 @@ fn show(command: &Show, experiment: &Experiment, output: &Output) -> anyhow::Res
 
 fn check(experiment: &Experiment, output: &Output) -> anyhow::Result<Exit> {
     let topology = &experiment.fabric.topology;
-    let centre = experiment.fabric.switch.architecture.centre();
+    let centre = experiment.fabric.switch.centre();
     match deadlock::check_with(topology, &experiment.fabric.forwarding, centre) {
         verdict @ Verdict::Free { .. } => {
             output.data(&format!("{verdict}\n"))?;

@@ -54,11 +54,11 @@ fn facts(text: &str, word: &str) -> Vec<String> {
 #[test]
 fn the_usual_machine_is_cioq_with_credits() {
     let plan = plan("");
-    assert_eq!(plan.switch.architecture, Architecture::Cioq);
+    assert_eq!(plan.switch.crossbar().architecture, Architecture::Cioq);
     assert_eq!(plan.flow_control, FlowControl::Credits);
     assert_eq!(plan.endpoints.queues, NicQueues::PerChannel);
-    assert_eq!(plan.switch.queues, QueueScheme::PerVl);
-    assert_eq!(plan.switch.queue_flits[..], [256]);
+    assert_eq!(plan.switch.crossbar().queues, QueueScheme::PerVl);
+    assert_eq!(plan.switch.crossbar().queue_flits[..], [256]);
 }
 
 #[test]
@@ -79,26 +79,26 @@ fn every_queue_scheme_is_planned() {
         let plan = plan(&format!(
             "[switch]\nqueues = {text}\n[link]\nflow-control = \"queue-credits\"\n"
         ));
-        assert_eq!(plan.switch.queues, scheme);
+        assert_eq!(plan.switch.crossbar().queues, scheme);
         assert_eq!(plan.flow_control, FlowControl::QueueCredits);
-        assert_eq!(plan.switch.queue_flits[..], [flits], "{text}");
+        assert_eq!(plan.switch.crossbar().queue_flits[..], [flits], "{text}");
     }
     let plan = plan("[switch]\nqueues = \"obqa\"\ninput-buffer = { per-queue = \"1 KiB\" }\n");
-    assert_eq!(plan.switch.queue_flits[..], [16]);
-    assert_eq!(plan.switch.input_buffer, Sizes::Static([64].into()));
+    assert_eq!(plan.switch.crossbar().queue_flits[..], [16]);
+    assert_eq!(plan.switch.crossbar().input_buffer, Sizes::Static([64].into()));
 }
 
 #[test]
 fn an_input_queued_switch_is_as_fast_as_its_links() {
     let plan = plan("[switch]\nkind = \"iq\"\nqueues = \"obqa\"\nallocator = \"islip\"\n");
-    assert_eq!(plan.switch.architecture, Architecture::InputQueued);
-    assert_eq!(plan.switch.allocation, Allocation::Islip { iterations: 1 });
-    assert_eq!(plan.switch.speedup, (1, 1));
+    assert_eq!(plan.switch.crossbar().architecture, Architecture::InputQueued);
+    assert_eq!(plan.switch.crossbar().allocation, Allocation::Islip { iterations: 1 });
+    assert_eq!(plan.switch.crossbar().speedup, (1, 1));
     // 2 ns of 5.12: 25 flits take 64 cycles.
     let fast = self::plan("[switch]\nkind = \"iq\"\nclock = \"2 ns\"\n");
-    assert_eq!(fast.switch.speedup, (25, 64));
+    assert_eq!(fast.switch.crossbar().speedup, (25, 64));
     assert_eq!(
-        fast.switch.period * 64,
+        fast.switch.period() * 64,
         fast.links[0].flit * 25,
         "the crossbar has the pace of the links"
     );
@@ -124,8 +124,8 @@ fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
     let plan = plan(
         "[switch]\nkind = \"hierarchical\"\ncentral-buffer = { pool = \"229376 B\", min = \"2048 B\" }\n",
     );
-    let Architecture::Hierarchical(hierarchy) = &plan.switch.architecture else {
-        panic!("{:?}", plan.switch.architecture);
+    let Architecture::Hierarchical(hierarchy) = &plan.switch.crossbar().architecture else {
+        panic!("{:?}", plan.switch.crossbar().architecture);
     };
     assert_eq!(
         (
@@ -138,7 +138,7 @@ fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
         (hierarchy.mport_speedup, hierarchy.central_speedup),
         ((3, 1), (3, 1))
     );
-    assert_eq!(plan.switch.speedup, (1, 1));
+    assert_eq!(plan.switch.crossbar().speedup, (1, 1));
     assert_eq!(
         hierarchy.central_buffer,
         Sizes::Pool {

@@ -41,10 +41,7 @@ fn codes(more: &str) -> Vec<&'static str> {
 
 fn tiled(loaded: &Loaded) -> Tiled {
     let experiment = loaded.experiment.as_ref().expect("it loads");
-    match &experiment.fabric.switch.architecture {
-        Architecture::Tiled(tiled) => (**tiled).clone(),
-        other => panic!("not tiled: {other:?}"),
-    }
+    experiment.fabric.switch.tiled().expect("tiled").clone()
 }
 
 /// V002-1 as a file has it: 12 ports in 2 rows and 3 columns, 20 in 4 and 4.
@@ -160,8 +157,6 @@ fn faults_are_drawn_from_the_seed_of_the_run() {
         .expect("it loads")
         .with_seed(7)
         .unwrap();
-    match &later.fabric.switch.architecture {
-        Architecture::Tiled(tiled) => assert_eq!(tiled.faults.seed, 7),
-        other => panic!("not tiled: {other:?}"),
-    }
+    let tiled = later.fabric.switch.tiled().expect("tiled");
+    assert_eq!(tiled.faults.seed, 7);
 }

@@ -37,7 +37,7 @@ impl Source for One {
 
 /// The sum of its parts, written out for one packet that meets nobody.
 fn written(plan: &FabricPlan, from: NicId, to: NicId, flits: u64, cycle: u64) -> u64 {
-    let switch = &plan.switch;
+    let switch = plan.switch.crossbar();
     let (p, stages, pace) = (switch.period, switch.pipeline, switch.crossbar_pace());
     let up = |t: u64| t.div_ceil(p) * p;
     let link = |s, port| plan.links[usize::from(plan.topology.link_class(s, port))];

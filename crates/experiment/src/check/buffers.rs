@@ -1,6 +1,6 @@
 //! Buffers: can they hold a packet, and do they keep a link busy?
 
-use netloom_fabric::{Architecture, Pace, QueueMap, Sizes, SwitchPlan};
+use netloom_fabric::{Architecture, Pace, QueueMap, Sizes, CrossbarPlan};
 use netloom_units::{Bytes, Vl};
 
 use crate::spec::switch::Pool;
@@ -121,7 +121,7 @@ pub(crate) fn pool(
 }
 
 /// Cycles from the decision that takes a packet's credits to its first flit on the link, at a switch.
-pub(crate) fn ahead_of_link(switch: &SwitchPlan) -> u64 {
+pub(crate) fn ahead_of_link(switch: &CrossbarPlan) -> u64 {
     let cycles = switch.pipeline;
     match switch.architecture {
         Architecture::InputQueued => cycles.allocation + cycles.crossbar + cycles.output,
@@ -130,7 +130,7 @@ pub(crate) fn ahead_of_link(switch: &SwitchPlan) -> u64 {
 }
 
 /// The paces at which packets may leave an input buffer.
-fn paces(switch: &SwitchPlan) -> Vec<Pace> {
+fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
     let own = switch.crossbar_pace();
     match &switch.architecture {
         Architecture::Hierarchical(hierarchy) => {
@@ -147,7 +147,7 @@ fn paces(switch: &SwitchPlan) -> Vec<Pace> {
 /// stages up to the allocation (with the wait of a packet behind a slower link), the flit leaving the
 /// buffer, the credit's own stage, the wire back, and the sender's output stage. The credits of the others
 /// follow at the pace of the crossbar.
-fn under_way(switch: &SwitchPlan, pace: Pace, timing: &Timing, class: usize, largest: u16) -> u64 {
+fn under_way(switch: &CrossbarPlan, pace: Pace, timing: &Timing, class: usize, largest: u16) -> u64 {
     let (link, cycles) = (timing.links[class], switch.pipeline);
     let flits = u64::from(largest);
     let dry = |k: u64| (k * link.flit).saturating_sub(pace.time_of(k));
@@ -193,7 +193,7 @@ fn under_way(switch: &SwitchPlan, pace: Pace, timing: &Timing, class: usize, lar
 /// of it, while those of the packets under way are not back. With credits by queue (`queues`), a single queue is
 /// to keep it busy.
 pub(crate) fn round_trip(
-    switch: &SwitchPlan,
+    switch: &CrossbarPlan,
     queues: Option<&QueueMap>,
     timing: &Timing,
     lanes: &LaneMap,

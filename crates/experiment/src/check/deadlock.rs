@@ -1,7 +1,7 @@
 //! Deadlock: of the routing by itself, and of the bubble rule with these buffers.
 
 use netloom_catalog::Note;
-use netloom_fabric::SwitchPlan;
+use netloom_fabric::CrossbarPlan;
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::{Centre, Verdict, check_with};
 use netloom_topology::{Structure, Topology};
@@ -113,7 +113,7 @@ pub(crate) fn routing(
 /// Whether the buffers have the slots that the bubble rule counts in.
 pub(crate) fn bubble(
     way: &Forwarding,
-    switch: &SwitchPlan,
+    switch: &CrossbarPlan,
     lanes: &LaneMap,
     flit: u64,
     desk: &mut Desk<'_>,

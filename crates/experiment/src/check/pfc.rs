@@ -13,14 +13,14 @@
 //! The usual rule (two wires + two largest packets) lets the stages be part of a packet. It is what is asked for
 //! here, unless packets are so short or clocks so slow that the stages take longer.
 
-use netloom_fabric::{Sizes, SwitchPlan, Thresholds};
+use netloom_fabric::{Sizes, CrossbarPlan, Thresholds};
 use netloom_units::{Bytes, Vl};
 
 use super::buffers::{ahead_of_link, words};
 use crate::spec::{Desk, LaneMap, Timing};
 
 /// Flits that a lane may still take once it holds more than `xoff`.
-pub(crate) fn headroom(switch: &SwitchPlan, timing: &Timing, class: usize, largest: u16) -> u64 {
+pub(crate) fn headroom(switch: &CrossbarPlan, timing: &Timing, class: usize, largest: u16) -> u64 {
     let (link, period) = (timing.links[class], switch.period);
     let packet = u64::from(largest);
     // The signal is seen on the sender's next edge: that of a NIC, or of a switch that decides ahead of its link.
@@ -44,7 +44,7 @@ fn round_trip(timing: &Timing, class: usize) -> u64 {
 /// The thresholds of every class of links and lane, if a lane can always take what is under way.
 pub(crate) fn thresholds(
     (xoff, xon): (Option<Bytes>, Option<Bytes>),
-    switch: &SwitchPlan,
+    switch: &CrossbarPlan,
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,
@@ -194,7 +194,7 @@ fn cable(timing: &Timing, class: usize) -> String {
 /// States headroom and thresholds of every class of links; lanes of the same numbers together.
 fn facts(
     thresholds: &[Vec<Thresholds>],
-    switch: &SwitchPlan,
+    switch: &CrossbarPlan,
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,

@@ -1,6 +1,6 @@
 //! Queues of an input: how many, whose, and how large.
 
-use netloom_fabric::{MOST_QUEUES, QueueMap, QueueScheme, Sizes, SwitchPlan};
+use netloom_fabric::{MOST_QUEUES, QueueMap, QueueScheme, Sizes, CrossbarPlan};
 use netloom_units::Vl;
 
 use super::buffers::words;
@@ -102,7 +102,7 @@ pub(crate) fn may_be_by_queue(at: &BufferAt<'_>, desk: &mut Desk<'_>) -> Option<
 
 /// Whether every queue has a part of its own that holds its largest packet.
 pub(crate) fn one_packet(
-    plan: &SwitchPlan,
+    plan: &CrossbarPlan,
     map: &QueueMap,
     flow_control: FlowControlSpec,
     lanes: &LaneMap,

@@ -44,7 +44,7 @@ impl Tables {
             all.push(("connections", self.connections));
             all.push(("punctuality", self.punctuality));
         }
-        if let Architecture::Tiled(tiled) = &experiment.fabric.switch.architecture
+        if let Some(tiled) = experiment.fabric.switch.tiled()
             && tiled.stash.is_some()
         {
             all.push(("stashes", self.stashes));

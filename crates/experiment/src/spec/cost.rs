@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueMap, Tiled};
+use netloom_fabric::{FlowControl, NicQueues, QueueMap, Tiled};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
 use netloom_traffic::{Class, GroupMembers, Per, Workload};
@@ -37,13 +37,13 @@ pub(crate) fn state_bytes(
     n_classes: usize,
 ) -> u64 {
     let switch = &machine.switch;
-    if let Architecture::Tiled(tiled) = &switch.architecture {
+    if let Some(tiled) = switch.tiled() {
         return tiled_bytes(topology, tiled, lanes, n_classes);
     }
     let vls = u64::from(lanes.n_vls);
     let n_nics = u64::from(topology.n_nics());
     let map = QueueMap::new(
-        switch.queues,
+        switch.crossbar().queues,
         lanes.n_vls,
         topology.radix(),
         topology.n_nics(),
@@ -58,7 +58,7 @@ pub(crate) fn state_bytes(
     // Queues of inputs and outputs; packets in flight.
     let port = PORT + queues * QUEUE + vls * 20 + counters;
     let n_ports = topology.n_ports_in_all() as u64;
-    let central = switch.architecture.centre().map_or(0, |centre| {
+    let central = switch.centre().map_or(0, |centre| {
         let of_switch = |at| u64::from(centre.n_links(topology.n_ports(at)));
         let links: u64 = topology.switches().map(of_switch).sum();
         // Every output has a second writer, and every link a buffer with a queue for each lane.
@@ -150,7 +150,7 @@ pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
 impl Offered {
     /// Tiled switches have four stages with buffers, and their endpoints answer every packet.
     pub(crate) fn through(&mut self, machine: &Machine) {
-        if let Architecture::Tiled(_) = &machine.switch.architecture {
+        if machine.switch.tiled().is_some() {
             self.weight = 2.5;
         }
         if machine.endpoints.acknowledgement.is_some() {

@@ -2,7 +2,7 @@
 
 use netloom_arbitration::Policy;
 use netloom_fabric::{
-    Architecture, EndpointPlan, FlowControl, Hierarchy, Link, NicQueues, QueueMap, Sizes,
+    Architecture, CrossbarPlan, EndpointPlan, FlowControl, Hierarchy, Link, NicQueues, QueueMap, Sizes,
     SwitchPlan,
 };
 use netloom_routing::Forwarding;
@@ -129,7 +129,7 @@ pub(crate) fn machine(
     };
     is_good &= speedup.is_some();
     let (input, output, architecture) = (input?, output?, architecture?);
-    let plan = SwitchPlan {
+    let plan = CrossbarPlan {
         queue_flits: match &input {
             Sizes::Static(sizes) => sizes.iter().map(|size| size / map.per_lane).collect(),
             Sizes::Pool { .. } => [].into(),
@@ -172,7 +172,7 @@ pub(crate) fn machine(
     let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
     let marks_above = vec![marks_above; timing.links.len()];
     is_good.then_some(Machine {
-        switch: plan,
+        switch: SwitchPlan::Crossbar(Box::new(plan)),
         flow_control,
         endpoints: nic.endpoints(nic_queues, nic.acknowledges(), host),
         marks_above,

@@ -108,13 +108,13 @@ impl Remake {
         }
         if self.is_random_wiring || plan.forwarding.needs_occasion() {
             let forwarding = self.routing.compile(&plan.topology, seed)?;
-            let forwarding = match plan.switch.architecture.centre() {
+            let forwarding = match plan.switch.centre() {
                 Some(_) => forwarding.for_shared_buffers(),
                 None => forwarding,
             };
             plan.forwarding = Arc::new(forwarding);
         }
-        if let Architecture::Tiled(tiled) = &mut plan.switch.architecture {
+        if let SwitchPlan::Tiled(tiled) = &mut plan.switch {
             tiled.faults.seed = seed;
         }
         plan.channels.reseed(seed);

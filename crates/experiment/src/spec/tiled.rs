@@ -1,7 +1,7 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Architecture, Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, RowSpace, Sizes,
+    Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, RowSpace, Sizes,
     StashUse, SwitchPlan, Tiled,
 };
 use netloom_units::{Ratio, Time};
@@ -111,8 +111,8 @@ pub(crate) fn machine(
         true => NicQueues::PerChannel,
         false => NicQueues::SendQueues,
     };
-    let port = ports[0].clone();
     let tiled = Tiled {
+        period: timing.period,
         rows: spec.rows,
         columns: spec.columns,
         inputs: n_ports / spec.rows,
@@ -132,17 +132,7 @@ pub(crate) fn machine(
         },
     };
     Some(Machine {
-        switch: SwitchPlan {
-            architecture: Architecture::Tiled(Box::new(tiled)),
-            period: timing.period,
-            pipeline: switch.pipeline,
-            speedup: (1, 1),
-            queues: switch.queues,
-            allocation: switch.allocation,
-            input_buffer: port.input,
-            queue_flits: [].into(),
-            output_buffer: port.output,
-        },
+        switch: SwitchPlan::Tiled(Box::new(tiled)),
         flow_control: FlowControl::Credits,
         endpoints: nic.endpoints(queues, acknowledges, host),
         marks_above,

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::endpoint::connections::Meters;
 use crate::endpoint::{Admittance, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
-use crate::plan::{Architecture, FabricPlan, FlowControl, NicQueues, ReceiveOrder};
+use crate::plan::{FabricPlan, FlowControl, NicQueues, ReceiveOrder};
 use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
 use crate::slab::Slab;
@@ -38,10 +38,8 @@ fn row_of(plan: &FabricPlan) -> Vec<[u8; 16]> {
 
 /// Whether a switch may send a packet again.
 fn may_repeat(plan: &FabricPlan) -> bool {
-    match &plan.switch.architecture {
-        Architecture::Tiled(tiled) => !tiled.faults.are_off(),
-        _ => false,
-    }
+    let tiled = plan.switch.tiled();
+    tiled.is_some_and(|tiled| !tiled.faults.are_off())
 }
 
 impl<S: Switches> Endpoints<S> {
@@ -108,7 +106,7 @@ impl<S: Switches> Endpoints<S> {
                 topology.n_nics(),
                 plan.queue_map(),
                 plan.flow_control == FlowControl::QueueCredits,
-                &plan.switch.queue_flits,
+                &plan.switch.crossbar().queue_flits,
             )
         });
         let has_flows = plan.endpoints.has_flows();

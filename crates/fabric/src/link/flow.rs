@@ -127,7 +127,7 @@ impl Flow for Pause {
         };
         Pause::new(
             &thresholds[usize::from(link_class)],
-            &plan.switch.input_buffer,
+            &plan.switch.crossbar().input_buffer,
         )
     }
 

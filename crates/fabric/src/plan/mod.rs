@@ -73,7 +73,7 @@ pub enum QueueScheme {
     },
 }
 
-/// Which blocks lie between an input and an output.
+/// Which blocks lie between an input and an output of a switch around crossbars.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Architecture {
     /// Buffers at inputs and outputs around a crossbar.
@@ -82,19 +82,6 @@ pub enum Architecture {
     InputQueued,
     /// Groups of ports around a buffered central crossbar.
     Hierarchical(Hierarchy),
-    /// Rows and columns of small crossbars: the model is in `switch/tiled`.
-    Tiled(Box<Tiled>),
-}
-
-impl Architecture {
-    /// Which inputs share central queues, where there are any.
-    pub fn centre(&self) -> Option<Centre> {
-        match self {
-            Architecture::Hierarchical(hierarchy) => Some(hierarchy.centre),
-            Architecture::Tiled(tiled) => Some(Centre::of_tiles(tiled.columns, tiled.outputs)),
-            _ => None,
-        }
-    }
 }
 
 /// Groups of ports (MPorts) with a crossbar each, and a central crossbar with buffers between them.
@@ -143,9 +130,58 @@ pub enum Allocation {
     },
 }
 
-/// A switch: its blocks and their sizes.
+/// The switches of a fabric: one kind, with what it is made of.
 #[derive(Clone, Debug)]
-pub struct SwitchPlan {
+pub enum SwitchPlan {
+    /// Buffers around crossbars.
+    Crossbar(Box<CrossbarPlan>),
+    /// Rows and columns of small crossbars.
+    Tiled(Box<Tiled>),
+}
+
+impl SwitchPlan {
+    /// Ticks between two clock edges.
+    pub fn period(&self) -> u64 {
+        match self {
+            SwitchPlan::Crossbar(plan) => plan.period,
+            SwitchPlan::Tiled(plan) => plan.period,
+        }
+    }
+
+    /// A switch around crossbars.
+    ///
+    /// # Panics
+    /// If it is another kind.
+    pub fn crossbar(&self) -> &CrossbarPlan {
+        match self {
+            SwitchPlan::Crossbar(plan) => plan,
+            SwitchPlan::Tiled(_) => panic!("a tiled switch is none around crossbars"),
+        }
+    }
+
+    /// A tiled switch, if it is one.
+    pub fn tiled(&self) -> Option<&Tiled> {
+        match self {
+            SwitchPlan::Crossbar(_) => None,
+            SwitchPlan::Tiled(plan) => Some(plan),
+        }
+    }
+
+    /// Which inputs share central queues, where there are any.
+    pub fn centre(&self) -> Option<Centre> {
+        match self {
+            SwitchPlan::Crossbar(plan) => match &plan.architecture {
+                Architecture::Hierarchical(hierarchy) => Some(hierarchy.centre),
+                _ => None,
+            },
+            SwitchPlan::Tiled(plan) => Some(Centre::of_tiles(plan.columns, plan.outputs)),
+        }
+    }
+}
+
+/// A switch around crossbars: its blocks and their sizes.
+#[derive(Clone, Debug)]
+pub struct CrossbarPlan {
     /// Which blocks.
     pub architecture: Architecture,
     /// Ticks between two clock edges.
@@ -166,7 +202,7 @@ pub struct SwitchPlan {
     pub output_buffer: Sizes,
 }
 
-impl SwitchPlan {
+impl CrossbarPlan {
     /// The pace of one crossbar port.
     pub fn crossbar_pace(&self) -> Pace {
         Pace {
@@ -239,8 +275,7 @@ impl FabricPlan {
 
     /// Whether endpoints or switches do more than carry packets.
     pub fn has_protocol(&self) -> bool {
-        let is_tiled = matches!(self.switch.architecture, Architecture::Tiled(_));
-        is_tiled || self.endpoints.acknowledgement.is_some()
+        self.switch.tiled().is_some() || self.endpoints.acknowledgement.is_some()
     }
 
     /// When inputs behind links of a class mark packets; never if `None`.
@@ -250,18 +285,15 @@ impl FabricPlan {
 
     /// Whether packets of a flow arrive in the order in which they were sent: one path, and no switch puts them aside.
     pub fn keeps_order(&self) -> bool {
-        let has_stash = match &self.switch.architecture {
-            Architecture::Tiled(tiled) => tiled.stash.is_some(),
-            _ => false,
-        };
+        let has_stash = self.switch.tiled().is_some_and(|tiled| tiled.stash.is_some());
         self.forwarding.keeps_order() && !has_stash
     }
 
-    /// Which queue of an input a packet joins.
+    /// Which queue of an input a packet joins, in switches around crossbars.
     pub fn queue_map(&self) -> QueueMap {
         let topology = &self.topology;
         QueueMap::new(
-            self.switch.queues,
+            self.switch.crossbar().queues,
             self.n_vls,
             topology.radix(),
             topology.n_nics(),

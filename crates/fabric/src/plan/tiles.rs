@@ -15,6 +15,8 @@ use crate::link::room::Sizes;
 /// A tiled switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tiled {
+    /// Ticks between two edges of its core clock.
+    pub period: u64,
     /// Rows of tiles (R).
     pub rows: u16,
     /// Columns of tiles (C).

@@ -17,13 +17,13 @@ use crate::switch::tiled;
 
 /// Builds a plan and hands every NIC its first messages.
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
-    if let Architecture::Tiled(_) = plan.switch.architecture {
+    if plan.switch.tiled().is_some() {
         return tiled(plan, options);
     }
     let radix = plan.topology.radix();
     let n_queues = plan.queue_map().n_queues();
     let tables = Tables::of(plan);
-    let is_flat = plan.switch.architecture == Architecture::Cioq;
+    let is_flat = plan.switch.crossbar().architecture == Architecture::Cioq;
     // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
     if let (true, true, ..=64, ..=128, false) = (
         tables.are_everywhere(),
@@ -51,7 +51,7 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
     if options.reference {
         return reference(plan, options, &arbiter);
     }
-    match (&plan.switch.architecture, &plan.flow_control) {
+    match (&plan.switch.crossbar().architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
             (..=64, ..=64) => with_wheel::<_, Cioq, 1, 1>(plan, options, &arbiter),
             (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, options, &arbiter),
@@ -75,7 +75,6 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
         },
-        (Architecture::Tiled(_), _) => unreachable!("built above"),
         (Architecture::Hierarchical(hierarchy), FlowControl::Pfc(_)) => {
             match n_records(Some(hierarchy.centre), radix) {
                 ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, options, &arbiter),
@@ -135,7 +134,7 @@ fn reference(
     options: Options,
     arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
 ) -> Box<dyn Simulation> {
-    match (&plan.switch.architecture, &plan.flow_control) {
+    match (&plan.switch.crossbar().architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => {
             crossbars::<_, Cioq, Heap<_>, 8, 128>(plan, options, arbiter)
         }
@@ -157,7 +156,6 @@ fn reference(
         (Architecture::Hierarchical(_), _) => {
             crossbars::<_, Hierarchical, Heap<_>, 32, 1>(plan, options, arbiter)
         }
-        (Architecture::Tiled(_), _) => unreachable!("built above"),
     }
 }
 
@@ -180,7 +178,7 @@ where
     S: Shape,
     Q: EventQueue<crossbar::Event> + 'static,
 {
-    let centre = plan.switch.architecture.centre();
+    let centre = plan.switch.centre();
     let atlas = Atlas::new(plan, |id| {
         crossbar::n_records(centre, plan.topology.n_ports(id))
     });

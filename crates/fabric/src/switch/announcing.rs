@@ -63,7 +63,7 @@ impl Announcing {
         let n: u32 = switches.iter().map(|&id| records(id).1).sum();
         let radix = u32::from(plan.topology.radix());
         Some(Announcing {
-            period: u64::from(every.get()) * plan.switch.period,
+            period: u64::from(every.get()) * plan.switch.period(),
             tellers: tellers.collect::<Vec<_>>().into(),
             told: vec![0; n as usize].into(),
             heard: vec![0; (n * radix) as usize].into(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, Control, EndpointPlan, FabricPlan, FlowControl,
+    Allocation, Architecture, Channels, ClassPlan, CrossbarPlan, Control, EndpointPlan, FabricPlan, FlowControl,
     LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row, Simulation, Sizes,
     SwitchPlan, Window, build, rows,
 };
@@ -291,7 +291,7 @@ impl Case {
                 .take(n_classes)
                 .map(|&above| Some(above))
                 .collect(),
-            switch: SwitchPlan {
+            switch: SwitchPlan::Crossbar(Box::new(CrossbarPlan {
                 architecture: self.architecture.clone(),
                 queue_flits: vec![self.queue_flits; usize::from(n_vls)].into(),
                 period: self.period,
@@ -301,7 +301,7 @@ impl Case {
                 allocation: self.allocation,
                 input_buffer: sizes(self.input),
                 output_buffer: sizes(self.output),
-            },
+            })),
             n_vls,
             channels,
             largest,

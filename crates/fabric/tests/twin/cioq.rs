@@ -10,7 +10,7 @@ impl Twin<'_> {
     /// Whether the output buffer of a packet has room for it.
     pub(super) fn fits_output(&self, s: usize, p: usize, id: usize) -> bool {
         let packet = &self.packets[id];
-        let sizes = &self.plan.switch.output_buffer;
+        let sizes = &self.plan.switch.crossbar().output_buffer;
         let used = &self.ports[s][packet.output].space_used;
         let vl = usize::from(packet.next_vl);
         if self.is_slotted(s, packet.output, true) {
@@ -33,7 +33,7 @@ impl Twin<'_> {
     }
 
     pub(super) fn allocate(&mut self, s: usize) {
-        match self.plan.switch.allocation {
+        match self.plan.switch.crossbar().allocation {
             Allocation::Separable => self.separable(s),
             Allocation::Islip { iterations } => self.islip(s, iterations),
         }
@@ -110,7 +110,7 @@ impl Twin<'_> {
     }
 
     fn cross(&mut self, s: usize, p: usize, q: usize, output: usize) {
-        let pace = self.plan.switch.crossbar_pace();
+        let pace = self.plan.switch.crossbar().crossbar_pace();
         let id = self.ports[s][p].queues[q].front().copied();
         let until = self.now + pace.occupancy(self.packets[id.expect("a packet")].flits);
         let id = self.dequeue(s, p, q, until);
@@ -136,7 +136,7 @@ impl Twin<'_> {
     /// A packet granted now comes into its output buffer, and joins its queue on the first edge from which its
     /// link would find every flit in time.
     pub(super) fn enter_output(&mut self, s: usize, id: usize, pace: Pace, from_centre: bool) {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let buffered = self.now + (cycles.allocation + cycles.crossbar) * period;
         let packet = &mut self.packets[id];

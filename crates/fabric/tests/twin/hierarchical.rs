@@ -25,7 +25,7 @@ enum To {
 
 impl Twin<'_> {
     fn hierarchy(&self) -> &Hierarchy {
-        match &self.plan.switch.architecture {
+        match &self.plan.switch.crossbar().architecture {
             Architecture::Hierarchical(h) => h,
             _ => unreachable!("another architecture"),
         }
@@ -33,7 +33,7 @@ impl Twin<'_> {
 
     pub(super) fn pace(&self, (num, den): (u32, u32)) -> Pace {
         Pace {
-            period: self.plan.switch.period,
+            period: self.plan.switch.period(),
             num,
             den,
         }
@@ -171,7 +171,7 @@ impl Twin<'_> {
     }
 
     fn cross_locally(&mut self, s: usize, p: usize, queue: usize, output: usize) {
-        let pace = self.plan.switch.crossbar_pace();
+        let pace = self.plan.switch.crossbar().crossbar_pace();
         let flits = self.packets[self.first(s, p, queue)].flits;
         let until = self.now + pace.occupancy(flits);
         let id = self.dequeue(s, p, queue, until);
@@ -185,7 +185,7 @@ impl Twin<'_> {
     fn cross_to_centre(&mut self, s: usize, p: usize, queue: usize, link: usize) {
         let h = self.hierarchy();
         let (to, onwards) = (self.pace(h.mport_speedup), self.pace(h.central_speedup));
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let flits = self.packets[self.first(s, p, queue)].flits;
         let until = self.now + to.occupancy(flits);
@@ -215,7 +215,7 @@ impl Twin<'_> {
     }
 
     pub(super) fn in_centre(&mut self, s: usize, link: usize, vl: u8, id: usize, k: u64) {
-        let Architecture::Hierarchical(h) = &self.plan.switch.architecture else {
+        let Architecture::Hierarchical(h) = &self.plan.switch.crossbar().architecture else {
             unreachable!("another architecture");
         };
         let state = &mut self.links[s][link];
@@ -229,7 +229,7 @@ impl Twin<'_> {
     fn cross_from_centre(&mut self, s: usize, link: usize, queue: usize, output: usize) {
         let h = self.hierarchy();
         let (from, pace) = (self.pace(h.mport_speedup), self.pace(h.central_speedup));
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let state = &mut self.links[s][link];
         let id = state.queues[queue].pop_front().expect("a packet");

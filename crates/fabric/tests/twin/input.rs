@@ -81,13 +81,13 @@ impl Twin<'_> {
 
     /// The pace at which a packet leaves its input buffer.
     pub(super) fn input_pace(&self, s: usize, p: usize, output: usize) -> Pace {
-        match &self.plan.switch.architecture {
+        match &self.plan.switch.crossbar().architecture {
             Architecture::Hierarchical(h) if !self.is_local(p, output) => {
                 self.pace(h.mport_speedup)
             }
             Architecture::InputQueued => {
                 let (flit, _) = self.flit_of(s, output);
-                let pace = self.plan.switch.crossbar_pace();
+                let pace = self.plan.switch.crossbar().crossbar_pace();
                 assert_eq!(
                     pace.period * u64::from(pace.den),
                     flit * u64::from(pace.num),
@@ -95,7 +95,7 @@ impl Twin<'_> {
                 );
                 pace
             }
-            _ => self.plan.switch.crossbar_pace(),
+            _ => self.plan.switch.crossbar().crossbar_pace(),
         }
     }
 
@@ -105,7 +105,7 @@ impl Twin<'_> {
         let pace = self.input_pace(s, p, self.packets[id].output);
         let mut edge = self.fed(s, p, id, pace);
         if let Some(last) = self.ports[s][p].last_header {
-            edge = edge.max(last + self.plan.switch.period);
+            edge = edge.max(last + self.plan.switch.period());
         }
         self.ports[s][p].last_header = Some(edge);
         edge
@@ -113,7 +113,7 @@ impl Twin<'_> {
 
     /// The same as far as stages and feed are concerned, at one pace of the crossbar.
     pub(super) fn fed(&self, s: usize, p: usize, id: usize, pace: Pace) -> u64 {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let packet = &self.packets[id];
         let cycles = switch.pipeline;
         let (flit, _) = self.flit_of(s, p);
@@ -130,14 +130,14 @@ impl Twin<'_> {
     /// The edge on which a header has passed its stages: where paces differ, as if it took the one that lets
     /// it go earliest.
     fn head_edge(&mut self, s: usize, p: usize, id: usize) -> u64 {
-        let mut paces = vec![self.plan.switch.crossbar_pace()];
-        if let Architecture::Hierarchical(h) = &self.plan.switch.architecture {
+        let mut paces = vec![self.plan.switch.crossbar().crossbar_pace()];
+        if let Architecture::Hierarchical(h) = &self.plan.switch.crossbar().architecture {
             paces.push(self.pace(h.mport_speedup));
         }
         let edges = paces.into_iter().map(|pace| self.fed(s, p, id, pace));
         let mut edge = edges.min().expect("a pace");
         if let Some(last) = self.ports[s][p].last_head {
-            edge = edge.max(last + self.plan.switch.period);
+            edge = edge.max(last + self.plan.switch.period());
         }
         self.ports[s][p].last_head = Some(edge);
         edge

@@ -44,7 +44,7 @@ impl Twin<'_> {
                     .collect()
             })
             .collect();
-        match self.plan.switch.allocation {
+        match self.plan.switch.crossbar().allocation {
             Allocation::Separable => {
                 for own in &mut asking {
                     own.truncate(1);
@@ -127,7 +127,7 @@ impl Twin<'_> {
 
     /// A packet crosses to its link; credits at the other end are taken at once.
     fn cross_and_go(&mut self, s: usize, p: usize, asked: Asking) {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let cycles = switch.pipeline;
         let stages = (cycles.allocation + cycles.crossbar + cycles.output) * switch.period;
         let pace = self.input_pace(s, p, asked.output);

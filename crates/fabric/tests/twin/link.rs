@@ -96,7 +96,7 @@ impl Twin<'_> {
                 let used: Vec<u32> = (0..self.plan.n_vls)
                     .map(|vl| far.credit_used.get(&Class::Lane(vl)).copied().unwrap_or(0))
                     .collect();
-                let sizes = &self.plan.switch.input_buffer;
+                let sizes = &self.plan.switch.crossbar().input_buffer;
                 let at = usize::from(lane);
                 if self.sends_slots(sender) {
                     room(&sizes.slots(&self.plan.largest), &used, at) >= 1
@@ -116,14 +116,14 @@ impl Twin<'_> {
     /// A NIC has no queues to hold credits for: where credits are per queue, it takes whatever comes.
     pub(super) fn takes_all(&self, receiver: Peer) -> bool {
         let needs_no_credits = self.plan.flow_control == FlowControl::QueueCredits
-            || self.plan.switch.architecture == Architecture::InputQueued;
+            || self.plan.switch.crossbar().architecture == Architecture::InputQueued;
         matches!(receiver, Peer::Nic(_)) && needs_no_credits
     }
 
     /// Flits of one queue.
     pub(super) fn queue_limit(&self, queue: u32) -> u32 {
         let (per_vl, _) = self.scheme();
-        self.plan.switch.queue_flits[queue as usize / per_vl]
+        self.plan.switch.crossbar().queue_flits[queue as usize / per_vl]
     }
 
     /// Credits for a whole packet are taken.
@@ -148,7 +148,7 @@ impl Twin<'_> {
                 (link.flit, link.delay)
             }
         };
-        let cycles = self.plan.switch.pipeline;
+        let cycles = self.plan.switch.crossbar().pipeline;
         let is_pfc = matches!(self.plan.flow_control, FlowControl::Pfc(_));
         let packet = &mut self.packets[id];
         packet.vl = packet.next_vl;
@@ -183,7 +183,7 @@ impl Twin<'_> {
 
     /// A packet granted now leaves its input buffer at a pace, and its credits go back.
     pub(super) fn leave_input(&mut self, s: usize, p: usize, id: usize, pace: Pace) {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let is_pfc = matches!(self.plan.flow_control, FlowControl::Pfc(_));
         let (flits, class, vl) = {

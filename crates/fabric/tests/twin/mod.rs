@@ -158,7 +158,7 @@ impl<'a> Twin<'a> {
         for s in 0..t.n_switches() {
             let n = of_switch(s);
             twin.ports.push((0..n).map(|_| port()).collect());
-            let n_links = match &plan.switch.architecture {
+            let n_links = match &plan.switch.crossbar().architecture {
                 Architecture::Hierarchical(h) => {
                     n.div_ceil(usize::from(h.centre.ports_per_mport))
                         * usize::from(h.centre.links_per_mport)
@@ -204,10 +204,10 @@ impl<'a> Twin<'a> {
                 self.arrivals(nic);
                 self.join_rings(nic);
             }
-            if self.now.is_multiple_of(self.plan.switch.period) {
+            if self.now.is_multiple_of(self.plan.switch.period()) {
                 for switch in 0..self.ports.len() {
                     self.route_headers(switch);
-                    match self.plan.switch.architecture {
+                    match self.plan.switch.crossbar().architecture {
                         Architecture::Cioq => self.allocate(switch),
                         Architecture::InputQueued => self.allocate_input_queued(switch),
                         _ => self.allocate_hierarchical(switch),
@@ -340,7 +340,7 @@ impl<'a> Twin<'a> {
     /// Queues of a lane, and whether lanes are kept apart.
     fn scheme(&self) -> (usize, bool) {
         let t = &self.plan.topology;
-        match self.plan.switch.queues {
+        match self.plan.switch.crossbar().queues {
             QueueScheme::OneQueue => (1, false),
             QueueScheme::PerVl => (1, true),
             QueueScheme::VoqSwitch => (usize::from(t.radix()), true),
@@ -361,7 +361,7 @@ impl<'a> Twin<'a> {
     /// The queue of an input for a packet of a lane that goes to an output and a destination.
     fn queue_of(&self, vl: u8, output: usize, destination: u32) -> usize {
         let (per_vl, by_lane) = self.scheme();
-        let residue = match self.plan.switch.queues {
+        let residue = match self.plan.switch.crossbar().queues {
             QueueScheme::OneQueue | QueueScheme::PerVl => 0,
             QueueScheme::VoqSwitch => output,
             QueueScheme::VoqNet => destination as usize,

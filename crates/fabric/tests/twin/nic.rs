@@ -117,7 +117,7 @@ impl Twin<'_> {
     fn refill(&mut self, nic: usize) {
         let plan = self.plan;
         for (slot, &(sc, _)) in self.slots.iter().enumerate() {
-            let limit = plan.switch.queue_flits[usize::from(plan.channels.at_nic(sc))];
+            let limit = plan.switch.crossbar().queue_flits[usize::from(plan.channels.at_nic(sc))];
             let state = &mut self.nics[nic];
             for injection in &mut state.injection[slot] {
                 while let Some(&destination) = injection.active.front() {

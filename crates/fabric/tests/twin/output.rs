@@ -9,7 +9,7 @@ impl Twin<'_> {
     pub(super) fn buffered(&mut self, s: usize, p: usize, vl: u8) {
         let state = &mut self.ports[s][p];
         state.in_output[usize::from(vl)] += 1;
-        let sizes = &self.plan.switch.output_buffer;
+        let sizes = &self.plan.switch.crossbar().output_buffer;
         assert_holds(sizes, &state.in_output, "an output");
     }
 
@@ -28,7 +28,7 @@ impl Twin<'_> {
 
     /// Whether a packet in an output buffer could start now without its link running dry.
     fn is_in_time(&self, s: usize, p: usize, id: usize) -> bool {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let earliest = self.now + switch.pipeline.output * switch.period;
         let (flit, _) = self.flit_of(s, p);
         let packet = &self.packets[id];
@@ -56,7 +56,7 @@ impl Twin<'_> {
     }
 
     pub(super) fn schedule(&mut self, s: usize) {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         for p in 0..self.ports[s].len() {
             self.announce(s, p);

@@ -11,7 +11,7 @@ impl Twin<'_> {
     /// A change of what a receiver counts, made at tick `when`, is known to the sender on an edge of its
     /// own clock.
     pub(super) fn learn(&mut self, sender: Sender, when: u64, delay: u64, vl: u8, change: i64) {
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let clock = match sender {
             Sender::Switch(..) => switch.period,
             Sender::Nic(nic) => self.plan.nic_link(NicId(nic as u32)).flit,
@@ -36,7 +36,7 @@ impl Twin<'_> {
         for sender in std::mem::take(&mut self.changed) {
             for vl in 0..usize::from(self.plan.n_vls) {
                 let limits = self.thresholds(sender, vl);
-                let most = self.plan.switch.input_buffer.most(vl);
+                let most = self.plan.switch.crossbar().input_buffer.most(vl);
                 let far = self.far_mut(sender);
                 let counted = far.counted[vl];
                 assert!(
@@ -54,7 +54,7 @@ impl Twin<'_> {
 
     /// After all changes of a tick: input buffers hold what they can.
     pub(super) fn check_inputs(&mut self) {
-        let sizes = &self.plan.switch.input_buffer;
+        let sizes = &self.plan.switch.crossbar().input_buffer;
         for (s, p) in std::mem::take(&mut self.written) {
             let state = &self.ports[s][p];
             let lanes = 0..self.plan.n_vls;

@@ -104,7 +104,7 @@ impl Twin<'_> {
     /// On the edges for it, a switch that is awaited says how much waits for its outputs, where that has changed.
     fn announce_queues(&mut self, s: usize) {
         let f = &self.plan.forwarding;
-        let switch = &self.plan.switch;
+        let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let Some(every) = f.announced_every() else {
             return;

@@ -66,14 +66,14 @@ fn s000_1_the_file_is_the_scenario() {
         (plan.topology.n_nics(), plan.topology.n_switches()),
         (64, 48)
     );
-    assert_eq!(plan.switch.speedup, (1, 1));
+    assert_eq!(plan.switch.crossbar().speedup, (1, 1));
     // 114,688 bytes are 1792 flits of 64; every lane keeps 32, so that one may have 1792 - 6 x 32 (G000-3).
-    for buffer in [&plan.switch.input_buffer, &plan.switch.output_buffer] {
+    for buffer in [&plan.switch.crossbar().input_buffer, &plan.switch.crossbar().output_buffer] {
         assert_eq!(buffer.total(), 1792);
         assert!((0..7).all(|vl| buffer.most(vl) == 1600), "{buffer:?}");
     }
     // A tick is a cycle of 5.12 ns: one for each stage, two for the link (G000-1).
-    let stages = plan.switch.pipeline;
+    let stages = plan.switch.crossbar().pipeline;
     let cycles = [
         stages.input,
         stages.routing,
@@ -82,7 +82,7 @@ fn s000_1_the_file_is_the_scenario() {
         stages.output,
         stages.credit,
     ];
-    assert_eq!((cycles, plan.switch.period), ([1; 6], 1));
+    assert_eq!((cycles, plan.switch.period()), ([1; 6], 1));
     assert!(
         plan.links
             .iter()
@@ -134,9 +134,9 @@ fn every_scenario_has_its_fabric_and_switch() {
         let sizes = (plan.topology.n_nics(), plan.topology.n_switches());
         assert_eq!(sizes, (nics, switches), "{series}");
         assert_eq!(plan.topology.radix(), radix, "{series}");
-        assert_eq!(plan.switch.speedup, (1, 1), "{series}");
+        assert_eq!(plan.switch.crossbar().speedup, (1, 1), "{series}");
         assert_eq!(plan.largest, [3, 2, 32, 32, 16, 16, 16], "{series}");
-        let found = match &plan.switch.architecture {
+        let found = match &plan.switch.crossbar().architecture {
             Architecture::Hierarchical(hierarchy) => {
                 assert_eq!(hierarchy.centre.ports_per_mport, 4);
                 assert_eq!(hierarchy.mport_speedup, hierarchy.central_speedup);

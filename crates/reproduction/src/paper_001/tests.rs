@@ -114,14 +114,14 @@ fn the_files_are_the_scenarios() {
         assert_eq!(sizes, (nodes, switches), "{series}");
         assert_eq!(u32::from(plan.topology.radix()), radix, "{series}");
         assert!(matches!(
-            plan.switch.architecture,
+            plan.switch.crossbar().architecture,
             Architecture::InputQueued
         ));
-        assert_eq!(plan.switch.queues, queues);
+        assert_eq!(plan.switch.crossbar().queues, queues);
         assert!(matches!(plan.flow_control, FlowControl::QueueCredits));
         assert!(matches!(plan.endpoints.queues, NicQueues::PerDestination));
         // Eight flits a packet (section 2.1: packets per queue).
-        assert_eq!(plan.switch.queue_flits[0], 8 * packets, "{series}");
+        assert_eq!(plan.switch.crossbar().queue_flits[0], 8 * packets, "{series}");
         // 1 GB/s and 4 ns; routing and arbitration of 10 ns each.
         let ns = |ticks: u64| experiment.timebase.nanos(ticks as f64);
         assert!(
@@ -129,10 +129,10 @@ fn the_files_are_the_scenarios() {
                 .iter()
                 .all(|l| (ns(l.flit), ns(l.delay)) == (8.0, 4.0))
         );
-        let stages = plan.switch.pipeline;
-        let before = ns(stages.routing * plan.switch.period);
+        let stages = plan.switch.crossbar().pipeline;
+        let before = ns(stages.routing * plan.switch.period());
         assert_eq!(
-            (before, ns(stages.allocation * plan.switch.period)),
+            (before, ns(stages.allocation * plan.switch.period())),
             (10.0, 10.0)
         );
     }

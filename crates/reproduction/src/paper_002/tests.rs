@@ -2,7 +2,7 @@
 
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::spec::{Request, load};
-use netloom_fabric::{Architecture, Sizes, StashUse, Tiled};
+use netloom_fabric::{Sizes, StashUse, Tiled};
 use netloom_results::{
     ClassSummary, Frame, HistogramLine, ProtocolSummary, SeriesLine, StashLine, Summary, Table as _,
 };
@@ -115,10 +115,7 @@ fn tiled(run: &Run) -> Tiled {
     let is_small = run.series.contains("72 nodes");
     let machine = if is_small { &SMALL } else { &DRAGONFLY };
     assert_eq!(topology.n_nics(), machine.n_nics);
-    match &experiment.fabric.switch.architecture {
-        Architecture::Tiled(tiled) => (**tiled).clone(),
-        _ => panic!("{} is not tiled", run.series),
-    }
+    experiment.fabric.switch.tiled().expect("tiled").clone()
 }
 
 fn capacity(sizes: &Sizes) -> u32 {

@@ -60,11 +60,11 @@ fn the_files_hold_the_fabric_of_the_paper() {
             (512, 32)
         );
         assert_eq!(
-            (plan.switch.speedup, plan.switch.queues),
+            (plan.switch.crossbar().speedup, plan.switch.crossbar().queues),
             ((2, 1), QueueScheme::PerVl)
         );
-        assert_eq!(plan.switch.allocation, Allocation::Islip { iterations: 1 });
-        for buffer in [&plan.switch.input_buffer, &plan.switch.output_buffer] {
+        assert_eq!(plan.switch.crossbar().allocation, Allocation::Islip { iterations: 1 });
+        for buffer in [&plan.switch.crossbar().input_buffer, &plan.switch.crossbar().output_buffer] {
             assert!(
                 (0..usize::from(plan.n_vls)).all(|vl| buffer.most(vl) == 768),
                 "{buffer:?}"
@@ -75,8 +75,8 @@ fn the_files_hold_the_fabric_of_the_paper() {
         for link in &plan.links {
             assert_eq!((nanos(link.flit), nanos(link.delay)), (1.28, 25.0));
         }
-        let stages = plan.switch.pipeline;
-        let period = plan.switch.period;
+        let stages = plan.switch.crossbar().pipeline;
+        let period = plan.switch.period();
         assert!((nanos(period * stages.routing) - 99.84).abs() < 1e-9);
         assert!((nanos(period * stages.crossbar) - 99.84).abs() < 1e-9);
         assert_eq!(

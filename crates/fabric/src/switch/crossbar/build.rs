@@ -37,7 +37,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
 ) -> Fabric<Crossbars<A, S, W, R>> {
     let topology = &plan.topology;
     let switch_ids = atlas.switches(number);
-    let centre = plan.switch.architecture.centre();
+    let centre = plan.switch.centre();
     let radix = n_records(centre, topology.radix()) as usize;
     let n_vls = usize::from(plan.n_vls);
     let queue_map = plan.queue_map();
@@ -117,15 +117,15 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         slots: Limits::new(&sizes.slots(&plan.largest)),
     };
 
-    let mut input_buffer = buffer(&plan.switch.input_buffer);
+    let mut input_buffer = buffer(&plan.switch.crossbar().input_buffer);
     if looks_ahead {
-        input_buffer.flits = Limits::of_queues(&plan.switch.queue_flits, queue_map.per_lane);
+        input_buffer.flits = Limits::of_queues(&plan.switch.crossbar().queue_flits, queue_map.per_lane);
     }
-    let central_buffer = match &plan.switch.architecture {
+    let central_buffer = match &plan.switch.crossbar().architecture {
         Architecture::Hierarchical(hierarchy) => Limits::new(&hierarchy.central_buffer),
-        _ => Limits::new(&plan.switch.output_buffer),
+        _ => Limits::new(&plan.switch.crossbar().output_buffer),
     };
-    let asking_lanes = match plan.switch.allocation {
+    let asking_lanes = match plan.switch.crossbar().allocation {
         _ if !S::HAS_OUTPUT_BUFFER => n_vls,
         Allocation::Islip { .. } => 1,
         Allocation::Separable => 0,
@@ -145,12 +145,12 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         n_queues,
         queue_map,
         input_buffer,
-        output_buffer: buffer(&plan.switch.output_buffer),
+        output_buffer: buffer(&plan.switch.crossbar().output_buffer),
         central_buffer,
         credits_per_queue: looks_ahead,
         beyond: beyond.into(),
         centre,
-        allocation: plan.switch.allocation,
+        allocation: plan.switch.crossbar().allocation,
         input_queues: vec![InputQueue::default(); ports.len() * n_queues].into(),
         output_queues: vec![OutputQueue::default(); ports.len() * n_vls].into(),
         arriving: match S::IS_HIERARCHICAL {

@@ -321,7 +321,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     }
 
     fn least_credit_delay(plan: &FabricPlan) -> u64 {
-        let pipeline = plan.switch.pipeline;
-        (pipeline.allocation + 1 + pipeline.credit) * plan.switch.period
+        let pipeline = plan.switch.crossbar().pipeline;
+        (pipeline.allocation + 1 + pipeline.credit) * plan.switch.period()
     }
 }

@@ -104,7 +104,7 @@ pub(crate) struct Stages {
 
 impl Stages {
     pub(crate) fn new(plan: &FabricPlan) -> Self {
-        let switch = &plan.switch;
+        let switch = plan.switch.crossbar();
         let (p, cycles) = (switch.period, switch.pipeline);
         let crossbar = switch.crossbar_pace();
         let (to_centre, from_centre) = central_paces(plan).unwrap_or((crossbar, crossbar));
@@ -144,7 +144,7 @@ impl Stages {
             in_centre: lengths().map(in_centre).collect::<Vec<_>>().into(),
             crossbar: [crossbar, to_centre],
             centre: [from_centre; 2],
-            may_fuse: !matches!(plan.switch.architecture, Architecture::Hierarchical(_))
+            may_fuse: !matches!(plan.switch.crossbar().architecture, Architecture::Hierarchical(_))
                 || (keeps_up(crossbar) && keeps_up(from_centre)),
         }
     }
@@ -161,11 +161,11 @@ impl Stages {
 
 /// The paces to and from the centre of a hierarchical switch.
 fn central_paces(plan: &FabricPlan) -> Option<(Pace, Pace)> {
-    let Architecture::Hierarchical(hierarchy) = &plan.switch.architecture else {
+    let Architecture::Hierarchical(hierarchy) = &plan.switch.crossbar().architecture else {
         return None;
     };
     let pace = |(num, den): (u32, u32)| Pace {
-        period: plan.switch.period,
+        period: plan.switch.period(),
         num,
         den,
     };
@@ -177,7 +177,7 @@ fn central_paces(plan: &FabricPlan) -> Option<(Pace, Pace)> {
 
 impl Wire {
     pub(crate) fn new(plan: &FabricPlan, link: LinkTiming, stages: &Stages) -> Self {
-        let switch = &plan.switch;
+        let switch = plan.switch.crossbar();
         let (p, cycles) = (switch.period, switch.pipeline);
         let [crossbar, to_centre] = stages.crossbar;
         let from_centre = stages.centre[0];
@@ -216,7 +216,7 @@ impl Wire {
             slip_in: slip(flits, to_centre),
             slip_out: slip(flits, crossbar) - slip(flits, from_centre),
         };
-        let n_central = match plan.switch.architecture {
+        let n_central = match plan.switch.crossbar().architecture {
             Architecture::Hierarchical(_) => u64::from(plan.largest_packet()) + 1,
             _ => 0,
         };

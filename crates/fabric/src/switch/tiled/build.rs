@@ -11,7 +11,7 @@ use crate::fabric::Fabric;
 use crate::link::pool::{Pool, Shares};
 use crate::link::room::Sizes;
 use crate::plan::tiles::{PortBuffers, StashUse, Tiled};
-use crate::plan::{Architecture, FabricPlan};
+use crate::plan::FabricPlan;
 use crate::rows::Rows;
 use crate::shared::Shared;
 use crate::simulation::Atlas;
@@ -27,10 +27,7 @@ use crate::trace::Watch;
 
 /// The tiles of a plan.
 pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
-    match &plan.switch.architecture {
-        Architecture::Tiled(tiled) => tiled,
-        other => panic!("a plan of tiled switches, not {other:?}"),
-    }
+    plan.switch.tiled().expect("a plan of tiled switches")
 }
 
 /// Ports of a switch, used or not.
@@ -57,7 +54,7 @@ pub(crate) fn partition(
         plan.n_vls > 1 || plan.endpoints.acknowledgement.is_none(),
         "acknowledgements have a channel of their own to the first switch"
     );
-    let clock = Clock::new(plan.switch.period);
+    let clock = Clock::new(plan.switch.period());
     let before_bus = tiled.stages.before_bus;
     let wires = plan
         .links

@@ -312,7 +312,7 @@ impl Switches for Tiles {
     }
 
     fn least_credit_delay(plan: &FabricPlan) -> u64 {
-        plan.switch.period
+        plan.switch.period()
     }
 }
 

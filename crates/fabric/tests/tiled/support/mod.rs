@@ -359,6 +359,7 @@ impl Case {
             Sizes::Pool { capacity, min, max }
         };
         Tiled {
+            period: self.period,
             rows,
             columns,
             inputs,
@@ -443,24 +444,7 @@ impl Case {
                         .then(|| self.marks_above[class % self.marks_above.len()])
                 })
                 .collect(),
-            switch: SwitchPlan {
-                architecture: Architecture::Tiled(Box::new(self.tiled(n_classes, n_vls, largest))),
-                period: self.period,
-                pipeline: Pipeline {
-                    input: 0,
-                    routing: 0,
-                    allocation: 0,
-                    crossbar: 0,
-                    output: 0,
-                    credit: 0,
-                },
-                speedup: (1, 1),
-                queues: QueueScheme::PerVl,
-                allocation: Allocation::Separable,
-                input_buffer: none(),
-                queue_flits: vec![0; usize::from(n_vls)].into(),
-                output_buffer: none(),
-            },
+            switch: SwitchPlan::Tiled(Box::new(self.tiled(n_classes, n_vls, largest))),
             n_vls,
             channels: Channels::identity(n_vls),
             largest: vec![largest as u16; usize::from(n_vls)],

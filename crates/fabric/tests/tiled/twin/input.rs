@@ -180,7 +180,7 @@ impl Twin<'_> {
         let view = View {
             switches: &self.switches,
             here: &self.switches[s],
-            period: self.plan.switch.period,
+            period: self.plan.switch.period(),
             now: self.now,
         };
         let packet = &mut self.packets[id];

@@ -95,7 +95,7 @@ pub(crate) struct Twin<'a> {
 
 impl<'a> Twin<'a> {
     pub(crate) fn new(plan: &'a FabricPlan) -> Self {
-        let Architecture::Tiled(tiled) = &plan.switch.architecture else {
+        let Some(tiled) = plan.switch.tiled() else {
             panic!("the twin of a tiled switch");
         };
         let stages = tiled.stages;
@@ -106,7 +106,7 @@ impl<'a> Twin<'a> {
             stages.side_band,
         ];
         assert!(shortest.iter().all(|&n| n >= 1), "stages take time");
-        let period = plan.switch.period;
+        let period = plan.switch.period();
         assert!(plan.links.iter().all(|link| period <= link.flit));
         let shape = Shape::new(tiled, plan.n_vls);
         let switch = |s| Switch::new(plan, tiled, shape, SwitchId(s));
@@ -130,7 +130,7 @@ impl<'a> Twin<'a> {
     }
 
     fn period(&self) -> u64 {
-        self.plan.switch.period
+        self.plan.switch.period()
     }
 
     /// Runs every tick before `end`.
