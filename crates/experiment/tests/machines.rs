@@ -85,14 +85,23 @@ fn every_queue_scheme_is_planned() {
     }
     let plan = plan("[switch]\nqueues = \"obqa\"\ninput-buffer = { per-queue = \"1 KiB\" }\n");
     assert_eq!(plan.switch.crossbar().queue_flits[..], [16]);
-    assert_eq!(plan.switch.crossbar().input_buffer, Sizes::Static([64].into()));
+    assert_eq!(
+        plan.switch.crossbar().input_buffer,
+        Sizes::Static([64].into())
+    );
 }
 
 #[test]
 fn an_input_queued_switch_is_as_fast_as_its_links() {
     let plan = plan("[switch]\nkind = \"iq\"\nqueues = \"obqa\"\nallocator = \"islip\"\n");
-    assert_eq!(plan.switch.crossbar().architecture, Architecture::InputQueued);
-    assert_eq!(plan.switch.crossbar().allocation, Allocation::Islip { iterations: 1 });
+    assert_eq!(
+        plan.switch.crossbar().architecture,
+        Architecture::InputQueued
+    );
+    assert_eq!(
+        plan.switch.crossbar().allocation,
+        Allocation::Islip { iterations: 1 }
+    );
     assert_eq!(plan.switch.crossbar().speedup, (1, 1));
     // 2 ns of 5.12: 25 flits take 64 cycles.
     let fast = self::plan("[switch]\nkind = \"iq\"\nclock = \"2 ns\"\n");

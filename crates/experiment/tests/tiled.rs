@@ -2,7 +2,7 @@
 
 use netloom_experiment::render;
 use netloom_experiment::spec::{Loaded, Request, load};
-use netloom_fabric::{Architecture, Tiled};
+use netloom_fabric::Tiled;
 
 const DRAGONFLY: &str = "\
 netloom = 1

@@ -47,8 +47,8 @@ pub use link::ramp::Pace;
 pub use link::room::Sizes;
 pub use plan::tiles::{Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled};
 pub use plan::{
-    Allocation, Architecture, ClassPlan, CrossbarPlan, EndpointPlan, FabricPlan, FlowControl, Hierarchy,
-    LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder, SwitchPlan, Thresholds,
+    Allocation, Architecture, ClassPlan, CrossbarPlan, EndpointPlan, FabricPlan, FlowControl,
+    Hierarchy, LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder, SwitchPlan, Thresholds,
 };
 pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};

@@ -1,6 +1,6 @@
 //! Buffers: can they hold a packet, and do they keep a link busy?
 
-use netloom_fabric::{Architecture, Pace, QueueMap, Sizes, CrossbarPlan};
+use netloom_fabric::{Architecture, CrossbarPlan, Pace, QueueMap, Sizes};
 use netloom_units::{Bytes, Vl};
 
 use crate::spec::switch::Pool;
@@ -147,7 +147,13 @@ fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
 /// stages up to the allocation (with the wait of a packet behind a slower link), the flit leaving the
 /// buffer, the credit's own stage, the wire back, and the sender's output stage. The credits of the others
 /// follow at the pace of the crossbar.
-fn under_way(switch: &CrossbarPlan, pace: Pace, timing: &Timing, class: usize, largest: u16) -> u64 {
+fn under_way(
+    switch: &CrossbarPlan,
+    pace: Pace,
+    timing: &Timing,
+    class: usize,
+    largest: u16,
+) -> u64 {
     let (link, cycles) = (timing.links[class], switch.pipeline);
     let flits = u64::from(largest);
     let dry = |k: u64| (k * link.flit).saturating_sub(pace.time_of(k));

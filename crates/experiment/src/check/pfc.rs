@@ -13,7 +13,7 @@
 //! The usual rule (two wires + two largest packets) lets the stages be part of a packet. It is what is asked for
 //! here, unless packets are so short or clocks so slow that the stages take longer.
 
-use netloom_fabric::{Sizes, CrossbarPlan, Thresholds};
+use netloom_fabric::{CrossbarPlan, Sizes, Thresholds};
 use netloom_units::{Bytes, Vl};
 
 use super::buffers::{ahead_of_link, words};

@@ -1,6 +1,6 @@
 //! Queues of an input: how many, whose, and how large.
 
-use netloom_fabric::{MOST_QUEUES, QueueMap, QueueScheme, Sizes, CrossbarPlan};
+use netloom_fabric::{CrossbarPlan, MOST_QUEUES, QueueMap, QueueScheme, Sizes};
 use netloom_units::Vl;
 
 use super::buffers::words;

@@ -1,6 +1,5 @@
 //! The tables of all runs, while they are filled.
 
-use netloom_fabric::Architecture;
 use netloom_results::{
     ConnectionLine, Frame, HistogramLine, HostLine, LinkLine, PunctualityLine, SeriesLine,
     StashLine,

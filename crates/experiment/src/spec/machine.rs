@@ -2,8 +2,8 @@
 
 use netloom_arbitration::Policy;
 use netloom_fabric::{
-    Architecture, CrossbarPlan, EndpointPlan, FlowControl, Hierarchy, Link, NicQueues, QueueMap, Sizes,
-    SwitchPlan,
+    Architecture, CrossbarPlan, EndpointPlan, FlowControl, Hierarchy, Link, NicQueues, QueueMap,
+    Sizes, SwitchPlan,
 };
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_catalog::Notes;
-use netloom_fabric::Architecture;
+use netloom_fabric::SwitchPlan;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Routing;
 use netloom_topology::Blueprint;

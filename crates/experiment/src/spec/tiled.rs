@@ -1,8 +1,8 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, RowSpace, Sizes,
-    StashUse, SwitchPlan, Tiled,
+    Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, RowSpace, Sizes, StashUse,
+    SwitchPlan, Tiled,
 };
 use netloom_units::{Ratio, Time};
 

@@ -285,7 +285,10 @@ impl FabricPlan {
 
     /// Whether packets of a flow arrive in the order in which they were sent: one path, and no switch puts them aside.
     pub fn keeps_order(&self) -> bool {
-        let has_stash = self.switch.tiled().is_some_and(|tiled| tiled.stash.is_some());
+        let has_stash = self
+            .switch
+            .tiled()
+            .is_some_and(|tiled| tiled.stash.is_some());
         self.forwarding.keeps_order() && !has_stash
     }
 

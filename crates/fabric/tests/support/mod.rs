@@ -12,9 +12,9 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, CrossbarPlan, Control, EndpointPlan, FabricPlan, FlowControl,
-    LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row, Simulation, Sizes,
-    SwitchPlan, Window, build, rows,
+    Allocation, Architecture, Channels, ClassPlan, Control, CrossbarPlan, EndpointPlan, FabricPlan,
+    FlowControl, LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row,
+    Simulation, Sizes, SwitchPlan, Window, build, rows,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};

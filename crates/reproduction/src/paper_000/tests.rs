@@ -68,7 +68,10 @@ fn s000_1_the_file_is_the_scenario() {
     );
     assert_eq!(plan.switch.crossbar().speedup, (1, 1));
     // 114,688 bytes are 1792 flits of 64; every lane keeps 32, so that one may have 1792 - 6 x 32 (G000-3).
-    for buffer in [&plan.switch.crossbar().input_buffer, &plan.switch.crossbar().output_buffer] {
+    for buffer in [
+        &plan.switch.crossbar().input_buffer,
+        &plan.switch.crossbar().output_buffer,
+    ] {
         assert_eq!(buffer.total(), 1792);
         assert!((0..7).all(|vl| buffer.most(vl) == 1600), "{buffer:?}");
     }

@@ -121,7 +121,11 @@ fn the_files_are_the_scenarios() {
         assert!(matches!(plan.flow_control, FlowControl::QueueCredits));
         assert!(matches!(plan.endpoints.queues, NicQueues::PerDestination));
         // Eight flits a packet (section 2.1: packets per queue).
-        assert_eq!(plan.switch.crossbar().queue_flits[0], 8 * packets, "{series}");
+        assert_eq!(
+            plan.switch.crossbar().queue_flits[0],
+            8 * packets,
+            "{series}"
+        );
         // 1 GB/s and 4 ns; routing and arbitration of 10 ns each.
         let ns = |ticks: u64| experiment.timebase.nanos(ticks as f64);
         assert!(

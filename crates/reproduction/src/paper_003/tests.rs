@@ -60,11 +60,20 @@ fn the_files_hold_the_fabric_of_the_paper() {
             (512, 32)
         );
         assert_eq!(
-            (plan.switch.crossbar().speedup, plan.switch.crossbar().queues),
+            (
+                plan.switch.crossbar().speedup,
+                plan.switch.crossbar().queues
+            ),
             ((2, 1), QueueScheme::PerVl)
         );
-        assert_eq!(plan.switch.crossbar().allocation, Allocation::Islip { iterations: 1 });
-        for buffer in [&plan.switch.crossbar().input_buffer, &plan.switch.crossbar().output_buffer] {
+        assert_eq!(
+            plan.switch.crossbar().allocation,
+            Allocation::Islip { iterations: 1 }
+        );
+        for buffer in [
+            &plan.switch.crossbar().input_buffer,
+            &plan.switch.crossbar().output_buffer,
+        ] {
             assert!(
                 (0..usize::from(plan.n_vls)).all(|vl| buffer.most(vl) == 768),
                 "{buffer:?}"

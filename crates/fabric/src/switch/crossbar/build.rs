@@ -119,7 +119,8 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
 
     let mut input_buffer = buffer(&plan.switch.crossbar().input_buffer);
     if looks_ahead {
-        input_buffer.flits = Limits::of_queues(&plan.switch.crossbar().queue_flits, queue_map.per_lane);
+        input_buffer.flits =
+            Limits::of_queues(&plan.switch.crossbar().queue_flits, queue_map.per_lane);
     }
     let central_buffer = match &plan.switch.crossbar().architecture {
         Architecture::Hierarchical(hierarchy) => Limits::new(&hierarchy.central_buffer),

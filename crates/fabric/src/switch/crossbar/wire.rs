@@ -144,8 +144,10 @@ impl Stages {
             in_centre: lengths().map(in_centre).collect::<Vec<_>>().into(),
             crossbar: [crossbar, to_centre],
             centre: [from_centre; 2],
-            may_fuse: !matches!(plan.switch.crossbar().architecture, Architecture::Hierarchical(_))
-                || (keeps_up(crossbar) && keeps_up(from_centre)),
+            may_fuse: !matches!(
+                plan.switch.crossbar().architecture,
+                Architecture::Hierarchical(_)
+            ) || (keeps_up(crossbar) && keeps_up(from_centre)),
         }
     }
 

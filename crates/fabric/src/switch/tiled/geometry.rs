@@ -133,6 +133,7 @@ mod tests {
 
     fn geometry((rows, columns, inputs, outputs): (u16, u16, u16, u16)) -> Geometry {
         let tiled = Tiled {
+            period: 10,
             rows,
             columns,
             inputs,

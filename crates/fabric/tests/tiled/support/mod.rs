@@ -11,9 +11,9 @@ use std::sync::Arc;
 use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, Control, EndpointPlan, FabricPlan, Faults,
-    FlowControl, LinkTiming, NicQueues, Pipeline, PortBuffers, QueueScheme, ReceiveOrder, RowSpace,
-    Sizes, StashUse, SwitchPlan, TileStages, Tiled, Window,
+    Channels, ClassPlan, Control, EndpointPlan, FabricPlan, Faults, FlowControl, LinkTiming,
+    NicQueues, PortBuffers, ReceiveOrder, RowSpace, Sizes, StashUse, SwitchPlan, TileStages, Tiled,
+    Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -422,7 +422,6 @@ impl Case {
                 }
             })
             .collect();
-        let none = || Sizes::Static(vec![0; usize::from(n_vls)].into());
         FabricPlan {
             partitions: topology.partitions(self.partitions),
             links: (0..n_classes)

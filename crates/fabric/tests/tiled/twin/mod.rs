@@ -27,7 +27,7 @@ mod stash;
 mod switch;
 mod tile;
 
-use netloom_fabric::{Architecture, FabricPlan, StashUse, Tiled};
+use netloom_fabric::{FabricPlan, StashUse, Tiled};
 use netloom_metrics::{Delivery, Digest};
 use netloom_units::{NicId, SwitchId};
 
