@@ -127,6 +127,8 @@ impl<S: Switches> Endpoints<S> {
             messages: Slab::default(),
             nic_flits: vec![0; n_nics * n_rows],
             heads: Box::default(),
+            head_classes: Box::default(),
+            has_arbiter: plan.endpoints.queues != NicQueues::SendQueues,
             receiver: Receiver::new(
                 n_nics,
                 n_rows,

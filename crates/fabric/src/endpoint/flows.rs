@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use netloom_arbitration::Head;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_packet::{Label, Packet};
-use netloom_units::{Clock, NicId, Sl, Tick, Vl};
+use netloom_packet::{Cut, Label, Packet};
+use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
 use rustc_hash::FxHashMap;
 
 use crate::endpoint::control::{Control, Echo, FlowState, Window};
@@ -56,6 +56,14 @@ struct Sender {
     rings: Box<[(u32, u32)]>,
     /// Nothing was sent for want of room at the first switch, and none has come free since.
     is_blocked: bool,
+}
+
+/// What a flow would send next: the cut off its message, and where it goes at the first switch.
+#[derive(Clone, Copy)]
+struct Offer {
+    cut: Cut,
+    vl: u8,
+    class: u16,
 }
 
 /// The control of all flows: the one that is built in without a call.
@@ -275,8 +283,12 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Whether the control of a flow lets its next packet go; otherwise when it will.
+    #[inline]
     fn flow_admits(&self, now: Tick, at: u32) -> Result<(), Tick> {
         let flows = self.endpoints.flows.as_ref().expect("endpoints with flows");
+        if let Controller::Free = flows.controller {
+            return Ok(());
+        }
         let flow = &flows.flows[at];
         let message = &self.endpoints.messages[flow.head];
         let segmentation = self.shared.segmentation.of(Sl(message.sl));
@@ -335,9 +347,15 @@ impl<S: Switches> Fabric<S> {
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
+        if !self.endpoints.has_arbiter {
+            if let Some(at) = self.first_admitted(now, nic, 0, out)
+                && let Some(offer) = self.offer(now, nic, at, out)
+            {
+                self.inject_from_flow(now, nic, 0, offer, out);
+            }
+            return;
+        }
         let mut eligible = 0u32;
-        let mut wake = Tick::NEVER;
-        let mut classes = [0u16; 32];
         let mut slots = self.endpoints.nics[nic].present;
         while slots != 0 {
             let slot = slots.trailing_zeros() as usize;
@@ -345,20 +363,49 @@ impl<S: Switches> Fabric<S> {
             let Some(at) = self.first_admitted(now, nic, slot, out) else {
                 continue;
             };
-            let endpoints = &mut self.endpoints;
-            let flows = endpoints.flows.as_mut().expect("endpoints with flows");
-            let flow = &flows.flows[at];
-            let message = &endpoints.messages[flow.head];
-            let cut = self
-                .shared
-                .segmentation
-                .of(Sl(message.sl))
-                .cut(message.left);
-            let state = &endpoints.nics[nic];
-            // Flows of one ring may be of several channels.
-            let channels = &self.shared.channels;
-            let sc = channels.choose(Sl(message.sl), state.id, flow.destination);
-            let vl = self.switches.data_lane(channels.at_nic(sc));
+            let Some(offer) = self.offer(now, nic, at, out) else {
+                continue;
+            };
+            let head = self.flows().flows[at].head;
+            let message = &self.endpoints.messages[head];
+            let (born, sl) = (message.generation, Sl(message.sl));
+            self.endpoints.heads[slot % 32] = Head {
+                born,
+                bytes: offer.cut.bytes,
+                sl,
+                vl: Vl(offer.vl),
+            };
+            eligible |= 1 << slot;
+        }
+        if let Some(slot) = self.choose_slot(nic, eligible, Tick::NEVER, now, out) {
+            let at = self.flows().senders[nic as usize].rings[slot].0;
+            if let Some(offer) = self.offer(now, nic, at, out) {
+                self.inject_from_flow(now, nic, slot, offer, out);
+            }
+        }
+    }
+
+    /// The next packet of a flow, if it fits into the first switch; otherwise the NIC waits for room.
+    #[inline(always)]
+    fn offer<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        at: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> Option<Offer> {
+        let endpoints = &mut self.endpoints;
+        let flows = endpoints.flows.as_mut().expect("endpoints with flows");
+        let flow = &flows.flows[at];
+        let message = &endpoints.messages[flow.head];
+        let segmentation = self.shared.segmentation.of(Sl(message.sl));
+        let cut = segmentation.cut(message.left);
+        let state = &endpoints.nics[nic];
+        // Flows of one ring may be of several channels.
+        let vl = self
+            .switches
+            .data_lane(self.shared.channels.at_nic(Sc(message.sc)));
+        let class = if S::MAY_LOOK_AHEAD {
             let candidate = Candidate {
                 port: state.port,
                 source: state.id,
@@ -366,39 +413,34 @@ impl<S: Switches> Fabric<S> {
                 destination: flow.destination,
                 vl,
             };
-            let class = self.switches.class_at_first(&self.shared, candidate);
-            let may_send = self
-                .switches
-                .may_send(&state.credit, state.wire, class, cut.flits, now);
-            match may_send {
-                Ok(()) => {
-                    classes[slot % 32] = class;
-                    eligible |= 1 << slot;
-                    endpoints.heads[slot % 32] = Head {
-                        born: message.generation,
-                        bytes: cut.bytes,
-                        sl: Sl(message.sl),
-                        vl: Vl(vl),
-                    };
+            self.switches.class_at_first(&self.shared, candidate)
+        } else {
+            u16::from(vl)
+        };
+        let may_send = self
+            .switches
+            .may_send(&state.credit, state.wire, class, cut.flits, now);
+        match may_send {
+            Ok(()) => Some(Offer { cut, vl, class }),
+            Err(when) => {
+                flows.block(nic);
+                if when != Tick::NEVER {
+                    let clock = Clock::new(self.switches.nic_cycle(state.wire));
+                    self.look_at_nic(nic, clock.edge_at_or_after(when.max(now + 1)), out);
                 }
-                Err(when) => {
-                    flows.block(nic);
-                    wake = wake.min(when);
-                }
+                None
             }
-        }
-        if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
-            self.inject_from_flow(now, nic, slot, classes[slot % 32], out);
         }
     }
 
     /// The next packet of the first flow of a ring leaves the NIC.
+    #[inline(always)]
     fn inject_from_flow<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
         nic: u32,
         slot: usize,
-        class: u16,
+        Offer { cut, vl, class }: Offer,
         out: &mut Outbox<Self, Q>,
     ) {
         let endpoints = &mut self.endpoints;
@@ -408,19 +450,12 @@ impl<S: Switches> Fabric<S> {
         let flow = &mut flows.flows[at];
         let head = flow.head;
         let message = &mut endpoints.messages[head];
-        let cut = self
-            .shared
-            .segmentation
-            .of(Sl(message.sl))
-            .cut(message.left);
         message.left -= cut.payload;
         let is_last = message.left == 0;
         let state = &mut endpoints.nics[nic];
         if message.index == 0 && endpoints.numbers.is_none() {
             message.number = state.next_message();
         }
-        let channels = &self.shared.channels;
-        let sc = channels.choose(Sl(message.sl), state.id, message.destination);
         let packet = Packet {
             generation: message.generation,
             injection: now,
@@ -434,10 +469,10 @@ impl<S: Switches> Fabric<S> {
             flits: cut.flits,
             class: message.row,
             sl: Sl(message.sl),
-            vl: self.switches.data_lane(channels.at_nic(sc)),
+            vl,
             hops: 0,
             flow: message.flow,
-            label: Label::new(sc, is_last),
+            label: Label::new(Sc(message.sc), is_last),
         };
         message.index += 1;
         if is_last {
@@ -454,11 +489,11 @@ impl<S: Switches> Fabric<S> {
             flow.tail = NIL;
             flow.standing = Standing::Idle;
             flows.forget(now, nic, at);
+            if flows.senders[nic as usize].rings[slot].0 == NIL {
+                state.present &= !(1 << slot);
+            }
         } else {
             flows.append(nic, at);
-        }
-        if flows.senders[nic as usize].rings[slot].0 == NIL {
-            state.present &= !(1 << slot);
         }
         self.launch_data(now, nic, packet, class, out);
     }

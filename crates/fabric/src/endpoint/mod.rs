@@ -71,6 +71,8 @@ pub(crate) struct Message {
     pub(crate) row: u8,
     pub(crate) flow: u8,
     pub(crate) sl: u8,
+    /// Its service channel.
+    pub(crate) sc: u8,
 }
 
 // Two messages to a cache line.
@@ -139,6 +141,10 @@ pub(crate) struct Endpoints<S: Switches> {
     /// Flits injected by each (NIC, row).
     pub(crate) nic_flits: Vec<u64>,
     pub(crate) heads: Box<[Head; 32]>,
+    /// Beside the heads: the class of each at the first switch.
+    pub(crate) head_classes: Box<[u16; 32]>,
+    /// Whether an arbiter chooses among queues; send queues of a NIC take turns without one.
+    pub(crate) has_arbiter: bool,
     pub(crate) receiver: Receiver,
     /// Of the connections that end here, where there are any.
     pub(crate) meters: Option<Meters>,

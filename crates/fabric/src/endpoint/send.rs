@@ -110,7 +110,6 @@ impl<S: Switches> Fabric<S> {
         }
         let endpoints = &mut self.endpoints;
         let state = &endpoints.nics[nic];
-        let mut classes = [0u16; 32];
         let mut eligible = 0u32;
         let mut wake = Tick::NEVER;
         let mut slots = state.present;
@@ -137,7 +136,7 @@ impl<S: Switches> Fabric<S> {
             match may_send {
                 Ok(()) => {
                     if S::MAY_LOOK_AHEAD {
-                        classes[slot % 32] = class;
+                        endpoints.head_classes[slot % 32] = class;
                     }
                     endpoints.heads[slot % 32] = Head {
                         born: message.generation,
@@ -151,7 +150,7 @@ impl<S: Switches> Fabric<S> {
             }
         }
         if let Some(slot) = self.choose_slot(nic, eligible, wake, now, out) {
-            self.inject(now, nic, slot, classes[slot % 32], out);
+            self.inject(now, nic, slot, out);
         }
     }
 
@@ -164,7 +163,9 @@ impl<S: Switches> Fabric<S> {
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) -> bool {
-        self.run_programs(now, nic);
+        if self.endpoints.programs.is_some() {
+            self.run_programs(now, nic);
+        }
         self.take_in_by_class(now, nic);
         self.join_rings(now, nic, out);
         let has_flows = self.endpoints.flows.is_some();
@@ -226,7 +227,6 @@ impl<S: Switches> Fabric<S> {
         now: Tick,
         nic: u32,
         slot: usize,
-        class: u16,
         out: &mut Outbox<Self, Q>,
     ) {
         let endpoints = &mut self.endpoints;
@@ -282,7 +282,7 @@ impl<S: Switches> Fabric<S> {
         }
         // Only where classes are not lanes was it looked up.
         let class = if S::MAY_LOOK_AHEAD {
-            class
+            self.endpoints.head_classes[slot % 32]
         } else {
             u16::from(vl)
         };

@@ -82,6 +82,9 @@ impl<S: Switches> Fabric<S> {
         let Some(waiting) = &mut self.endpoints.created else {
             return;
         };
+        if waiting[nic as usize].is_empty() {
+            return;
+        }
         let mut created = std::mem::take(&mut waiting[nic as usize]);
         // Stable: messages of one class stay in their order.
         created.sort_by_key(|created| created.class);
@@ -117,6 +120,7 @@ impl<S: Switches> Fabric<S> {
                 *next - 1
             }
         };
+        let sc = self.shared.channels.choose(Sl(sl), state.id, destination);
         let message = Message {
             generation: now,
             destination,
@@ -127,9 +131,9 @@ impl<S: Switches> Fabric<S> {
             row,
             flow,
             sl,
+            sc: sc.0,
         };
         let id = endpoints.messages.insert(message);
-        let sc = self.shared.channels.choose(Sl(sl), state.id, destination);
         let slot = usize::from(endpoints.slot_of[sc.index()]);
         if endpoints.flows.is_some() {
             self.join_flow(now, nic, slot, id);
