@@ -2,7 +2,7 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_topology::{Egress, Peer as Wired};
-use netloom_units::Port as PortNumber;
+use netloom_units::{Port as PortNumber, SwitchId};
 
 use crate::endpoint::Endpoints;
 use crate::fabric::Fabric;
@@ -26,6 +26,79 @@ use crate::trace::Watch;
 
 /// Makes the arbiter of an output.
 pub(crate) type MakeArbiter<'a, A> = dyn Fn(Egress) -> A + 'a;
+
+/// The switches of a partition as they are made: their ports, and who is at the other ends, where senders look ahead.
+struct Made<A, F, const W: usize, const R: usize> {
+    switches: Vec<Switch<W>>,
+    ports: Vec<Port<A, F, W, R>>,
+    beyond: Vec<Beyond>,
+}
+
+impl<A, F: Flow, const W: usize, const R: usize> Made<A, F, W, R> {
+    /// Adds a switch with its ports and, around a centre, its other records.
+    fn add(
+        &mut self,
+        plan: &FabricPlan,
+        atlas: &Atlas,
+        partition: u16,
+        id: SwitchId,
+        central_wire: u8,
+        arbiter: &MakeArbiter<'_, A>,
+    ) {
+        let (topology, centre) = (&plan.topology, plan.switch.centre());
+        let n_ports = topology.n_ports(id);
+        let index = self.switches.len() as u32;
+        self.switches.push(Switch {
+            id,
+            base: self.ports.len() as u32,
+            n_ports,
+            n_central: centre.map_or(0, |centre| centre.n_links(n_ports)),
+            is_marked: false,
+            again: false,
+            woken: Mask::default(),
+            sending: Mask::default(),
+            losers: Mask::default(),
+        });
+        for port in (0..n_ports).map(PortNumber) {
+            let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
+            let place = Place {
+                peer: atlas.peer(topology, partition, id, port),
+                switch: index,
+                number: port.0,
+                wire: topology.link_class(id, port),
+                ring_out: ring(plan.forwarding.ring_of_output(id, port)),
+                ring_in: ring(plan.forwarding.ring_of_input(id, port)),
+            };
+            let flow = F::new(plan, place.wire);
+            let arbiter = arbiter(Egress::Switch(id, port));
+            self.ports.push(Port::new(place, arbiter, flow));
+            if plan.flow_control == FlowControl::QueueCredits {
+                let (switch, port, is_switch) = match topology.peer(id, port) {
+                    Wired::Switch(switch, port) => (switch, port, true),
+                    _ => (id, port, false),
+                };
+                self.beyond.push(Beyond {
+                    switch,
+                    port,
+                    is_switch,
+                });
+            }
+        }
+        for number in u32::from(n_ports)..n_records(centre, n_ports) {
+            let place = Place {
+                peer: Peer::Nobody,
+                switch: index,
+                number: number as u16,
+                wire: central_wire,
+                ring_out: 0,
+                ring_in: 0,
+            };
+            // Nobody asks the arbiter of a record without a link.
+            let idle = arbiter(Egress::Switch(id, PortNumber(0)));
+            self.ports.push(Port::new(place, idle, F::new(plan, 0)));
+        }
+    }
+}
 
 /// One partition of a plan.
 pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
@@ -52,65 +125,20 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let central_wire = wires.len() as u8;
     wires.push(Wire::of_centre(&stages));
 
-    let mut switches = Vec::with_capacity(switch_ids.len());
-    let mut ports: Vec<Port<A, S::Flow, W, R>> = Vec::new();
-    let mut beyond = Vec::new();
     let looks_ahead = plan.flow_control == FlowControl::QueueCredits;
-    for (index, &id) in switch_ids.iter().enumerate() {
-        let n_ports = topology.n_ports(id);
-        switches.push(Switch {
-            id,
-            base: ports.len() as u32,
-            n_ports,
-            n_central: centre.map_or(0, |centre| centre.n_links(n_ports)),
-            is_marked: false,
-            again: false,
-            woken: Mask::default(),
-            sending: Mask::default(),
-            losers: Mask::default(),
-        });
-        for port in (0..n_ports).map(PortNumber) {
-            let peer = atlas.peer(topology, number, id, port);
-            let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
-            let place = Place {
-                peer,
-                switch: index as u32,
-                number: port.0,
-                wire: topology.link_class(id, port),
-                ring_out: ring(plan.forwarding.ring_of_output(id, port)),
-                ring_in: ring(plan.forwarding.ring_of_input(id, port)),
-            };
-            let flow = S::Flow::new(plan, place.wire);
-            ports.push(Port::new(place, arbiter(Egress::Switch(id, port)), flow));
-            if looks_ahead {
-                beyond.push(match topology.peer(id, port) {
-                    Wired::Switch(switch, port) => Beyond {
-                        switch,
-                        port,
-                        is_switch: true,
-                    },
-                    _ => Beyond {
-                        switch: id,
-                        port,
-                        is_switch: false,
-                    },
-                });
-            }
-        }
-        for number in u32::from(n_ports)..n_records(centre, n_ports) {
-            let place = Place {
-                peer: Peer::Nobody,
-                switch: index as u32,
-                number: number as u16,
-                wire: central_wire,
-                ring_out: 0,
-                ring_in: 0,
-            };
-            // Nobody asks the arbiter of a record without a link.
-            let idle = arbiter(Egress::Switch(id, PortNumber(0)));
-            ports.push(Port::new(place, idle, S::Flow::new(plan, 0)));
-        }
+    let mut made = Made {
+        switches: Vec::with_capacity(switch_ids.len()),
+        ports: Vec::new(),
+        beyond: Vec::new(),
+    };
+    for &id in switch_ids {
+        made.add(plan, atlas, number, id, central_wire, arbiter);
     }
+    let Made {
+        switches,
+        ports,
+        beyond,
+    } = made;
 
     let buffer = |sizes: &Sizes| Buffer {
         flits: Limits::new(sizes),

@@ -346,22 +346,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Peer::Nic(nic) => {
                 out.at(end + wire.delay, Event::Deliver { nic, packet: id });
                 if !S::NIC_IS_SINK {
-                    // The receiver takes flits as they come; their credits travel back.
-                    let back = start
-                        + wire.head
-                        + self.switches.stages.nic_credit_cycles * wire.flit
-                        + wire.delay;
-                    let when = self.switches.stages.clock.edge_at_or_after(back);
-                    out.at(
-                        when,
-                        Event::Credit {
-                            pace: 0,
-                            class,
-                            units: flits,
-                            port,
-                            lag: (when - back) as u32,
-                        },
-                    );
+                    let clock = self.switches.stages.clock;
+                    let taken = self.switches.stages.nic_credit_cycles * wire.flit;
+                    let back = start + wire.head + taken + wire.delay;
+                    Self::take_in_by_nic(clock, back, port, class, flits, out);
                 }
             }
             Peer::Remote(partition, next) => {
@@ -400,6 +388,30 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::HAS_OUTPUT_BUFFER && short != 0 {
             self.promise_room(now, port, short, out);
         }
+    }
+
+    /// A NIC takes flits as they come; their credits travel back and are here from `back` on.
+    #[inline(always)]
+    fn take_in_by_nic<Q: EventQueue<Event>>(
+        clock: Clock,
+        back: Tick,
+        port: u32,
+        class: u16,
+        units: u16,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let when = clock.edge_at_or_after(back);
+        let lag = (when - back) as u32;
+        out.at(
+            when,
+            Event::Credit {
+                pace: 0,
+                class,
+                units,
+                port,
+                lag,
+            },
+        );
     }
 
     /// Room comes free by an event of its own, from `freed` on.

@@ -40,11 +40,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let (flits, vl, class) = (queue.flits, queue.vl, queue.class);
         let stored = &mut self.switches.packets[id];
         let next = std::mem::replace(&mut stored.next, NIL);
-        let came_by = stored.packet.vl;
-        // From here on "arrival" is that in the output buffer.
-        let buffered = now + self.switches.stages.allocation_to_output;
-        let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
-        let head = head(&stored.packet, vl);
         let real_output = if S::IS_HIERARCHICAL {
             stored.output
         } else {
@@ -79,42 +74,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let more = !in_port.ready.is_empty();
         in_port.input_watched = more;
         if passage == Passage::FromCentre {
+            let buffered = now + self.switches.stages.allocation_to_output;
+            self.switches.packets[id].packet.arrival = buffered;
             self.leave_centre(now, ip, vl, flits, out);
         } else {
-            let in_wire = &self.switches.wires[u32::from(in_port.wire)];
-            in_port.input_residence +=
-                in_wire.input_residence(flits, arrival, now, &self.switches.stages, passage);
-            let (peer, ring_in) = (in_port.peer, in_port.ring_in);
-            let mut start = now + self.switches.stages.credit + in_wire.delay;
-            let mut units = flits;
-            if ring_in != 0 {
-                start += last_flit;
-                units = 1;
-            } else if S::Flow::IS_PAUSE {
-                start += last_flit;
-            }
-            let class = if S::Flow::MAY_LOOK_AHEAD && self.switches.credits_per_queue {
-                q as u16
-            } else {
-                u16::from(came_by)
-            };
-            let credits = Credits {
-                class,
-                units,
-                pace: passage as u8,
-                start,
-            };
-            Self::return_credits(self.switches.stages.clock, peer, credits, in_wire.flit, out);
-            if let Some(marks) = &mut self.switches.marks {
-                let stored = &mut self.switches.packets[id];
-                let is_congested = marks.leave(ip, in_port.wire, flits);
-                if is_congested && !stored.flags.has(Flags::ACKNOWLEDGEMENT) {
-                    stored.flags.set(Flags::MARKED, true);
-                    self.shared.protocol.marked += 1;
-                }
-            }
-            self.shared.counters.packet_hops += 1;
-            self.shared.counters.flit_hops += u64::from(flits);
+            self.drain_input(now, ip, id, q, passage, last_flit, out);
         }
 
         if let Some(sight) = &mut self.switches.sight
@@ -161,11 +125,84 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             self.enter_centre(now, base, op, id, out);
             return;
         }
-        let writer = op;
-        let op = if S::IS_HIERARCHICAL {
-            base + u32::from(real_output)
+        self.fill_output(now, switch, op, id, passage, may_fuse, out);
+    }
+
+    /// A packet begins to leave an input buffer, which drains at the pace of the crossbar: its credits travel back.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn drain_input<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        ip: u32,
+        id: u32,
+        q: usize,
+        passage: Passage,
+        last_flit: u64,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let in_port = &mut self.switches.ports[ip];
+        let stored = &mut self.switches.packets[id];
+        let (flits, came_by) = (stored.packet.flits, stored.packet.vl);
+        // From here on "arrival" is that in the output buffer.
+        let buffered = now + self.switches.stages.allocation_to_output;
+        let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
+        let in_wire = &self.switches.wires[u32::from(in_port.wire)];
+        in_port.input_residence +=
+            in_wire.input_residence(flits, arrival, now, &self.switches.stages, passage);
+        let (peer, ring_in) = (in_port.peer, in_port.ring_in);
+        let mut start = now + self.switches.stages.credit + in_wire.delay;
+        let mut units = flits;
+        if ring_in != 0 {
+            start += last_flit;
+            units = 1;
+        } else if S::Flow::IS_PAUSE {
+            start += last_flit;
+        }
+        let class = if S::Flow::MAY_LOOK_AHEAD && self.switches.credits_per_queue {
+            q as u16
         } else {
-            op
+            u16::from(came_by)
+        };
+        let credits = Credits {
+            class,
+            units,
+            pace: passage as u8,
+            start,
+        };
+        Self::return_credits(self.switches.stages.clock, peer, credits, in_wire.flit, out);
+        if let Some(marks) = &mut self.switches.marks {
+            let stored = &mut self.switches.packets[id];
+            let is_congested = marks.leave(ip, in_port.wire, flits);
+            if is_congested && !stored.flags.has(Flags::ACKNOWLEDGEMENT) {
+                stored.flags.set(Flags::MARKED, true);
+                self.shared.protocol.marked += 1;
+            }
+        }
+        self.shared.counters.packet_hops += 1;
+        self.shared.counters.flit_hops += u64::from(flits);
+    }
+
+    /// A packet crosses into the buffer of its output, written by `writer`.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn fill_output<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        writer: u32,
+        id: u32,
+        passage: Passage,
+        may_fuse: bool,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let stored = &self.switches.packets[id];
+        let (flits, vl, real_output) = (stored.packet.flits, stored.vl, stored.output);
+        let head = head(&stored.packet, vl);
+        let op = if S::IS_HIERARCHICAL {
+            self.switches.states[switch].base + u32::from(real_output)
+        } else {
+            writer
         };
         let out_port = &mut self.switches.ports[op];
         let charge = if out_port.ring_out == 0 { flits } else { 1 };

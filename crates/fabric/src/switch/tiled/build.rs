@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use netloom_random::{Purpose, Stream};
-use netloom_units::{Clock, Port as PortNumber, Tick};
+use netloom_units::{Clock, Port as PortNumber, SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::endpoint::Endpoints;
@@ -34,6 +34,108 @@ pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
 pub(crate) fn n_ports(plan: &FabricPlan) -> u32 {
     let tiled = tiled(plan);
     u32::from(tiled.rows) * u32::from(tiled.inputs)
+}
+
+/// What the switches of a partition are made from.
+struct Making<'a> {
+    plan: &'a FabricPlan,
+    atlas: &'a Atlas,
+    number: u16,
+    geometry: &'a Geometry,
+    input_shares: &'a Rows<Shares>,
+    output_shares: &'a Rows<Shares>,
+}
+
+impl Making<'_> {
+    /// All switches, and their ports one after the other.
+    fn switches(&self, tiled: &Tiled) -> (Vec<Switch>, Vec<Port>) {
+        let mut ports = Vec::new();
+        let switch = |(index, &id): (usize, &SwitchId)| {
+            let mut switch = Switch {
+                id,
+                n_ports: self.plan.topology.n_ports(id),
+                is_marked: false,
+                is_awaited: false,
+                due: Due::default(),
+                stash_columns: 0,
+                promised: vec![0; self.geometry.columns as usize].into(),
+                blocked: 0,
+                has_messages: false,
+                returning: Vec::new(),
+                leaving: Vec::new(),
+                expired: Vec::new(),
+                retrieved: Vec::new(),
+            };
+            for at in 0..self.geometry.ports {
+                let port = self.port(tiled, index as u32, &switch, at);
+                if port.stash_capacity > 0 {
+                    switch.stash_columns |= 1 << self.geometry.column(at);
+                }
+                ports.push(port);
+            }
+            switch
+        };
+        let switches = self.atlas.switches(self.number).iter().enumerate();
+        (switches.map(switch).collect(), ports)
+    }
+
+    /// A port that nothing has happened to; some of a switch may have no cable.
+    fn port(&self, tiled: &Tiled, index: u32, switch: &Switch, at: u32) -> Port {
+        let topology = &self.plan.topology;
+        let number = PortNumber(at as u16);
+        let peer = match number.0 < switch.n_ports {
+            true => self.atlas.peer(topology, self.number, switch.id, number),
+            false => Peer::Nobody,
+        };
+        let class = match peer {
+            Peer::Nobody => 0,
+            _ => topology.link_class(switch.id, number),
+        };
+        let has_stash = tiled.stash.is_some() && peer != Peer::Nobody;
+        Port {
+            switch: index,
+            number: at as u8,
+            wire: class,
+            peer,
+            arriving: NIL,
+            ready: 0,
+            bus_until: Tick::ZERO,
+            bus_watched: false,
+            next_channel: 0,
+            next_stash_column: 0,
+            occupancy: 0,
+            marks_above: self.plan.marks_above(class).unwrap_or(u32::MAX),
+            columns: 0,
+            multiplexer_until: Tick::ZERO,
+            multiplexer_wake: Tick::NEVER,
+            rows_blocked: 0,
+            multiplexer_blocked: false,
+            next_column: 0,
+            space: Pool::new(&self.output_shares[u32::from(class)]),
+            held: VecDeque::new(),
+            present: 0,
+            link_until: Tick::ZERO,
+            link_wake: Tick::NEVER,
+            next_lane: 0,
+            credit: Pool::new(&self.input_shares[u32::from(class)]),
+            committed: 0,
+            stash_capacity: match has_stash {
+                true => tiled.ports[usize::from(class)].stash,
+                false => 0,
+            },
+            stash_used: 0,
+            stash_until: Tick::ZERO,
+            stash_watched: false,
+            stash_blocked: false,
+            next_row: 0,
+            flits: 0,
+            packets: 0,
+            choices: 0,
+            input_residence: 0,
+            output_residence: 0,
+            output_peak: 0,
+        }
+    }
 }
 
 /// One partition of a plan.
@@ -69,85 +171,15 @@ pub(crate) fn partition(
     let output_shares = shares(|port| &port.output);
 
     let switch_ids = atlas.switches(number);
-    let mut switches = Vec::with_capacity(switch_ids.len());
-    let mut ports = Vec::new();
-    for (index, &id) in switch_ids.iter().enumerate() {
-        let mut switch = Switch {
-            id,
-            n_ports: topology.n_ports(id),
-            is_marked: false,
-            is_awaited: false,
-            due: Due::default(),
-            stash_columns: 0,
-            promised: vec![0; geometry.columns as usize].into(),
-            blocked: 0,
-            has_messages: false,
-            returning: Vec::new(),
-            leaving: Vec::new(),
-            expired: Vec::new(),
-            retrieved: Vec::new(),
-        };
-        for at in 0..geometry.ports {
-            let port = PortNumber(at as u16);
-            let is_there = port.0 < topology.n_ports(id);
-            let peer = if is_there {
-                atlas.peer(topology, number, id, port)
-            } else {
-                Peer::Nobody
-            };
-            let class = match peer {
-                Peer::Nobody => 0,
-                _ => topology.link_class(id, port),
-            };
-            let buffers = &tiled.ports[usize::from(class)];
-            let has_stash = tiled.stash.is_some() && peer != Peer::Nobody;
-            let stash = if has_stash { buffers.stash } else { 0 };
-            if stash > 0 {
-                switch.stash_columns |= 1 << geometry.column(at);
-            }
-            ports.push(Port {
-                switch: index as u32,
-                number: at as u8,
-                wire: class,
-                peer,
-                arriving: NIL,
-                ready: 0,
-                bus_until: Tick::ZERO,
-                bus_watched: false,
-                next_channel: 0,
-                next_stash_column: 0,
-                occupancy: 0,
-                marks_above: plan.marks_above(class).unwrap_or(u32::MAX),
-                columns: 0,
-                multiplexer_until: Tick::ZERO,
-                multiplexer_wake: Tick::NEVER,
-                rows_blocked: 0,
-                multiplexer_blocked: false,
-                next_column: 0,
-                space: Pool::new(&output_shares[u32::from(class)]),
-                held: VecDeque::new(),
-                present: 0,
-                link_until: Tick::ZERO,
-                link_wake: Tick::NEVER,
-                next_lane: 0,
-                credit: Pool::new(&input_shares[u32::from(class)]),
-                committed: 0,
-                stash_capacity: stash,
-                stash_used: 0,
-                stash_until: Tick::ZERO,
-                stash_watched: false,
-                stash_blocked: false,
-                next_row: 0,
-                flits: 0,
-                packets: 0,
-                choices: 0,
-                input_residence: 0,
-                output_residence: 0,
-                output_peak: 0,
-            });
-        }
-        switches.push(switch);
-    }
+    let made = Making {
+        plan,
+        atlas,
+        number,
+        geometry: &geometry,
+        input_shares: &input_shares,
+        output_shares: &output_shares,
+    };
+    let (switches, ports) = made.switches(tiled);
 
     let n_ports = ports.len();
     let (lanes, channels) = (geometry.lanes as usize, geometry.channels as usize);
