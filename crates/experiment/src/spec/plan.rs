@@ -12,19 +12,21 @@ use std::sync::Arc;
 
 use netloom_catalog::{Document, FromToml, Notes, Resolved, nearest};
 use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming};
-use netloom_packet::{Cursor, Source};
+use netloom_packet::{Cursor, SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
 use netloom_topology::{Structure, Topology, measures};
+use netloom_traffic::Class;
 use netloom_units::{NicId, Rate, Ratio, Sl, Time, Timebase};
 
-use super::admitted::CLASS_NAMES;
+use super::admitted::{Admission, Admitted, CLASS_NAMES, Requests};
 use super::connections::{ConnectionsSpec, Surroundings};
-use super::lanes::lanes;
+use super::lanes::{LaneMap, lanes};
 use super::link::LinkSpec;
-use super::machine::{Around, machine};
+use super::machine::{Around, Machine, machine};
 use super::measure::{MeasureSpec, Warmup};
 use super::memory::{Holdings, Memory};
+use super::qos::QosSpec;
 use super::reading::{Places, forget, resolve_default};
 use super::remake::{Remake, Workloads};
 use super::routing::RoutingSpec;
@@ -117,15 +119,8 @@ pub(crate) fn build(
     if let Some(classes) = &traffic {
         check::traffic::names(classes, desk);
     }
-    // Where the file names no arbiter, connections bring the tables of every output.
     let has_connections = connections.is_some();
-    let at_switches = has_connections && desk.places.written("qos.arbiter").is_none();
-    let at_nics = at_switches && desk.places.written("qos.nic-arbiter").is_none();
-    for (key, is_planned) in [("arbiter", at_switches), ("nic-arbiter", at_nics)] {
-        if is_planned {
-            forget(&mut resolved, &["qos"], key);
-        }
-    }
+    let (at_switches, at_nics) = brought_arbiters(has_connections, &mut resolved, desk);
     let connections = connections.flatten();
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
@@ -145,13 +140,9 @@ pub(crate) fn build(
     let groups = groups.filter(|groups| check::groups::fit(groups, topology.n_nics(), seed, desk));
     let classes = match (&traffic, &link, &timing, groups) {
         (Some(traffic), Some(link), Some(timing), Some(groups)) => {
-            let values = qos.as_ref().and_then(|qos| qos.values.as_ref());
-            let own = values.and_then(|values| values.sl_mtu.as_ref());
-            let own = own.map_or(&[][..], |mtus| &mtus.0[..]);
-            let segmentation = check::transfer_unit::by_level(link.segmentation, own, desk);
             let workloads = Workloads {
                 classes: traffic.iter().map(|spec| spec.class.clone()).collect(),
-                segmentation,
+                segmentation: segmentation(link, qos.as_ref(), desk),
                 timebase: timing.timebase,
                 cycle: timing.cycle,
                 n_nics: topology.n_nics(),
@@ -168,14 +159,8 @@ pub(crate) fn build(
     let (mut classes, mut requests) = (classes, None);
     let n_listed = classes.as_ref().map_or(0, |classes| classes.levels.len());
     if let (Some(classes), Some(spec), Some((asked, input))) = (&mut classes, &connections, asked) {
-        check::connections::names(traffic.as_deref().unwrap_or_default(), &asked.sls(), desk);
-        let payload = u32::try_from(spec.packet.0).unwrap_or(u32::MAX);
-        let levels = asked.sls().into_iter();
-        classes
-            .levels
-            .extend(levels.map(|sl| BTreeMap::from([(sl, payload)])));
-        classes.inputs.extend(input);
-        check::traffic::rows(&classes.levels, desk);
+        let listed = traffic.as_deref().unwrap_or_default();
+        classes.add_connections(spec, &asked, input, listed, desk);
         requests = Some(asked);
     }
     let lanes = match (&qos, &classes, &way) {
@@ -206,19 +191,10 @@ pub(crate) fn build(
         _ => None,
     };
     if let (Some(qos), Some(lanes)) = (&qos, &lanes) {
-        let levels = classes
-            .iter()
-            .flat_map(|classes| &classes.levels)
-            .flat_map(|l| l.keys());
-        let used_sls = levels.fold(0u32, |mask, &sl| mask | 1 << (sl & 31));
+        let used_sls = used_levels(classes.as_ref());
         check::lanes::arbiters(qos, at_switches, lanes, used_sls, desk);
         // Where outputs have no buffers, an arbiter chooses among inputs as well.
-        let has_buffers = switch.as_ref().is_some_and(|switch| {
-            matches!(
-                switch.architecture,
-                ArchitectureSpec::Cioq | ArchitectureSpec::Hierarchical(_)
-            )
-        });
+        let has_buffers = switch.as_ref().is_some_and(SwitchSpec::has_output_buffers);
         // A NIC has a queue for each level, whatever lanes these share.
         if has_buffers && planned.is_none() && used_sls.count_ones() == 1 {
             check::lanes::choice(lanes, desk);
@@ -271,78 +247,34 @@ pub(crate) fn build(
         true => Some(admitted?),
         false => None,
     };
-    let state = cost::state_bytes(&topology, &machine, &lanes, classes.levels.len());
-    let n_partitions = request
-        .partitions
-        .unwrap_or_else(|| cost::partitions(state, request.threads));
-    let n_partitions = n_partitions.clamp(1, (topology.n_switches() as usize).min(65_535));
-    let drawn = classes.workloads.drawn(seed);
-    let mut offered = cost::offered(&classes.workloads, &drawn);
-    offered.packets_at_all = classes.program_packets;
     let own_loads: Vec<f64> = admitted
         .iter()
         .flat_map(|(admission, admitted)| {
             admission.loads(admitted, &classes.workloads.segmentation)
         })
         .collect();
-    if let Some((admission, admitted)) = &admitted {
-        offered.n_classes += own_loads.len();
-        offered.load += own_loads.iter().sum::<f64>();
-        offered.packets += admission.packets_per_cycle(admitted);
-    }
-    offered.through(&machine);
-    let holdings = Holdings {
-        state,
-        waiting: cost::waiting(&classes.workloads, &drawn, &timing, &measure),
-        tables: cost::table_bytes(&topology, &classes.levels, &measure),
+    let estimate = Estimate {
+        topology: &topology,
+        way: &way,
+        machine: &machine,
+        lanes: &lanes,
+        classes: &classes,
+        timing: &timing,
+        measure: &measure,
     };
-    let cost = cost::fact(&topology, &way, &offered, &timing, &measure, holdings, desk);
-    if !desk.memory_for_run(&holdings) {
-        return None;
-    }
-    let mut infos: Vec<ClassInfo> = classes
-        .workloads
-        .classes
-        .iter()
-        .map(|class| ClassInfo {
-            name: class.name.clone(),
-            sl: class.sl,
-            load: cost::load_over_all(class, topology.n_nics(), &drawn),
-        })
-        .collect();
-    let n_nics = topology.n_nics();
+    let (cost, n_partitions) = estimate.cost(admitted.as_ref(), &own_loads, request, seed, desk)?;
+    let (mut infos, mut plans) = classes.described(topology.n_nics(), seed);
     let mut channels = lanes.channels;
     channels.reseed(seed);
-    let mut plans: Vec<ClassPlan> = classes
-        .sources
-        .iter()
-        .zip(&classes.workloads.classes)
-        .zip(&classes.levels)
-        .map(|((source, class), levels)| ClassPlan {
-            name: class.name.clone(),
-            sl: class.sl,
-            sls: levels.keys().map(|&sl| Sl(sl)).collect(),
-            source: source.clone(),
-        })
-        .collect();
     let mut nic_policy = nic_arbiter.unwrap_or_else(|| arbiter.clone());
     let mut switch_policy = arbiter;
     let (mut admission, mut set) = (None, None);
     let (mut own_policies, mut connection_plans) = (BTreeMap::new(), vec![]);
     if let Some((made_by, admitted)) = admitted {
         for ((&sl, source), load) in made_by.sls.iter().zip(admitted.sources).zip(own_loads) {
-            let (name, sl) = (CLASS_NAMES[usize::from(sl)].to_owned(), Sl(sl));
-            infos.push(ClassInfo {
-                name: name.clone(),
-                sl,
-                load: Some(load),
-            });
-            plans.push(ClassPlan {
-                name,
-                sl,
-                sls: vec![sl],
-                source,
-            });
+            let (info, plan) = of_connections(sl, source, load);
+            infos.push(info);
+            plans.push(plan);
         }
         if at_switches {
             switch_policy = made_by.usual_policy();
@@ -360,7 +292,7 @@ pub(crate) fn build(
     }
     let fabric = FabricPlan {
         partitions: topology.partitions(n_partitions),
-        count_reordering: !way.keeps_order() && n_nics <= 2048,
+        count_reordering: !way.keeps_order() && topology.n_nics() <= 2048,
         segmentation: classes.workloads.segmentation,
         links: timing.links,
         switch: machine.switch,
@@ -400,6 +332,148 @@ pub(crate) fn build(
         remake: Some(Arc::new(remake)),
     };
     Some((experiment, cost))
+}
+
+/// Where the file names no arbiter, connections bring the tables of every output: at switches, at NICs.
+fn brought_arbiters(
+    has_connections: bool,
+    resolved: &mut Resolved,
+    desk: &Desk<'_>,
+) -> (bool, bool) {
+    let at_switches = has_connections && desk.places.written("qos.arbiter").is_none();
+    let at_nics = at_switches && desk.places.written("qos.nic-arbiter").is_none();
+    for (key, is_brought) in [("arbiter", at_switches), ("nic-arbiter", at_nics)] {
+        if is_brought {
+            forget(resolved, &["qos"], key);
+        }
+    }
+    (at_switches, at_nics)
+}
+
+/// How messages become packets, level by level.
+fn segmentation(link: &LinkSpec, qos: Option<&QosSpec>, desk: &mut Desk<'_>) -> SlSegmentation {
+    let values = qos.and_then(|qos| qos.values.as_ref());
+    let own = values.and_then(|values| values.sl_mtu.as_ref());
+    let own = own.map_or(&[][..], |mtus| &mtus.0[..]);
+    check::transfer_unit::by_level(link.segmentation, own, desk)
+}
+
+/// Service levels that carry traffic, one bit each.
+fn used_levels(classes: Option<&Classes>) -> u32 {
+    let levels = classes.into_iter().flat_map(|classes| &classes.levels);
+    let levels = levels.flat_map(BTreeMap::keys);
+    levels.fold(0, |mask, &sl| mask | 1 << (sl & 31))
+}
+
+/// A class of connections of one service level.
+fn of_connections(sl: u8, source: Arc<dyn Source>, load: f64) -> (ClassInfo, ClassPlan) {
+    let (name, sl) = (CLASS_NAMES[usize::from(sl)].to_owned(), Sl(sl));
+    let info = ClassInfo {
+        name: name.clone(),
+        sl,
+        load: Some(load),
+    };
+    let plan = ClassPlan {
+        name,
+        sl,
+        sls: vec![sl],
+        source,
+    };
+    (info, plan)
+}
+
+impl Classes {
+    /// The classes of connections that are asked for come behind those of the file.
+    fn add_connections(
+        &mut self,
+        spec: &ConnectionsSpec,
+        asked: &Requests,
+        input: Option<String>,
+        listed: &[ClassSpec],
+        desk: &mut Desk<'_>,
+    ) {
+        check::connections::names(listed, &asked.sls(), desk);
+        let payload = u32::try_from(spec.packet.0).unwrap_or(u32::MAX);
+        let levels = asked.sls().into_iter();
+        self.levels
+            .extend(levels.map(|sl| BTreeMap::from([(sl, payload)])));
+        self.inputs.extend(input);
+        check::traffic::rows(&self.levels, desk);
+    }
+
+    /// The classes of the file, as results tell of them and as the fabric runs them.
+    fn described(&self, n_nics: u32, seed: u64) -> (Vec<ClassInfo>, Vec<ClassPlan>) {
+        let drawn = self.workloads.drawn(seed);
+        let info = |class: &Class| ClassInfo {
+            name: class.name.clone(),
+            sl: class.sl,
+            load: cost::load_over_all(class, n_nics, &drawn),
+        };
+        let plan = |((source, class), levels): ((&Arc<dyn Source>, &Class), &BTreeMap<u8, u32>)| {
+            ClassPlan {
+                name: class.name.clone(),
+                sl: class.sl,
+                sls: levels.keys().map(|&sl| Sl(sl)).collect(),
+                source: source.clone(),
+            }
+        };
+        let classes = &self.workloads.classes;
+        let sources = self.sources.iter().zip(classes).zip(&self.levels);
+        (
+            classes.iter().map(info).collect(),
+            sources.map(plan).collect(),
+        )
+    }
+}
+
+/// What the cost of a run is estimated from.
+struct Estimate<'a> {
+    topology: &'a Topology,
+    way: &'a Forwarding,
+    machine: &'a Machine,
+    lanes: &'a LaneMap,
+    classes: &'a Classes,
+    timing: &'a Timing,
+    measure: &'a Measure,
+}
+
+impl Estimate<'_> {
+    /// What a run costs, and into how many partitions it is cut; `None` if it does not fit the memory.
+    fn cost(
+        &self,
+        admitted: Option<&(Admission, Admitted)>,
+        own_loads: &[f64],
+        request: &Request<'_>,
+        seed: u64,
+        desk: &mut Desk<'_>,
+    ) -> Option<(Cost, usize)> {
+        let (topology, classes) = (self.topology, self.classes);
+        let state = cost::state_bytes(topology, self.machine, self.lanes, classes.levels.len());
+        let n_partitions = request
+            .partitions
+            .unwrap_or_else(|| cost::partitions(state, request.threads));
+        let n_partitions = n_partitions.clamp(1, (topology.n_switches() as usize).min(65_535));
+        let drawn = classes.workloads.drawn(seed);
+        let mut offered = cost::offered(&classes.workloads, &drawn);
+        offered.packets_at_all = classes.program_packets;
+        if let Some((admission, admitted)) = admitted {
+            offered.n_classes += own_loads.len();
+            offered.load += own_loads.iter().sum::<f64>();
+            offered.packets += admission.packets_per_cycle(admitted);
+        }
+        offered.through(self.machine);
+        let (timing, measure) = (self.timing, self.measure);
+        let holdings = Holdings {
+            state,
+            waiting: cost::waiting(&classes.workloads, &drawn, timing, measure),
+            tables: cost::table_bytes(topology, &classes.levels, measure),
+        };
+        let cost = cost::fact(
+            topology, self.way, &offered, timing, measure, holdings, desk,
+        );
+        desk.memory_for_run(&holdings)
+            .then_some((cost, n_partitions))
+    }
 }
 
 /// The cables.

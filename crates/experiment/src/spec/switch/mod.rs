@@ -66,6 +66,14 @@ pub enum ArchitectureSpec {
 }
 
 impl SwitchSpec {
+    /// Whether packets wait in a buffer at its outputs for an arbiter to choose.
+    pub(crate) fn has_output_buffers(&self) -> bool {
+        matches!(
+            self.architecture,
+            ArchitectureSpec::Cioq | ArchitectureSpec::Hierarchical(_)
+        )
+    }
+
     /// What inputs share in the middle of the switch, if there is something.
     pub(crate) fn centre(&self, radix: u16) -> Option<Centre> {
         match &self.architecture {
