@@ -8,6 +8,7 @@ use netloom_units::{Clock, NicId, Sl, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
+use crate::rows::Rows;
 use crate::switch::{Candidate, Switches};
 
 /// An acknowledgement to be sent.
@@ -28,20 +29,19 @@ pub(crate) struct Answer {
 }
 
 /// The acknowledgements that wait at the NICs of a partition.
-pub(crate) type Answers = Vec<VecDeque<Answer>>;
+pub(crate) type Answers = Rows<VecDeque<Answer>>;
 
 impl<S: Switches> Fabric<S> {
     /// Whether a NIC has acknowledgements to send.
     #[inline]
     pub(super) fn has_answers(&self, nic: u32) -> bool {
-        let answers = &self.endpoints.answers;
-        answers.get(nic as usize).is_some_and(|all| !all.is_empty())
+        self.endpoints.acknowledgement.is_some() && !self.endpoints.answers[nic].is_empty()
     }
 
     /// A data packet has arrived and is to be answered.
     pub(super) fn owe_answer(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
         let packet = &parcel.packet;
-        self.endpoints.answers[nic as usize].push_back(Answer {
+        self.endpoints.answers[nic].push_back(Answer {
             destination: packet.source,
             sequence: packet.sequence,
             flits: packet.flits,
@@ -66,7 +66,7 @@ impl<S: Switches> Fabric<S> {
         let flits = endpoints
             .acknowledgement
             .expect("who answers has a size for it");
-        let Some(&answer) = endpoints.answers[nic as usize].front() else {
+        let Some(&answer) = endpoints.answers[nic].front() else {
             return;
         };
         let state = &endpoints.nics[nic];
@@ -93,7 +93,7 @@ impl<S: Switches> Fabric<S> {
             }
             return;
         }
-        endpoints.answers[nic as usize].pop_front();
+        endpoints.answers[nic].pop_front();
         let packet = Packet {
             generation: answer.created,
             injection: answer.sent,

@@ -141,14 +141,13 @@ impl<S: Switches> Endpoints<S> {
             meters: Meters::new(plan, partition),
             admittance,
             has_duties: in_order || programs.is_some() || acknowledges,
-            created: in_order.then(|| vec![Vec::new(); n_nics]),
+            created: in_order.then(|| vec![Vec::new(); n_nics].into()),
             flows,
             numbers: programs.is_some().then(|| vec![0; n_nics * n_rows]),
             programs,
-            answers: if acknowledges {
-                vec![VecDeque::new(); n_nics]
-            } else {
-                Vec::new()
+            answers: match acknowledges {
+                true => vec![VecDeque::new(); n_nics].into(),
+                false => Rows::default(),
             },
             acknowledgement,
         }

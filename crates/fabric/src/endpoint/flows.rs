@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::endpoint::control::{Control, Echo, FlowState, Window};
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
+use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::{Candidate, Events, NIL, Switches};
 
@@ -46,10 +47,21 @@ struct Flow {
     wake: Tick,
 }
 
+/// Destination and channel of a flow in one word, which is hashed at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Key(u64);
+
+impl Key {
+    #[inline(always)]
+    fn new(destination: NicId, slot: u8) -> Self {
+        Key(u64::from(destination.0) << 8 | u64::from(slot))
+    }
+}
+
 /// The flows of a NIC.
 #[derive(Debug, Default)]
 struct Sender {
-    by_destination: FxHashMap<(NicId, u8), u32>,
+    by_destination: FxHashMap<Key, u32>,
     /// Flows that became active in this tick.
     activated: Vec<u32>,
     /// First and last flow of the ring of each channel.
@@ -79,7 +91,7 @@ enum Controller {
 pub(crate) struct Flows {
     controller: Controller,
     flows: Slab<Flow>,
-    senders: Vec<Sender>,
+    senders: Rows<Sender>,
 }
 
 impl Flows {
@@ -98,18 +110,18 @@ impl Flows {
         Flows {
             controller,
             flows: Slab::default(),
-            senders: (0..n_nics).map(|_| sender()).collect(),
+            senders: (0..n_nics).map(|_| sender()).collect::<Vec<_>>().into(),
         }
     }
 
     /// A NIC waits for room at the first switch.
     pub(super) fn block(&mut self, nic: u32) {
-        self.senders[nic as usize].is_blocked = true;
+        self.senders[nic].is_blocked = true;
     }
 
     /// Room has come; whether the NIC waited for it.
     pub(super) fn unblock(&mut self, nic: u32) -> bool {
-        std::mem::replace(&mut self.senders[nic as usize].is_blocked, false)
+        std::mem::replace(&mut self.senders[nic].is_blocked, false)
     }
 
     fn start(&self, now: Tick) -> FlowState {
@@ -158,7 +170,7 @@ impl Flows {
         let flow = &mut self.flows[at];
         flow.next = NIL;
         let slot = usize::from(flow.slot);
-        let ring = &mut self.senders[nic as usize].rings[slot];
+        let ring = &mut self.senders[nic].rings[slot];
         if ring.0 == NIL {
             *ring = (at, at);
         } else {
@@ -170,7 +182,7 @@ impl Flows {
 
     /// The first flow of a ring leaves it.
     fn take_first(&mut self, nic: u32, slot: usize) {
-        let ring = &mut self.senders[nic as usize].rings[slot];
+        let ring = &mut self.senders[nic].rings[slot];
         ring.0 = self.flows[ring.0].next;
     }
 
@@ -178,8 +190,8 @@ impl Flows {
     fn forget(&mut self, now: Tick, nic: u32, at: u32) {
         let flow = &self.flows[at];
         if flow.standing == Standing::Idle && flow.in_flight == 0 && self.is_fresh(flow, now) {
-            let key = (flow.destination, flow.slot);
-            self.senders[nic as usize].by_destination.remove(&key);
+            let key = Key::new(flow.destination, flow.slot);
+            self.senders[nic].by_destination.remove(&key);
             self.flows.remove(at);
         }
     }
@@ -196,8 +208,8 @@ impl<S: Switches> Fabric<S> {
         let endpoints = &mut self.endpoints;
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
         let destination = endpoints.messages[id].destination;
-        let key = (destination, slot as u8);
-        let at = match flows.senders[nic as usize].by_destination.get(&key) {
+        let key = Key::new(destination, slot as u8);
+        let at = match flows.senders[nic].by_destination.get(&key) {
             Some(&at) => at,
             None => {
                 let fresh = Flow {
@@ -212,7 +224,7 @@ impl<S: Switches> Fabric<S> {
                     wake: Tick::NEVER,
                 };
                 let at = flows.flows.insert(fresh);
-                flows.senders[nic as usize].by_destination.insert(key, at);
+                flows.senders[nic].by_destination.insert(key, at);
                 at
             }
         };
@@ -225,7 +237,7 @@ impl<S: Switches> Fabric<S> {
         }
         if flow.standing == Standing::Idle {
             flow.standing = Standing::Active;
-            flows.senders[nic as usize].activated.push(at);
+            flows.senders[nic].activated.push(at);
         }
     }
 
@@ -238,8 +250,8 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) {
         let flows = self.flows();
-        let sender = &mut flows.senders[nic as usize];
-        if let Some(&at) = sender.by_destination.get(&(destination, slot)) {
+        let sender = &mut flows.senders[nic];
+        if let Some(&at) = sender.by_destination.get(&Key::new(destination, slot)) {
             let flow = &mut flows.flows[at];
             flow.wake = Tick::NEVER;
             if flow.standing == Standing::Parked {
@@ -259,10 +271,10 @@ impl<S: Switches> Fabric<S> {
         let Some(flows) = &mut self.endpoints.flows else {
             return;
         };
-        if flows.senders[nic as usize].activated.is_empty() {
+        if flows.senders[nic].activated.is_empty() {
             return;
         }
-        let mut activated = std::mem::take(&mut flows.senders[nic as usize].activated);
+        let mut activated = std::mem::take(&mut flows.senders[nic].activated);
         activated.sort_unstable_by_key(|&at| {
             let flow = &flows.flows[at];
             (flow.destination, flow.slot)
@@ -279,11 +291,11 @@ impl<S: Switches> Fabric<S> {
             let slot = self.flows().append(nic, at);
             self.endpoints.nics[nic].present |= 1 << slot;
         }
-        self.flows().senders[nic as usize].activated = activated;
+        self.flows().senders[nic].activated = activated;
     }
 
     /// Whether the control of a flow lets its next packet go; otherwise when it will.
-    #[inline]
+    #[inline(always)]
     fn flow_admits(&self, now: Tick, at: u32) -> Result<(), Tick> {
         let flows = self.endpoints.flows.as_ref().expect("endpoints with flows");
         if let Controller::Free = flows.controller {
@@ -317,6 +329,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// The first flow of a ring that its control lets send: others before it are parked.
+    #[inline(always)]
     fn first_admitted<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
@@ -325,7 +338,7 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) -> Option<u32> {
         loop {
-            let at = self.flows().senders[nic as usize].rings[slot].0;
+            let at = self.flows().senders[nic].rings[slot].0;
             if at == NIL {
                 self.endpoints.nics[nic].present &= !(1 << slot);
                 return None;
@@ -378,7 +391,7 @@ impl<S: Switches> Fabric<S> {
             eligible |= 1 << slot;
         }
         if let Some(slot) = self.choose_slot(nic, eligible, Tick::NEVER, now, out) {
-            let at = self.flows().senders[nic as usize].rings[slot].0;
+            let at = self.flows().senders[nic].rings[slot].0;
             if let Some(offer) = self.offer(now, nic, at, out) {
                 self.inject_from_flow(now, nic, slot, offer, out);
             }
@@ -445,7 +458,7 @@ impl<S: Switches> Fabric<S> {
     ) {
         let endpoints = &mut self.endpoints;
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
-        let at = flows.senders[nic as usize].rings[slot].0;
+        let at = flows.senders[nic].rings[slot].0;
         flows.take_first(nic, slot);
         let flow = &mut flows.flows[at];
         let head = flow.head;
@@ -489,7 +502,7 @@ impl<S: Switches> Fabric<S> {
             flow.tail = NIL;
             flow.standing = Standing::Idle;
             flows.forget(now, nic, at);
-            if flows.senders[nic as usize].rings[slot].0 == NIL {
+            if flows.senders[nic].rings[slot].0 == NIL {
                 state.present &= !(1 << slot);
             }
         } else {
@@ -510,8 +523,8 @@ impl<S: Switches> Fabric<S> {
         let endpoints = &mut self.endpoints;
         let slot = endpoints.slot_of[packet.label.sc().index()];
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
-        let sender = &flows.senders[nic as usize];
-        let Some(&at) = sender.by_destination.get(&(packet.source, slot)) else {
+        let sender = &flows.senders[nic];
+        let Some(&at) = sender.by_destination.get(&Key::new(packet.source, slot)) else {
             unreachable!("a flow lives until all it sent is acknowledged");
         };
         flows.flows[at].in_flight -= packet.index;
@@ -525,7 +538,7 @@ impl<S: Switches> Fabric<S> {
         };
         let is_cut = flows.acknowledged(at, echo, now);
         self.shared.protocol.cuts += u64::from(is_cut);
-        let sender = &mut flows.senders[nic as usize];
+        let sender = &mut flows.senders[nic];
         match flows.flows[at].standing {
             Standing::Parked => sender.activated.push(at),
             Standing::Idle => flows.forget(now, nic, at),
@@ -538,6 +551,6 @@ impl<S: Switches> Fabric<S> {
     /// Whether flows of a NIC may have become able to send in this tick.
     pub(super) fn has_activated_flows(&self, nic: u32) -> bool {
         let flows = self.endpoints.flows.as_ref();
-        flows.is_some_and(|flows| !flows.senders[nic as usize].activated.is_empty())
+        flows.is_some_and(|flows| !flows.senders[nic].activated.is_empty())
     }
 }

@@ -154,7 +154,7 @@ pub(crate) struct Endpoints<S: Switches> {
     pub(crate) has_duties: bool,
     /// Messages that each NIC was handed in this tick, where classes share a queue: they join it in the decision, in
     /// order of class, because arrivals of one tick come in any order.
-    pub(crate) created: Option<Vec<Vec<Created>>>,
+    pub(crate) created: Option<Rows<Vec<Created>>>,
     /// Send queues with windows, and acknowledgements.
     pub(crate) flows: Option<Box<Flows>>,
     pub(crate) programs: Option<Box<Programs>>,

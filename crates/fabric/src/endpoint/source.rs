@@ -73,7 +73,7 @@ impl<S: Switches> Fabric<S> {
     fn take_message(&mut self, now: Tick, nic: u32, created: Created) {
         match &mut self.endpoints.created {
             None => self.enqueue(now, nic, created),
-            Some(waiting) => waiting[nic as usize].push(created),
+            Some(waiting) => waiting[nic].push(created),
         }
     }
 
@@ -82,17 +82,17 @@ impl<S: Switches> Fabric<S> {
         let Some(waiting) = &mut self.endpoints.created else {
             return;
         };
-        if waiting[nic as usize].is_empty() {
+        if waiting[nic].is_empty() {
             return;
         }
-        let mut created = std::mem::take(&mut waiting[nic as usize]);
+        let mut created = std::mem::take(&mut waiting[nic]);
         // Stable: messages of one class stay in their order.
         created.sort_by_key(|created| created.class);
         for created in created.drain(..) {
             self.enqueue(now, nic, created);
         }
         if let Some(waiting) = &mut self.endpoints.created {
-            waiting[nic as usize] = created;
+            waiting[nic] = created;
         }
     }
 
