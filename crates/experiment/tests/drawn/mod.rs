@@ -477,6 +477,6 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
 fn keys_of(value: &str) -> String {
     match value.strip_prefix('{') {
         None => format!("kind = {value}"),
-        Some(keys) => keys.trim_end_matches('}').replace(", ", "\n"),
+        Some(keys) => keys.trim_end_matches('}').trim().replace(", ", "\n"),
     }
 }

@@ -262,6 +262,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Flows that may send again, or have something new to send, join their rings in order of destination.
+    #[inline]
     pub(super) fn join_rings<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,

@@ -166,9 +166,14 @@ impl<S: Switches> Fabric<S> {
         if self.endpoints.programs.is_some() {
             self.run_programs(now, nic);
         }
-        self.take_in_by_class(now, nic);
-        self.join_rings(now, nic, out);
+        let created = self.endpoints.created.as_ref();
+        if created.is_some_and(|waiting| !waiting[nic].is_empty()) {
+            self.take_in_by_class(now, nic);
+        }
         let has_flows = self.endpoints.flows.is_some();
+        if has_flows {
+            self.join_rings(now, nic, out);
+        }
         let has_answers = self.has_answers(nic);
         let state = &self.endpoints.nics[nic];
         if state.present == 0 && !has_answers {

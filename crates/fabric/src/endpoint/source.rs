@@ -82,9 +82,6 @@ impl<S: Switches> Fabric<S> {
         let Some(waiting) = &mut self.endpoints.created else {
             return;
         };
-        if waiting[nic].is_empty() {
-            return;
-        }
         let mut created = std::mem::take(&mut waiting[nic]);
         // Stable: messages of one class stay in their order.
         created.sort_by_key(|created| created.class);

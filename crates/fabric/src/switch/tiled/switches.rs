@@ -209,6 +209,7 @@ impl Switches for Tiles {
         ANSWERS
     }
 
+    #[inline(always)]
     fn launch<Q: EventQueue<Event>>(
         fabric: &mut Fabric<Self>,
         now: Tick,
