@@ -148,22 +148,7 @@ pub(crate) fn machine(
     if needs_parts {
         is_good &= check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, desk);
     }
-    let flow_control = match link.flow_control {
-        FlowControlSpec::Credits => {
-            check::buffers::round_trip(&plan, None, timing, lanes, flit, desk);
-            Some(FlowControl::Credits)
-        }
-        FlowControlSpec::QueueCredits => {
-            if is_good {
-                check::buffers::round_trip(&plan, Some(&map), timing, lanes, flit, desk);
-            }
-            Some(FlowControl::QueueCredits)
-        }
-        FlowControlSpec::Pfc { xoff, xon } => {
-            check::pfc::thresholds((xoff, xon), &plan, timing, lanes, flit, desk)
-                .map(FlowControl::Pfc)
-        }
-    };
+    let flow_control = flow_control(link, &plan, &map, is_good, around, desk);
     if let Some(way) = around.way.filter(|_| !switch.is_input_queued()) {
         check::deadlock::bubble(way, &plan, lanes, flit, desk);
     }
@@ -178,4 +163,33 @@ pub(crate) fn machine(
         marks_above,
         n_vls: lanes.n_vls,
     })
+}
+
+/// How room at the other end of a link is known, with what that needs of buffers.
+fn flow_control(
+    link: &LinkSpec,
+    plan: &CrossbarPlan,
+    map: &QueueMap,
+    is_good: bool,
+    around: &Around<'_>,
+    desk: &mut Desk<'_>,
+) -> Option<FlowControl> {
+    let (timing, lanes) = (around.timing, around.lanes);
+    let flit = link.segmentation.flit.0;
+    match link.flow_control {
+        FlowControlSpec::Credits => {
+            check::buffers::round_trip(plan, None, timing, lanes, flit, desk);
+            Some(FlowControl::Credits)
+        }
+        FlowControlSpec::QueueCredits => {
+            if is_good {
+                check::buffers::round_trip(plan, Some(map), timing, lanes, flit, desk);
+            }
+            Some(FlowControl::QueueCredits)
+        }
+        FlowControlSpec::Pfc { xoff, xon } => {
+            check::pfc::thresholds((xoff, xon), plan, timing, lanes, flit, desk)
+                .map(FlowControl::Pfc)
+        }
+    }
 }

@@ -409,20 +409,17 @@ impl Classes {
             sl: class.sl,
             load: cost::load_over_all(class, n_nics, &drawn),
         };
-        let plan = |((source, class), levels): ((&Arc<dyn Source>, &Class), &BTreeMap<u8, u32>)| {
-            ClassPlan {
+        let classes = &self.workloads.classes;
+        let mut plans = Vec::with_capacity(classes.len());
+        for ((source, class), levels) in self.sources.iter().zip(classes).zip(&self.levels) {
+            plans.push(ClassPlan {
                 name: class.name.clone(),
                 sl: class.sl,
                 sls: levels.keys().map(|&sl| Sl(sl)).collect(),
                 source: source.clone(),
-            }
-        };
-        let classes = &self.workloads.classes;
-        let sources = self.sources.iter().zip(classes).zip(&self.levels);
-        (
-            classes.iter().map(info).collect(),
-            sources.map(plan).collect(),
-        )
+            });
+        }
+        (classes.iter().map(info).collect(), plans)
     }
 }
 
