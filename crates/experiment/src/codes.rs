@@ -288,7 +288,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "two kinds of queues per destination at one NIC",
         "A congestion control holds back the flow to one destination and lets the others go on, so its NICs have a send queue for \
          each destination, which take turns. Admittance and injection queues (nic.queues = \"per-destination\") would be a second \
-         set of the same.",
+         set of the same. NICs of tiled switches have send queues that take turns, or, with `nic-arbiter`, a queue for each level; \
+         both only with a congestion control.",
     ),
     (
         "E0401",
@@ -430,7 +431,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "With link.flow-control = \"queue-credits\" a sender holds credits for one queue of the next switch, so it must know \
          which queue a packet will join there. With queues by output (voq-switch, obqa) that is the output that the \
          next switch will choose; a routing that looks at queues chooses it when the packet has arrived. Queues \
-         by destination (voq-net, dbbm) are known before.",
+         by destination (voq-net, dbbm) are known before. `--force` does not help: credits would be lost.",
     ),
     (
         "E0601",

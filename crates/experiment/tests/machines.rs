@@ -539,3 +539,24 @@ fn machines_are_swapped_by_one_value() {
         assert_ne!(digests[&("cioq", control)], digests[&("iq", control)]);
     }
 }
+
+/// Credits would be taken for the queue that an empty switch would choose, and come back for another: nothing would arrive.
+#[test]
+fn a_routing_that_looks_at_queues_cannot_be_forced_upon_credits_per_queue() {
+    let with = |queues: &str| {
+        let more = format!(
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"{queues}\"\n\
+             input-buffer = {{ per-queue = \"4 KiB\" }}\n[routing]\nkind = \"ecmp\"\nchoice = \"least\"\n"
+        );
+        let text = format!("{TREE}{more}");
+        let loaded = load(&Request {
+            force: true,
+            ..Request::new("test.toml", &text)
+        });
+        let notes = loaded.notes.sorted();
+        let codes: Vec<&str> = notes.into_iter().map(|note| note.code).collect();
+        (loaded.experiment.is_some(), codes)
+    };
+    assert_eq!(with("voq"), (false, vec!["E0504"]));
+    assert!(with("voq-net").0, "queues by destination are known before");
+}

@@ -104,6 +104,18 @@ waits = true
     assert_eq!(codes(quiet), [""; 0], "what is not asked for is no mistake");
 }
 
+/// With an arbiter there is a queue for each level; queues per destination would be left out without a word.
+#[test]
+fn an_arbiter_at_nics_and_queues_per_destination_need_a_congestion_control() {
+    let tiled = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n";
+    let arbiter = "[qos]\nnic-arbiter = \"oldest-first\"\n";
+    let nic = |more: &str| format!("{tiled}{arbiter}[nic]\nqueues = \"per-destination\"\n{more}");
+    assert_eq!(codes(&nic("")), ["E0345"]);
+    let controlled = nic("congestion-control = \"ecn-window\"\n");
+    assert_eq!(codes(&controlled), [""; 0]);
+    assert_eq!(codes(&format!("{tiled}{arbiter}")), [""; 0]);
+}
+
 #[test]
 fn endpoints_and_stashes_must_go_together() {
     insta::assert_snapshot!(said(

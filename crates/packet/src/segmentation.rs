@@ -17,7 +17,7 @@ pub struct Segmentation {
 }
 
 /// One packet cut off a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cut {
     /// Payload in this packet.
     pub payload: u32,

@@ -43,7 +43,7 @@ table! {
         delivered_packets: u64 => "",
         /// Packets that arrived after a later one of their flow, where that is counted.
         reordered_packets: u64 => "",
-        /// By how many later packets of their flow those were overtaken, in the mean; 16 stands for 16 and more unless
+        /// By how many later packets of their flow those were overtaken, in the mean; 8 stands for 8 and more unless
         /// receivers are strict about order.
         reorder_distance_mean: Option<f64> => "packets",
         /// The same, the most.

@@ -140,7 +140,8 @@ pub struct Facts {
     pub lanes: u8,
     /// Whether the routing is meant to be free of deadlock; [`deadlock::check`](crate::deadlock::check) confirms it.
     pub claims_no_deadlock: bool,
-    /// Whether an answer depends on the [`QueueView`].
+    /// Whether an answer depends on the [`QueueView`], or changes the word of a packet: such a routing is asked where a
+    /// switch decides.
     pub adaptive: bool,
 }
 
@@ -193,17 +194,22 @@ impl Forwarding {
             }
             Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, &EmptyQueues),
             Plan::Own(route) => {
-                let view = &EmptyQueues;
-                own::ask(
+                let (view, mut word) = (&EmptyQueues, 0);
+                let hop = own::ask(
                     &**route,
                     at,
                     from,
                     lane,
                     destination,
                     occasion,
-                    &mut 0,
+                    &mut word,
                     view,
-                )
+                );
+                assert!(
+                    word == 0 || self.facts.adaptive,
+                    "a routing that writes words says so by Facts::adaptive"
+                );
+                hop
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::{Facts, Forwarding, Hop, Occasion, QueueView};
 pub trait Route: Send + Sync + Debug {
     /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on (0 at
     /// injection), `word` what it carries: 0 at injection, [`WORD_BITS`] bits at most. What waits at the outputs
-    /// is told by `view`; who looks at it says so by [`Facts::adaptive`].
+    /// is told by `view`. Who looks at it, or writes the word, says so by [`Facts::adaptive`]; others carry no word.
     #[allow(clippy::too_many_arguments)]
     fn route(
         &self,

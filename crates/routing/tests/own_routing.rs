@@ -228,33 +228,45 @@ fn a_stopped_output_is_seen_through_the_trait_object() {
     assert_eq!(word, 1);
 }
 
+/// Writes so much into the word of a packet, and does not say so.
+#[derive(Debug)]
+struct Wordy(u8);
+
+impl Route for Wordy {
+    fn route(
+        &self,
+        _: SwitchId,
+        _: Port,
+        lane: u8,
+        _: NicId,
+        _: Occasion,
+        word: &mut u8,
+        _: &dyn QueueView,
+    ) -> Hop {
+        *word += self.0;
+        let port = Port(0);
+        Hop { port, lane }
+    }
+
+    fn choices(&self, _: SwitchId, _: Port, _: u8, _: NicId, _: &mut Vec<Hop>) {}
+}
+
+fn ask(wordy: Wordy) {
+    let forwarding = Forwarding::own(Arc::new(wordy), Facts::new(1));
+    forwarding.route(SwitchId(0), Port(0), 0, NicId(0), Occasion::default());
+}
+
 #[test]
 #[should_panic(expected = "a routing word of 2 bits at switch 0, not 4")]
 fn a_word_that_no_packet_can_carry_is_a_mistake() {
-    #[derive(Debug)]
-    struct Wordy;
+    ask(Wordy(4));
+}
 
-    impl Route for Wordy {
-        fn route(
-            &self,
-            _: SwitchId,
-            _: Port,
-            lane: u8,
-            _: NicId,
-            _: Occasion,
-            word: &mut u8,
-            _: &dyn QueueView,
-        ) -> Hop {
-            *word += 4;
-            let port = Port(0);
-            Hop { port, lane }
-        }
-
-        fn choices(&self, _: SwitchId, _: Port, _: u8, _: NicId, _: &mut Vec<Hop>) {}
-    }
-
-    let forwarding = Forwarding::own(Arc::new(Wordy), Facts::new(1));
-    forwarding.route(SwitchId(0), Port(0), 0, NicId(0), Occasion::default());
+/// Where nobody looks at queues no word is carried: it would be lost.
+#[test]
+#[should_panic(expected = "a routing that writes words says so by Facts::adaptive")]
+fn a_word_that_nobody_was_told_of_is_a_mistake() {
+    ask(Wordy(1));
 }
 
 params! {

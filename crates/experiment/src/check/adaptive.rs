@@ -3,7 +3,6 @@
 use netloom_fabric::QueueMap;
 use netloom_routing::Forwarding;
 
-use super::deadlock::grave;
 use crate::spec::Desk;
 use crate::spec::flow_control::FlowControlSpec;
 
@@ -21,13 +20,13 @@ pub(crate) fn fits(
     if !way.is_adaptive() || !looks_ahead {
         return true;
     }
-    let queues = desk.places.written("switch.queues");
-    let is_forced = desk.is_forced;
+    // Not even by force: credits would be taken for one queue and come back for another.
+    let place = desk.places.of("routing.kind");
     let message = "credits for each queue need to know a packet's next output, and this routing chooses it there";
-    let note = grave(desk, "E0504", "routing.kind", message.to_owned());
-    if let Some(queues) = queues {
+    let note = desk.notes.error("E0504", place, message);
+    if let Some(queues) = desk.places.written("switch.queues") {
         note.also(queues, "queues by output");
     }
     note.help("write flow-control = \"credits\", queues by destination, or a routing that does not look at queues");
-    is_forced
+    false
 }

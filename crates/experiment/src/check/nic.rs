@@ -40,32 +40,56 @@ pub(crate) fn control(nic: &NicSpec, link: Link, desk: &mut Desk<'_>) -> bool {
     false
 }
 
-/// Whether what endpoints do goes together.
-pub(crate) fn protocol(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
-    let mut is_good = true;
-    if nic.congestion.is_some() && nic.acknowledge == Some(false) {
-        let place = desk.places.of("nic.acknowledge");
-        desk.notes
-            .error(
-                "E0343",
-                place,
-                "marks come back by acknowledgements, and none is sent",
-            )
-            .help("write acknowledge = true, or congestion-control = \"none\"");
-        is_good = false;
+/// Whether somebody tells a congestion control of marks.
+pub(crate) fn answered(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+    if nic.congestion.is_none() || nic.acknowledge != Some(false) {
+        return true;
     }
-    if nic.congestion.is_some() && nic.queues == NicQueues::PerDestination {
-        let place = desk.places.of("nic.queues");
-        let control = desk.places.of("nic.congestion-control");
-        desk.notes
-            .error(
-                "E0345",
-                place,
-                "a NIC with congestion control has a send queue for each destination already",
-            )
-            .also(control, "the congestion control")
-            .help("leave nic.queues out, or write congestion-control = \"none\"");
-        is_good = false;
+    let place = desk.places.of("nic.acknowledge");
+    desk.notes
+        .error(
+            "E0343",
+            place,
+            "marks come back by acknowledgements, and none is sent",
+        )
+        .help("write acknowledge = true, or congestion-control = \"none\"");
+    false
+}
+
+/// Whether a congestion control is the only one to keep queues per destination.
+pub(crate) fn one_kind_of_queues(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+    if nic.congestion.is_none() || nic.queues != NicQueues::PerDestination {
+        return true;
     }
-    is_good
+    let place = desk.places.of("nic.queues");
+    let control = desk.places.of("nic.congestion-control");
+    desk.notes
+        .error(
+            "E0345",
+            place,
+            "a NIC with congestion control has a send queue for each destination already",
+        )
+        .also(control, "the congestion control")
+        .help("leave nic.queues out, or write congestion-control = \"none\"");
+    false
+}
+
+/// Whether queues per destination and an arbiter at NICs of tiled switches can both be had: its send queues take turns
+/// without one, and with one there is a queue for each level, divided by destination only for a congestion control.
+pub(crate) fn arbitrated(nic: &NicSpec, has_arbiter: bool, desk: &mut Desk<'_>) -> bool {
+    let wants_both = has_arbiter && nic.queues == NicQueues::PerDestination;
+    if !wants_both || nic.congestion.is_some() {
+        return true;
+    }
+    let place = desk.places.of("nic.queues");
+    let arbiter = desk.places.of("qos.nic-arbiter");
+    desk.notes
+        .error(
+            "E0345",
+            place,
+            "with an arbiter, NICs of tiled switches have a queue for each level and none for each destination",
+        )
+        .also(arbiter, "the arbiter")
+        .help("leave out one of them, or write a congestion-control, which has both");
+    false
 }

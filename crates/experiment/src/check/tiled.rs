@@ -190,12 +190,6 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
             "write acknowledge = true, or another stash",
         ),
         (
-            !acknowledges && nic.congestion.is_some(),
-            "nic.acknowledge",
-            "marks come back by acknowledgements, and none is sent",
-            "write acknowledge = true, or congestion-control = \"none\"",
-        ),
-        (
             is_for_congestion && nic.congestion.is_none(),
             "switch.stash",
             "packets are put aside by congested inputs, and none is ever congested",

@@ -70,7 +70,8 @@ pub(crate) fn machine(
         flit: timing.links[0].flit,
         largest,
     };
-    is_good &= check::nic::protocol(nic, desk);
+    is_good &= check::nic::answered(nic, desk);
+    is_good &= check::nic::one_kind_of_queues(nic, desk);
     is_good &= check::nic::control(nic, host, desk);
     let input = BufferAt {
         buffer: &switch.input_buffer,

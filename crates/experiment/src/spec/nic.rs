@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_catalog::{
-    Described, Kind, Param, Params, ResolvedLine, Section, Shape, choice, kind, params, read_kind,
+    Described, Kind, Param, Params, ResolvedLine, Section, Shape, kind, params, read_kind,
 };
 use netloom_fabric::{CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder};
 
@@ -108,31 +108,12 @@ params! {
     }
 }
 
-choice! {
-    /// In which order a receiver hands packets to its host.
-    pub enum OrderOfPackets {
-        /// As they come; a message is complete when all of it is there.
-        Message = "message",
-        /// In the order in which they were sent: packets that come early are held until those before them have come.
-        Strict = "strict",
-    }
-}
-
 params! {
     /// What a NIC does with packets that arrive.
     #[derive(Clone, Debug)]
     pub struct Receive {
         /// In which order packets of a flow are handed to the host.
-        pub order: OrderOfPackets = OrderOfPackets::Message,
-    }
-}
-
-impl Receive {
-    fn order(&self) -> ReceiveOrder {
-        match self.order {
-            OrderOfPackets::Message => ReceiveOrder::Message,
-            OrderOfPackets::Strict => ReceiveOrder::Strict,
-        }
+        pub order: ReceiveOrder = ReceiveOrder::Message,
     }
 }
 
@@ -159,7 +140,7 @@ pub(crate) fn read(
     let receive = table(section, "receive", Receive::read);
     let congestion = congestion?;
     let is_controlled = !congestion.is_absent();
-    let order = receive?.order();
+    let order = receive?.order;
     // What is not there makes no other experiment.
     let mut forget = |name: &str| {
         let is_it =

@@ -1,8 +1,7 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, RowSpace, Sizes, StashUse,
-    SwitchPlan, Tiled,
+    Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, Sizes, StashUse, SwitchPlan, Tiled,
 };
 use netloom_units::{Ratio, Time};
 
@@ -10,7 +9,7 @@ use super::link::LinkSpec;
 use super::machine::{Around, Machine};
 use super::nic::NicSpec;
 use super::plan::Desk;
-use super::switch::{RowSpaceSpec, StashKind, SwitchSpec, TiledSpec};
+use super::switch::{StashKind, SwitchSpec, TiledSpec};
 use crate::check;
 
 /// Flits of an end port kept for acknowledgements.
@@ -43,6 +42,8 @@ pub(crate) fn machine(
     is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
     is_good &= check::tiled::meaningless(desk);
     is_good &= check::tiled::protocol(spec, nic, desk);
+    is_good &= check::nic::answered(nic, desk);
+    is_good &= check::nic::arbitrated(nic, around.has_nic_arbiter, desk);
     let host = Link {
         flit: timing.links[0].flit,
         largest,
@@ -118,10 +119,7 @@ pub(crate) fn machine(
         inputs: n_ports / spec.rows,
         outputs: n_ports / spec.columns,
         row_buffer: u32::from(spec.row_packets) * largest,
-        row_space: match spec.row_space {
-            RowSpaceSpec::Shared => RowSpace::Shared,
-            RowSpaceSpec::PerOutput => RowSpace::PerOutput,
-        },
+        row_space: spec.row_space,
         column_buffer: u32::from(spec.column_packets) * largest,
         stages: spec.stages,
         ports,

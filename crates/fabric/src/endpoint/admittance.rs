@@ -15,7 +15,7 @@ use netloom_units::{NicId, Sc, Sl, Tick, Vl};
 use crate::fabric::Fabric;
 use crate::queue_scheme::QueueMap;
 use crate::slab::Slab;
-use crate::switch::{Candidate, NIL, Switches};
+use crate::switch::{NIL, Switches};
 
 /// The messages of a (NIC, channel) for one destination.
 #[derive(Clone, Copy, Debug)]
@@ -205,13 +205,8 @@ impl<S: Switches> Fabric<S> {
     fn injection_queue(&self, nic: u32, slot: usize, destination: NicId) -> u32 {
         let endpoints = &self.endpoints;
         let state = &endpoints.nics[nic];
-        let candidate = Candidate {
-            port: state.port,
-            source: state.id,
-            sequence: state.sequence,
-            destination,
-            vl: endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32].vl,
-        };
+        let vl = endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32].vl;
+        let candidate = state.candidate(destination, vl);
         let admittance = endpoints
             .admittance
             .as_ref()

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
-use netloom_units::{Clock, NicId, Sl, Tick};
+use netloom_units::{NicId, Sl, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
 use crate::rows::Rows;
-use crate::switch::{Candidate, Switches};
+use crate::switch::Switches;
 
 /// An acknowledgement to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -72,13 +72,7 @@ impl<S: Switches> Fabric<S> {
         let state = &endpoints.nics[nic];
         let data_lane = self.shared.channels.at_nic(answer.label.sc());
         let vl = self.switches.answer_lane(data_lane);
-        let candidate = Candidate {
-            port: state.port,
-            source: state.id,
-            sequence: state.sequence,
-            destination: answer.destination,
-            vl,
-        };
+        let candidate = state.candidate(answer.destination, vl);
         let class = self.switches.class_at_first(&self.shared, candidate);
         let may_send = self
             .switches
@@ -87,10 +81,7 @@ impl<S: Switches> Fabric<S> {
             if let Some(flows) = &mut endpoints.flows {
                 flows.block(nic);
             }
-            if when != Tick::NEVER {
-                let clock = Clock::new(self.switches.nic_cycle(state.wire));
-                self.look_at_nic(nic, clock.edge_at_or_after(when.max(now + 1)), out);
-            }
+            self.look_for_room(nic, when, now, out);
             return;
         }
         endpoints.answers[nic].pop_front();

@@ -16,7 +16,7 @@ use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
 use crate::rows::Rows;
 use crate::slab::Slab;
-use crate::switch::{Candidate, Events, NIL, Switches};
+use crate::switch::{Events, NIL, Switches};
 
 /// Where a flow stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,7 +71,7 @@ struct Sender {
 }
 
 /// What a flow would send next: the cut off its message, and where it goes at the first switch.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Offer {
     cut: Cut,
     vl: u8,
@@ -92,6 +92,8 @@ pub(crate) struct Flows {
     controller: Controller,
     flows: Slab<Flow>,
     senders: Rows<Sender>,
+    /// What each channel of the NIC that decides would send.
+    offers: Box<[Offer; 32]>,
 }
 
 impl Flows {
@@ -111,6 +113,7 @@ impl Flows {
             controller,
             flows: Slab::default(),
             senders: (0..n_nics).map(|_| sender()).collect::<Vec<_>>().into(),
+            offers: Box::default(),
         }
     }
 
@@ -140,13 +143,15 @@ impl Flows {
         }
     }
 
-    /// Whether a flow may send so many flits now; otherwise when, if nothing is acknowledged before.
-    #[inline]
-    fn admits(&self, flow: &Flow, flits: u16, now: Tick) -> Result<(), Tick> {
+    /// Whether a flow may send its next packet, of so many flits, now; otherwise when, if nothing is acknowledged before.
+    #[inline(always)]
+    fn admits(&self, at: u32, flits: impl FnOnce(&Flow) -> u16, now: Tick) -> Result<(), Tick> {
+        let flow = &self.flows[at];
+        let (state, in_flight) = (&flow.state, flow.in_flight);
         match &self.controller {
             Controller::Free => Ok(()),
-            Controller::Window(window) => window.admits(&flow.state, flow.in_flight, flits, now),
-            Controller::Own(control) => control.admits(&flow.state, flow.in_flight, flits, now),
+            Controller::Window(window) => window.admits(state, in_flight, flits(flow), now),
+            Controller::Own(control) => control.admits(state, in_flight, flits(flow), now),
         }
     }
 
@@ -165,7 +170,7 @@ impl Flows {
         }
     }
 
-    /// A flow joins the end of its ring; whether the ring was empty.
+    /// A flow joins the end of its ring: that of this channel.
     fn append(&mut self, nic: u32, at: u32) -> usize {
         let flow = &mut self.flows[at];
         flow.next = NIL;
@@ -284,7 +289,7 @@ impl<S: Switches> Fabric<S> {
         for at in activated.drain(..) {
             if self.flows().flows[at].standing == Standing::Parked {
                 if let Err(when) = self.flow_admits(now, at) {
-                    self.park(nic, at, when, out);
+                    self.park(now, nic, at, when, out);
                     continue;
                 }
                 self.flows().flows[at].standing = Standing::Active;
@@ -299,18 +304,18 @@ impl<S: Switches> Fabric<S> {
     #[inline(always)]
     fn flow_admits(&self, now: Tick, at: u32) -> Result<(), Tick> {
         let flows = self.endpoints.flows.as_ref().expect("endpoints with flows");
-        if let Controller::Free = flows.controller {
-            return Ok(());
-        }
-        let flow = &flows.flows[at];
-        let message = &self.endpoints.messages[flow.head];
-        let segmentation = self.shared.segmentation.of(Sl(message.sl));
-        flows.admits(flow, segmentation.cut(message.left).flits, now)
+        let next = |flow: &Flow| {
+            let message = &self.endpoints.messages[flow.head];
+            let segmentation = self.shared.segmentation.of(Sl(message.sl));
+            segmentation.cut(message.left).flits
+        };
+        flows.admits(at, next, now)
     }
 
     /// A flow leaves its ring until its control lets it go on.
     fn park<Q: EventQueue<S::Event>>(
         &mut self,
+        now: Tick,
         nic: u32,
         at: u32,
         when: Tick,
@@ -322,7 +327,8 @@ impl<S: Switches> Fabric<S> {
         if when == Tick::NEVER {
             return;
         }
-        let when = Clock::new(period).edge_at_or_after(when);
+        // A control may name a time that is over; it is asked again a tick later.
+        let when = Clock::new(period).edge_at_or_after(when.max(now + 1));
         if when < flow.wake {
             flow.wake = when;
             out.at(when, S::Event::grown(nic, flow.destination, flow.slot));
@@ -348,7 +354,7 @@ impl<S: Switches> Fabric<S> {
                 Ok(()) => return Some(at),
                 Err(when) => {
                     self.flows().take_first(nic, slot);
-                    self.park(nic, at, when, out);
+                    self.park(now, nic, at, when, out);
                 }
             }
         }
@@ -389,13 +395,13 @@ impl<S: Switches> Fabric<S> {
                 sl,
                 vl: Vl(offer.vl),
             };
+            self.flows().offers[slot % 32] = offer;
             eligible |= 1 << slot;
         }
+        // Who finds no room has said itself when it looks again.
         if let Some(slot) = self.choose_slot(nic, eligible, Tick::NEVER, now, out) {
-            let at = self.flows().senders[nic].rings[slot].0;
-            if let Some(offer) = self.offer(now, nic, at, out) {
-                self.inject_from_flow(now, nic, slot, offer, out);
-            }
+            let offer = self.flows().offers[slot % 32];
+            self.inject_from_flow(now, nic, slot, offer, out);
         }
     }
 
@@ -420,13 +426,7 @@ impl<S: Switches> Fabric<S> {
             .switches
             .data_lane(self.shared.channels.at_nic(Sc(message.sc)));
         let class = if S::MAY_LOOK_AHEAD {
-            let candidate = Candidate {
-                port: state.port,
-                source: state.id,
-                sequence: state.sequence,
-                destination: flow.destination,
-                vl,
-            };
+            let candidate = state.candidate(flow.destination, vl);
             self.switches.class_at_first(&self.shared, candidate)
         } else {
             u16::from(vl)
@@ -438,10 +438,7 @@ impl<S: Switches> Fabric<S> {
             Ok(()) => Some(Offer { cut, vl, class }),
             Err(when) => {
                 flows.block(nic);
-                if when != Tick::NEVER {
-                    let clock = Clock::new(self.switches.nic_cycle(state.wire));
-                    self.look_at_nic(nic, clock.edge_at_or_after(when.max(now + 1)), out);
-                }
+                self.look_for_room(nic, when, now, out);
                 None
             }
         }

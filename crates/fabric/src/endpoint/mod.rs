@@ -35,7 +35,7 @@ use crate::endpoint::connections::Meters;
 use crate::plan::ClassPlan;
 use crate::rows::Rows;
 use crate::slab::Slab;
-use crate::switch::Switches;
+use crate::switch::{Candidate, Switches};
 
 pub(crate) use admittance::Admittance;
 pub(crate) use flows::Flows;
@@ -116,6 +116,18 @@ pub(crate) struct Nic<A, C> {
 }
 
 impl<A, C> Nic<A, C> {
+    /// Its next packet, as far as the first switch goes by it.
+    #[inline(always)]
+    pub(crate) fn candidate(&self, destination: NicId, vl: u8) -> Candidate {
+        Candidate {
+            port: self.port,
+            source: self.id,
+            sequence: self.sequence,
+            destination,
+            vl,
+        }
+    }
+
     /// The number of the next message.
     #[inline(always)]
     pub(crate) fn next_message(&mut self) -> u32 {

@@ -66,40 +66,37 @@ fn key(packet: &Packet) -> Key {
 }
 
 /// How many of the last arrivals of a flow are remembered.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 8;
 
 /// The last arrivals of a flow: enough to tell how many of them have overtaken a packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recent {
-    /// The largest sequence number.
-    pub(crate) last: u32,
-    /// Low halves of the last ones, in no order.
-    arrived: [u16; REMEMBERED],
+    /// Sequence numbers of the last ones, in no order; the first `n` of them are there.
+    arrived: [u32; REMEMBERED],
+    n: u8,
+    /// Where the next one is written.
     at: u8,
+    /// The largest of all.
+    last: u32,
 }
 
 impl Recent {
-    pub(crate) fn new(sequence: u32) -> Self {
-        Recent {
-            last: sequence,
-            arrived: [sequence as u16; REMEMBERED],
-            at: 0,
-        }
-    }
-
-    /// A packet arrives: how many of the remembered ones were sent after it; more than 15 count as 16.
+    /// A packet arrives: how many of the remembered ones were sent after it; more than 7 count as 8.
     pub(crate) fn arrive(&mut self, sequence: u32) -> u64 {
-        let distance = match sequence < self.last {
-            true => {
-                let is_later =
-                    |arrived: &&u16| (**arrived).wrapping_sub(sequence as u16) as i16 > 0;
-                self.arrived.iter().filter(is_later).count().max(1)
-            }
+        let known = &self.arrived[..usize::from(self.n)];
+        let distance = match self.n > 0 && sequence < self.last {
+            // All that overtook it may be forgotten; it was overtaken all the same.
+            true => known
+                .iter()
+                .filter(|&&arrived| arrived > sequence)
+                .count()
+                .max(1),
             false => 0,
         };
         self.last = self.last.max(sequence);
-        self.arrived[usize::from(self.at)] = sequence as u16;
+        self.arrived[usize::from(self.at)] = sequence;
         self.at = (self.at + 1) % REMEMBERED as u8;
+        self.n = (self.n + 1).min(REMEMBERED as u8);
         distance as u64
     }
 }
@@ -124,7 +121,7 @@ mod tests {
     #[test]
     fn t_b_2_messages_complete_with_their_last_packet() {
         let mut reordering = Reordering::default();
-        let mut recent = Recent::new(0);
+        let mut recent = Recent::default();
         let (mut handed, mut most_held, mut distances) = (vec![], 0, vec![]);
         for order in [0, 2, 1, 4, 3, 5] {
             let arrived = packet(order, order % 2 == 1);
@@ -158,11 +155,19 @@ mod tests {
             order in Just((0u32..40).collect::<Vec<_>>()).prop_shuffle(),
         ) {
             let mut reordering = Reordering::default();
+            let mut recent = Recent::default();
             let mut handed = vec![];
             for (at, &number) in order.iter().enumerate() {
                 let arrived = packet(number, true);
                 let overtaken_by = order[..at].iter().filter(|&&n| n > number).count() as u64;
                 prop_assert_eq!(reordering.arrive(arrived), overtaken_by);
+                // What is remembered is a part of that, and all of it among the first.
+                let told = recent.arrive(number);
+                prop_assert_eq!(told > 0, overtaken_by > 0);
+                prop_assert!(told <= overtaken_by);
+                if at <= REMEMBERED {
+                    prop_assert_eq!(told, overtaken_by);
+                }
                 while let Some(next) = reordering.next(&arrived) {
                     handed.push(next.sequence);
                 }

@@ -126,9 +126,7 @@ impl Receiver {
             return 0;
         };
         let key = (packet.source, packet.destination, packet.sl);
-        let flow = last
-            .entry(key)
-            .or_insert_with(|| Recent::new(packet.sequence));
+        let flow = last.entry(key).or_default();
         let distance = flow.arrive(packet.sequence);
         assert!(
             distance == 0 || !self.keeps_order,

@@ -8,7 +8,7 @@ use netloom_units::{Clock, Sc, Sl, Tick, Vl};
 use crate::endpoint::NicQueue;
 use crate::fabric::Fabric;
 use crate::parcel::Parcel;
-use crate::switch::{Candidate, Events, NIL, Switches};
+use crate::switch::{Events, NIL, Switches};
 use crate::trace::Stage;
 
 impl<S: Switches> Fabric<S> {
@@ -37,6 +37,21 @@ impl<S: Switches> Fabric<S> {
         if when < state.link_wake {
             state.link_wake = when;
             out.at(when, S::Event::nic_link(nic));
+        }
+    }
+
+    /// A NIC that found no room at the first switch looks again when there will be enough, as far as that is known.
+    #[inline(always)]
+    pub(super) fn look_for_room<Q: EventQueue<S::Event>>(
+        &mut self,
+        nic: u32,
+        when: Tick,
+        now: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if when != Tick::NEVER {
+            let clock = Clock::new(self.switches.nic_cycle(self.endpoints.nics[nic].wire));
+            self.look_at_nic(nic, clock.edge_at_or_after(when.max(now + 1)), out);
         }
     }
 
@@ -119,13 +134,7 @@ impl<S: Switches> Fabric<S> {
             let queue = &endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
             let message = &endpoints.messages[queue.head];
             let class = if S::MAY_LOOK_AHEAD {
-                let candidate = Candidate {
-                    port: state.port,
-                    source: state.id,
-                    sequence: state.sequence,
-                    destination: message.destination,
-                    vl: queue.vl,
-                };
+                let candidate = state.candidate(message.destination, queue.vl);
                 self.switches.class_at_first(&self.shared, candidate)
             } else {
                 u16::from(queue.vl)
@@ -215,10 +224,7 @@ impl<S: Switches> Fabric<S> {
             })
         };
         let Some(grant) = chosen else {
-            if wake != Tick::NEVER {
-                let clock = Clock::new(self.switches.nic_cycle(state.wire));
-                self.look_at_nic(nic, clock.edge_at_or_after(wake.max(now + 1)), out);
-            }
+            self.look_for_room(nic, wake, now, out);
             return None;
         };
         state.arbiter.commit(grant);

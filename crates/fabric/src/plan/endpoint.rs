@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use netloom_catalog::choice;
+
 use crate::endpoint::control::Control;
 
 /// Where messages wait at a NIC.
@@ -16,14 +18,14 @@ pub enum NicQueues {
     SendQueues,
 }
 
-/// In which order a receiver hands packets to its host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ReceiveOrder {
-    /// As they come; a message is complete when all of it is there.
-    #[default]
-    Message,
-    /// In the order in which they were sent: those that come early are held.
-    Strict,
+choice! {
+    /// In which order a receiver hands packets to its host.
+    pub enum ReceiveOrder {
+        /// As they come; a message is complete when all of it is there.
+        Message = "message",
+        /// In the order in which they were sent: packets that come early are held until those before them have come.
+        Strict = "strict",
+    }
 }
 
 /// What endpoints do.

@@ -10,6 +10,8 @@
 //! Input p is input p mod I of all tiles of row p / I; output q is output q mod O of all tiles of column
 //! q / O. The model itself is in `switch/tiled`.
 
+use netloom_catalog::choice;
+
 use crate::link::room::Sizes;
 
 /// A tiled switch.
@@ -41,13 +43,14 @@ pub struct Tiled {
     pub faults: Faults,
 }
 
-/// How the buffer of a virtual channel in front of a tile, a queue for each output, is divided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RowSpace {
-    /// The queues share it: packets for a busy output may keep others out.
-    Shared,
-    /// Each queue has its own. The channel to stashes has one queue, because its output is chosen when it is served.
-    PerOutput,
+choice! {
+    /// How the buffer of a virtual channel in front of a tile, a queue for each output, is divided.
+    pub enum RowSpace {
+        /// The queues share it: packets for a busy output may keep others out.
+        Shared = "shared",
+        /// Each queue has its own. The channel to stashes has one queue, because its output is chosen when it is served.
+        PerOutput = "per-output",
+    }
 }
 
 /// Latencies inside a tiled switch, in cycles of its clock.

@@ -1,16 +1,17 @@
 //! Switches, and what a fabric asks of them.
 //!
 //! A fabric is endpoints around one kind of switch ([`Switches`]). What endpoints, links and routing do is
-//! written once, in `endpoint/`; a kind of switch says how a header is taken in, what is decided on
+//! written once, in `endpoint/`, `header.rs` and `announcing.rs`; a kind of switch says how a header is taken in, what is decided on
 //! its edges, and how a NIC's packet gets into it.
 
 pub(crate) mod announcing;
 pub(crate) mod crossbar;
+mod header;
 pub(crate) mod tiled;
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_units::{NicId, Port, SwitchId, Tick};
+use netloom_units::{NicId, Port, Sc, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
@@ -19,6 +20,8 @@ use crate::plan::FabricPlan;
 use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
+
+pub(crate) use header::Header;
 
 /// No record.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -51,6 +54,56 @@ pub(crate) trait Events: Copy + Send + Ord + std::fmt::Debug {
     /// A neighbour has told of the queue of an output, to the port that is cabled to it.
     fn announced(port: u32, output: u16, flits: u32) -> Self;
 }
+
+/// [`Events`] of a set of events that has them under their names.
+macro_rules! events_beside_every_switch {
+    ($event:ident) => {
+        impl $crate::switch::Events for $event {
+            #[inline(always)]
+            fn arrival(nic: u32, created: $crate::endpoint::Created) -> Self {
+                $event::Arrival {
+                    class: created.class,
+                    sl: created.sl,
+                    flow: created.flow,
+                    nic,
+                    destination: created.destination.0,
+                    bytes: created.bytes,
+                }
+            }
+
+            fn begin(nic: u32) -> Self {
+                $event::Begin { nic }
+            }
+
+            #[inline(always)]
+            fn nic_link(nic: u32) -> Self {
+                $event::NicLink { nic }
+            }
+
+            fn grown(nic: u32, destination: netloom_units::NicId, slot: u8) -> Self {
+                $event::Grown {
+                    slot,
+                    nic,
+                    destination: destination.0,
+                }
+            }
+
+            fn announce(switch: u32) -> Self {
+                $event::Announce { switch }
+            }
+
+            fn announced(port: u32, output: u16, flits: u32) -> Self {
+                $event::Announced {
+                    output,
+                    port,
+                    flits,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use events_beside_every_switch;
 
 /// The next packet that a NIC would send, as far as its lane and way at the first switch matter.
 #[derive(Clone, Copy, Debug)]
@@ -146,6 +199,12 @@ pub(crate) trait Switches: Sized + Send {
 
     /// Flits that wait in a switch for an output, and beyond it as far as its credits tell.
     fn queued(&self, output: u32, now: Tick) -> u32;
+
+    /// Whether the other end of a link has stopped the lane that a packet of a channel would leave on (PAUSE).
+    fn is_stopped(fabric: &Fabric<Self>, header: Header, sc: Sc, output: Port, lane: u8) -> bool {
+        let _ = (fabric, header, sc, output, lane);
+        false
+    }
 
     /// What switches tell each other of their queues, where a routing asks for it.
     fn announcing(&self) -> Option<&Announcing>;

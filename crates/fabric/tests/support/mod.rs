@@ -4,6 +4,7 @@
 pub(crate) mod architectures;
 pub(crate) mod endpoints;
 pub(crate) mod tables;
+pub(crate) mod until;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,14 +17,14 @@ use netloom_fabric::{
     FlowControl, LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row,
     Simulation, Sizes, SwitchPlan, Window, build, rows,
 };
-use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
+use netloom_packet::{Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, Egress, FatTree, SingleSwitch, Torus};
 use netloom_traffic::{
     ArrivalProcess, Bernoulli, Class, Fixed, Law, Mix, NicSet, Pattern, Setting, Slot, Uniform,
     Workload,
 };
-use netloom_units::{Bytes, NicId, Sl, Tick, Time};
+use netloom_units::{Bytes, Sl, Tick, Time};
 
 /// A fabric and its traffic, in flits and ticks.
 #[derive(Clone)]
@@ -334,26 +335,10 @@ pub(crate) fn two_tables(vls: u8, limit: u8) -> Arc<dyn Policy> {
     })
 }
 
-/// A workload that ends.
-struct Until {
-    inner: Arc<dyn Source>,
-    messages: u32,
-}
-
-impl Source for Until {
-    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival> {
-        if cursor.number >= self.messages {
-            None
-        } else {
-            self.inner.next(nic, cursor)
-        }
-    }
-}
-
 /// The same workload, ending after so many messages of each class at each NIC.
 pub(crate) fn ending(plan: &mut FabricPlan, messages: u32) {
     for class in &mut plan.classes {
-        class.source = Arc::new(Until {
+        class.source = Arc::new(until::Until {
             inner: class.source.clone(),
             messages,
         });

@@ -29,7 +29,7 @@ pub use hierarchical::{Hierarchical, HierarchySpec};
 pub use pipeline::Stages;
 pub use queues::{QUEUES, Queueing};
 pub use stash::{STASHES, StashKind, StashSpec, Stashing};
-pub use tiled::{Cycles, Errors, RowSpaceSpec, TiledSpec, TiledSwitch};
+pub use tiled::{Cycles, Errors, TiledSpec, TiledSwitch};
 
 /// What a switch is made of, as the file gives it.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! A tiled switch: rows and columns of small crossbars.
 
-use netloom_catalog::{Described, Param, Params, Section, Shape, choice, params, read_kind};
-use netloom_fabric::{Allocation, Faults, Pipeline, QueueScheme, TileStages};
+use netloom_catalog::{Described, Param, Params, Section, Shape, params, read_kind};
+use netloom_fabric::{Allocation, Faults, Pipeline, QueueScheme, RowSpace, TileStages};
 use netloom_units::{Bytes, Time};
 
 use super::buffer::Buffer;
@@ -24,7 +24,7 @@ pub struct TiledSpec {
     /// Packets of one channel in front of a tile.
     pub row_packets: u16,
     /// Whether for all outputs of the tile or for each.
-    pub row_space: RowSpaceSpec,
+    pub row_space: RowSpace,
     /// Packets of one channel between a row and an output.
     pub column_packets: u16,
     /// Latencies.
@@ -33,16 +33,6 @@ pub struct TiledSpec {
     pub stash: StashSpec,
     /// What goes wrong on purpose; its seed is that of the run.
     pub faults: Faults,
-}
-
-choice! {
-    /// Who has the packets of a virtual channel in front of a tile.
-    pub enum RowSpaceSpec {
-        /// All outputs together.
-        Shared = "shared",
-        /// Each output.
-        PerOutput = "per-output",
-    }
 }
 
 /// A tiled switch.
@@ -68,7 +58,7 @@ params! {
         /// Packets of each virtual channel that fit in front of an input of a tile.
         row_packets: u16 = 4,
         /// Whether the queues for the outputs of the tile share that, or have it each.
-        row_space: RowSpaceSpec = RowSpaceSpec::Shared,
+        row_space: RowSpace = RowSpace::Shared,
         /// Packets of each virtual channel that fit between a row and an output.
         column_packets: u16 = 4,
     }

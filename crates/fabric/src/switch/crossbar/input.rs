@@ -3,7 +3,7 @@
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::Occasion;
-use netloom_units::{NicId, Port, Tick, Vl};
+use netloom_units::{NicId, Port, Tick};
 
 use crate::fabric::Fabric;
 use crate::link::ramp::Ramp;
@@ -12,7 +12,6 @@ use crate::switch::NIL;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
-use crate::trace::Stage;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
     /// A header has passed the input and routing stages.
@@ -74,7 +73,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         stored.flags.set(Flags::ANNOUNCED, false);
         let (output, out_vl, destination) = (stored.output, stored.vl, stored.packet.destination);
         if self.shared.watch.is_some() {
-            self.note_header(now, port, id);
+            let packet = self.switches.packets[id].packet;
+            let input = Port(self.switches.ports[port].number);
+            let way = (Port(output), out_vl);
+            self.note_header(now, &packet, (self.switch_id(port), input), way);
         }
         if S::IS_HIERARCHICAL {
             let input = &self.switches.ports[port];
@@ -92,23 +94,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
         let q = self.switches.queue_map.queue(vl, output, destination) as usize;
         self.join(now, port, id, q, output, out_vl, flits, out);
-    }
-
-    /// Writes the stages of a header down, if its packet is followed.
-    #[cold]
-    fn note_header(&mut self, now: Tick, port: u32, id: u32) {
-        let stored = self.switches.packets[id];
-        let switch = self.switch_id(port);
-        let input = Port(self.switches.ports[port].number);
-        let packet = &stored.packet;
-        self.shared
-            .note(packet, packet.arrival, Stage::Received { switch, input });
-        let routed = Stage::Routed {
-            switch,
-            output: Port(stored.output),
-            vl: Vl(stored.vl),
-        };
-        self.shared.note(packet, now, routed);
     }
 
     /// A packet that had to wait for its feed, or that has crossed to the centre, joins its queue.

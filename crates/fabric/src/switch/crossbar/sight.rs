@@ -5,18 +5,17 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_routing::{Occasion, QueueView};
-use netloom_units::{Port, Sc, Tick};
+use netloom_units::{Port, Tick};
 
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
 use crate::plan::FabricPlan;
 use crate::rows::Rows;
-use crate::switch::Peer;
 use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
+use crate::switch::{Header, Peer};
 
 /// What a routing looks at.
 pub(super) struct Sight {
@@ -84,41 +83,6 @@ impl Marks {
         let is_congested = *occupancy > self.above[usize::from(wire)];
         *occupancy -= u32::from(flits);
         is_congested
-    }
-}
-
-/// What a switch sees of its own outputs and has heard of others.
-struct Outputs<'a, A: Arbiter, S: Shape, const W: usize, const R: usize> {
-    fabric: &'a Fabric<Crossbars<A, S, W, R>>,
-    base: u32,
-    now: Tick,
-    /// The input and the service channel of the packet that is routed.
-    from: Port,
-    sc: Sc,
-}
-
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> QueueView for Outputs<'_, A, S, W, R> {
-    fn queued(&self, output: Port) -> u32 {
-        let output = self.base + u32::from(output.0);
-        self.fabric.switches.queued(output, self.now)
-    }
-
-    fn announced(&self, cable: Port, output: Port) -> u32 {
-        let sight = self.fabric.switches.sight.as_ref();
-        let announcing = sight.and_then(|sight| sight.announcing.as_ref());
-        announcing.map_or(0, |all| all.heard(self.base + u32::from(cable.0), output))
-    }
-
-    fn is_stopped(&self, output: Port, lane: u8) -> bool {
-        if !S::Flow::IS_PAUSE {
-            return false;
-        }
-        let port = self.base + u32::from(output.0);
-        let (at, channels) = (self.fabric.switch_id(port), &self.fabric.shared.channels);
-        let switches = &self.fabric.switches;
-        let level = channels.at_switch(at, self.from, output, self.sc);
-        let vl = level + lane * switches.lanes_per_level;
-        switches.ports[port].credit.is_stopped(u16::from(vl))
     }
 }
 
@@ -200,29 +164,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     fn route_by_queues(&mut self, now: Tick, base: u32, from: Port, id: u32) {
         let at = self.switch_id(base + u32::from(from.0));
         let packet = self.switches.packets[id].packet;
-        let occasion = Occasion {
-            source: packet.source,
-            sequence: packet.sequence,
-            hop: packet.hops,
-        };
-        let lane = self.switches.routing_lane(packet.vl);
-        let mut word = packet.label.word();
-        let view = Outputs {
-            fabric: self,
-            base,
-            now,
-            from,
-            sc: packet.label.sc(),
-        };
-        let hop = self.shared.forwarding.route_seeing(
+        let header = Header {
             at,
+            base,
             from,
-            lane,
-            packet.destination,
-            occasion,
-            &mut word,
-            &view,
-        );
+            lane: self.switches.routing_lane(packet.vl),
+        };
+        let (hop, word) = self.hop_by_queues(now, header, &packet);
         let stored = &mut self.switches.packets[id];
         stored.packet.label.set_word(word);
         stored.packet.hops = stored.packet.hops.wrapping_add(1);

@@ -2,7 +2,7 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_units::{NicId, Port, SwitchId, Tick};
+use netloom_units::{NicId, Port, Sc, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
@@ -15,50 +15,9 @@ use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
-use crate::switch::{Candidate, Events, Peer, Switches};
+use crate::switch::{Candidate, Header, Peer, Switches, events_beside_every_switch};
 
-impl Events for Event {
-    #[inline(always)]
-    fn arrival(nic: u32, created: Created) -> Self {
-        Event::Arrival {
-            class: created.class,
-            sl: created.sl,
-            flow: created.flow,
-            nic,
-            destination: created.destination.0,
-            bytes: created.bytes,
-        }
-    }
-
-    fn begin(nic: u32) -> Self {
-        Event::Begin { nic }
-    }
-
-    #[inline(always)]
-    fn nic_link(nic: u32) -> Self {
-        Event::NicLink { nic }
-    }
-
-    fn grown(nic: u32, destination: NicId, slot: u8) -> Self {
-        Event::Grown {
-            slot,
-            nic,
-            destination: destination.0,
-        }
-    }
-
-    fn announce(switch: u32) -> Self {
-        Event::Announce { switch }
-    }
-
-    fn announced(port: u32, output: u16, flits: u32) -> Self {
-        Event::Announced {
-            output,
-            port,
-            flits,
-        }
-    }
-}
+events_beside_every_switch!(Event);
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbars<A, S, W, R> {
     type Event = Event;
@@ -261,6 +220,17 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
 
     fn queued(&self, output: u32, now: Tick) -> u32 {
         Crossbars::queued(self, output, now)
+    }
+
+    fn is_stopped(fabric: &Fabric<Self>, header: Header, sc: Sc, output: Port, lane: u8) -> bool {
+        if !S::Flow::IS_PAUSE {
+            return false;
+        }
+        let channels = &fabric.shared.channels;
+        let level = channels.at_switch(header.at, header.from, output, sc);
+        let vl = level + lane * fabric.switches.lanes_per_level;
+        let port = &fabric.switches.ports[header.base + u32::from(output.0)];
+        port.credit.is_stopped(u16::from(vl))
     }
 
     fn announcing(&self) -> Option<&Announcing> {

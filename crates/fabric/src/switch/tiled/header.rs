@@ -1,40 +1,15 @@
 //! Headers: a packet that has been written at an input is routed and joins the queue of its virtual channel.
 
-use crate::{Stage, StashUse};
+use crate::StashUse;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_routing::{Occasion, QueueView};
-use netloom_units::{Port as PortNumber, Tick, Vl};
+use netloom_units::{Port as PortNumber, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::NIL;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
-use crate::switch::{Peer, Switches};
-
-/// What a switch sees of its own outputs and has heard of others.
-struct Outputs<'a> {
-    fabric: &'a Fabric<Tiles>,
-    base: u32,
-    now: Tick,
-}
-
-impl QueueView for Outputs<'_> {
-    #[inline]
-    fn queued(&self, output: PortNumber) -> u32 {
-        let output = self.base + u32::from(output.0);
-        self.fabric.switches.queued(output, self.now)
-    }
-
-    /// Kept out of line: few routings ask.
-    #[cold]
-    #[inline(never)]
-    fn announced(&self, cable: PortNumber, output: PortNumber) -> u32 {
-        let cable = self.base + u32::from(cable.0);
-        let announcing = self.fabric.switches.announcing.as_ref();
-        announcing.map_or(0, |all| all.heard(cable, output))
-    }
-}
+use crate::switch::{Header, Peer};
 
 impl Fabric<Tiles> {
     /// A header is written.
@@ -85,19 +60,8 @@ impl Fabric<Tiles> {
         if self.shared.watch.is_some() {
             let (packet, output, vc) = (record.packet, record.output, record.vc);
             let switch = self.switches.states[self.switches.ports[port].switch].id;
-            let input = PortNumber(u16::from(number));
-            self.shared
-                .note(&packet, packet.arrival, Stage::Received { switch, input });
-            let output = PortNumber(u16::from(output));
-            self.shared.note(
-                &packet,
-                now,
-                Stage::Routed {
-                    switch,
-                    output,
-                    vl: Vl(vc),
-                },
-            );
+            let place = (switch, PortNumber(u16::from(number)));
+            self.note_header(now, &packet, place, (PortNumber(u16::from(output)), vc));
         }
         let queue =
             &mut self.switches.input_queues[port * self.switches.geometry.lanes + u32::from(vc)];
@@ -116,30 +80,15 @@ impl Fabric<Tiles> {
         let input = &self.switches.ports[port];
         let switch = &self.switches.states[input.switch];
         let base = input.switch * self.switches.geometry.ports;
-        let record = &self.switches.packets[id];
-        let packet = &record.packet;
-        let occasion = Occasion {
-            source: packet.source,
-            sequence: packet.sequence,
-            hop: packet.hops,
-        };
-        // Endpoints tell data and acknowledgements apart by channel, routings begin with lane 0.
-        let lane = if input.is_end() { 0 } else { vc };
-        let mut word = packet.label.word();
-        let view = Outputs {
-            fabric: self,
+        let header = Header {
+            at: switch.id,
             base,
-            now,
+            from: PortNumber(u16::from(input.number)),
+            // Endpoints tell data and acknowledgements apart by channel, routings begin with lane 0.
+            lane: if input.is_end() { 0 } else { vc },
         };
-        let hop = self.shared.forwarding.route_seeing(
-            switch.id,
-            PortNumber(u16::from(input.number)),
-            lane,
-            packet.destination,
-            occasion,
-            &mut word,
-            &view,
-        );
+        let packet = &self.switches.packets[id].packet;
+        let (hop, word) = self.hop_by_queues(now, header, packet);
         let output = base + u32::from(hop.port.0);
         debug_assert!(
             self.switches.ports[output].peer != Peer::Nobody,

@@ -14,7 +14,7 @@ use crate::switch::announcing::Announcing;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
-use crate::switch::{Events, Peer, Switches};
+use crate::switch::{Peer, Switches, events_beside_every_switch};
 
 /// The lane of acknowledgements on the link to the first switch. They have their own: data at the head of an end port may wait
 /// for room in a stash, that is for acknowledgements, and these must not wait behind such data elsewhere.
@@ -23,46 +23,7 @@ const ANSWERS: u8 = 1;
 /// That of data, whatever its channel.
 const DATA: u8 = 0;
 
-impl Events for Event {
-    fn arrival(nic: u32, created: Created) -> Self {
-        Event::Arrival {
-            class: created.class,
-            sl: created.sl,
-            flow: created.flow,
-            nic,
-            destination: created.destination.0,
-            bytes: created.bytes,
-        }
-    }
-
-    fn begin(nic: u32) -> Self {
-        Event::Begin { nic }
-    }
-
-    fn nic_link(nic: u32) -> Self {
-        Event::NicLink { nic }
-    }
-
-    fn grown(nic: u32, destination: NicId, slot: u8) -> Self {
-        Event::Grown {
-            slot,
-            nic,
-            destination: destination.0,
-        }
-    }
-
-    fn announce(switch: u32) -> Self {
-        Event::Announce { switch }
-    }
-
-    fn announced(port: u32, output: u16, flits: u32) -> Self {
-        Event::Announced {
-            output,
-            port,
-            flits,
-        }
-    }
-}
+events_beside_every_switch!(Event);
 
 impl Switches for Tiles {
     type Event = Event;

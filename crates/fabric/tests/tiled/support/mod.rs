@@ -3,6 +3,8 @@
 
 pub(crate) mod cases;
 pub(crate) mod random;
+#[path = "../../support/until.rs"]
+mod until;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -132,22 +134,6 @@ impl Source for Script {
             sl: None,
             flow: 0,
         })
-    }
-}
-
-/// A workload that ends.
-struct Until {
-    inner: Arc<dyn Source>,
-    messages: u32,
-}
-
-impl Source for Until {
-    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival> {
-        if cursor.number >= self.messages {
-            None
-        } else {
-            self.inner.next(nic, cursor)
-        }
     }
 }
 
@@ -341,7 +327,7 @@ impl Case {
             .unwrap_or_else(|| panic!("{notes:?}"));
         let source: Arc<dyn Source> = Arc::from(source);
         match self.messages {
-            Some(messages) => Arc::new(Until {
+            Some(messages) => Arc::new(until::Until {
                 inner: source,
                 messages,
             }),

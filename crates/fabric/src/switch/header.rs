@@ -1,0 +1,97 @@
+//! The header stage of every switch whose routing looks at queues: what it sees, and what it is asked.
+
+use netloom_packet::Packet;
+use netloom_routing::{Hop, Occasion, QueueView};
+use netloom_units::{Port, Sc, SwitchId, Tick, Vl};
+
+use crate::fabric::Fabric;
+use crate::switch::Switches;
+use crate::trace::Stage;
+
+/// A header at an input of a switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) at: SwitchId,
+    /// The first port of the switch.
+    pub(crate) base: u32,
+    pub(crate) from: Port,
+    /// The lane of the routing it came by.
+    pub(crate) lane: u8,
+}
+
+/// What a switch sees of its own outputs and has heard of others, for one header.
+struct Outputs<'a, S: Switches> {
+    fabric: &'a Fabric<S>,
+    header: Header,
+    sc: Sc,
+    now: Tick,
+}
+
+impl<S: Switches> QueueView for Outputs<'_, S> {
+    #[inline(always)]
+    fn queued(&self, output: Port) -> u32 {
+        let output = self.header.base + u32::from(output.0);
+        self.fabric.switches.queued(output, self.now)
+    }
+
+    /// Kept out of line: few routings ask.
+    #[cold]
+    #[inline(never)]
+    fn announced(&self, cable: Port, output: Port) -> u32 {
+        let announcing = self.fabric.switches.announcing();
+        let cable = self.header.base + u32::from(cable.0);
+        announcing.map_or(0, |all| all.heard(cable, output))
+    }
+
+    fn is_stopped(&self, output: Port, lane: u8) -> bool {
+        S::is_stopped(self.fabric, self.header, self.sc, output, lane)
+    }
+}
+
+impl<S: Switches> Fabric<S> {
+    /// The way of a packet by what waits at outputs, and what its routing remembers of it from now on.
+    #[inline(always)]
+    pub(crate) fn hop_by_queues(&self, now: Tick, header: Header, packet: &Packet) -> (Hop, u8) {
+        let occasion = Occasion {
+            source: packet.source,
+            sequence: packet.sequence,
+            hop: packet.hops,
+        };
+        let mut word = packet.label.word();
+        let view = Outputs {
+            fabric: self,
+            header,
+            sc: packet.label.sc(),
+            now,
+        };
+        let hop = self.shared.forwarding.route_seeing(
+            header.at,
+            header.from,
+            header.lane,
+            packet.destination,
+            occasion,
+            &mut word,
+            &view,
+        );
+        (hop, word)
+    }
+
+    /// Writes down that a header was received and routed, if its packet is followed.
+    #[cold]
+    pub(crate) fn note_header(
+        &mut self,
+        now: Tick,
+        packet: &Packet,
+        (switch, input): (SwitchId, Port),
+        (output, vl): (Port, u8),
+    ) {
+        let received = Stage::Received { switch, input };
+        self.shared.note(packet, packet.arrival, received);
+        let routed = Stage::Routed {
+            switch,
+            output,
+            vl: Vl(vl),
+        };
+        self.shared.note(packet, now, routed);
+    }
+}

@@ -1,0 +1,22 @@
+//! A workload that ends.
+
+use std::sync::Arc;
+
+use netloom_packet::{Arrival, Cursor, Source};
+use netloom_units::NicId;
+
+/// The first so many messages of each NIC.
+pub(crate) struct Until {
+    pub(crate) inner: Arc<dyn Source>,
+    pub(crate) messages: u32,
+}
+
+impl Source for Until {
+    fn next(&self, nic: NicId, cursor: &mut Cursor) -> Option<Arrival> {
+        if cursor.number >= self.messages {
+            None
+        } else {
+            self.inner.next(nic, cursor)
+        }
+    }
+}
