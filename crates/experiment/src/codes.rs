@@ -250,6 +250,13 @@ pub const CODES: &[(&str, &str, &str)] = &[
          queue for each lane: give them an amount for each lane, or a pool.",
     ),
     (
+        "E0332",
+        "lanes that cannot cross beside each other",
+        "input-ports = \"per-lane\" gives every lane of an input its own way into the crossbar. That takes a queue for each lane, \
+         credits for each lane (what several lanes free at once is counted lane by lane) and an output buffer that tells them \
+         apart. A switch has at most 2,048 such ways.",
+    ),
+    (
         "E0340",
         "the tiles of a switch do not add up",
         "A tiled switch with P ports has R rows of tiles with I inputs each and C columns with O outputs each: P = R × I = C × O. \

@@ -62,6 +62,9 @@ const ANY: &[&str] = &["kind = \"up-down\"", "kind = \"shortest\""];
 
 const SWITCHES: &[&str] = &[
     "kind = \"cioq\"\noutput-buffer = \"4 KiB\"\nspeedup = 2",
+    "kind = \"cioq\"\noutput-buffer = \"4 KiB\"\nspeedup = 2\ncrossbar-start = \"stored\"",
+    "kind = \"cioq\"\noutput-buffer = \"4 KiB\"\ninput-ports = \"per-lane\"",
+    "kind = \"hierarchical\"\nports-per-mport = 2\ncentral-links = 1\noutput-buffer = \"4 KiB\"\ninput-ports = \"per-lane\"",
     "kind = \"iq\"",
     "kind = \"hierarchical\"\nports-per-mport = 2\ncentral-links = 1\noutput-buffer = \"4 KiB\"",
     "kind = \"tiled\"\nrows = 2\ncolumns = 2\nports = 12",

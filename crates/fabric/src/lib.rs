@@ -47,10 +47,13 @@ pub use link::ramp::Pace;
 pub use link::room::Sizes;
 pub use plan::tiles::{Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled};
 pub use plan::{
-    Allocation, Architecture, ClassPlan, CrossbarPlan, EndpointPlan, FabricPlan, FlowControl,
-    Hierarchy, LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder, SwitchPlan, Thresholds,
+    Allocation, Architecture, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan, FabricPlan,
+    FlowControl, Hierarchy, InputPorts, LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder,
+    SwitchPlan, Thresholds,
 };
 pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};
-pub use simulation::{LARGEST_RADIX, MOST_QUEUES, Options, Simulation, Waiting, build, rows};
+pub use simulation::{
+    LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, Options, Simulation, Waiting, build, rows,
+};
 pub use trace::{Followed, MOST_FOLLOWED, Stage, Step, Watch};

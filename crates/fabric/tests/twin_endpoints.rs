@@ -431,6 +431,7 @@ proptest! {
         (voq, islip, xoff) in (any::<bool>(), 0u8..3, 0u32..40),
         (vls, classes_per_level, arbiter) in (1u8..4, 1u8..3, 0u8..4),
         (load, hot, seed) in (0.2f64..1.0, any::<bool>(), 0u64..1000),
+        (is_stored, per_lane) in (any::<bool>(), any::<bool>()),
         ends in ends(),
     ) {
         // A hierarchical switch has a queue per lane and a stage before its first allocation, an input-queued one no pool.
@@ -449,6 +450,7 @@ proptest! {
             links: (0..3).map(link).collect(),
             period,
             speedup: (num, den),
+            start: support::start(is_stored),
             pipeline: pipeline(stages.0 + u64::from(is_hierarchical), stages.1, stages.2, stages.3, stages.4, stages.5),
             flits: sizes,
             mtu,
@@ -486,6 +488,9 @@ proptest! {
         if is_hierarchical {
             let centre = Centre { ports: 2, links: 1, to: (num, den), from: (den, num), flits: room + input, pooled };
             case = case.hierarchical(centre);
+        }
+        if per_lane && case.may_cross_by_lane() {
+            case.input_ports = support::input_ports(true);
         }
         let outcome = compare::difference(&case);
         prop_assert!(outcome.is_ok(), "{:?}", outcome);

@@ -151,7 +151,7 @@ proptest! {
         (pooled, voq, islip) in (any::<bool>(), any::<bool>(), 0u8..3),
         (vls, arbiter, classes_per_level) in (1u8..5, 0u8..6, 1u8..3),
         (has_channels, sl_mtu) in (any::<bool>(), proptest::collection::vec(1u64..24, 0..3)),
-        load in 0.1f64..1.0,
+        (load, is_stored, per_lane) in (0.1f64..1.0, any::<bool>(), any::<bool>()),
         seed in 0u64..1000,
     ) {
         let base = match shape {
@@ -172,6 +172,8 @@ proptest! {
             links: vec![LinkTiming { flit: flit_a, delay: delay_a }, LinkTiming { flit: flit_b, delay: delay_b }],
             period,
             speedup: (num, den),
+            start: support::start(is_stored),
+            input_ports: support::input_ports(per_lane),
             pipeline: pipeline(stages.0, stages.1, stages.2, stages.3, stages.4, stages.5),
             flits,
             input: largest + input,

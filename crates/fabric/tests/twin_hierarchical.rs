@@ -181,7 +181,7 @@ proptest! {
         (input, output, pooled) in (0u32..40, 0u32..40, any::<bool>()),
         (vls, arbiter) in (1u8..5, 0u8..6),
         has_channels in any::<bool>(),
-        load in 0.1f64..1.0,
+        (load, is_stored, per_lane) in (0.1f64..1.0, any::<bool>(), any::<bool>()),
         seed in 0u64..1000,
     ) {
         let base = match shape {
@@ -198,6 +198,8 @@ proptest! {
             links: vec![LinkTiming { flit: flit_a, delay: delay_a }, LinkTiming { flit: flit_b, delay: delay_b }],
             period,
             speedup: (num, den),
+            start: support::start(is_stored),
+            input_ports: support::input_ports(per_lane),
             pipeline: pipeline(stages.0, stages.1, stages.2, stages.3, stages.4, stages.5),
             flits,
             input: largest + input,

@@ -5,12 +5,14 @@ mod support;
 use std::sync::Arc;
 
 use netloom_fabric::{
-    ClassPlan, FabricPlan, Followed, LinkTiming, Options, Row, Stage, Watch, build,
+    ClassPlan, CrossbarStart, FabricPlan, Followed, LinkTiming, Options, Row, Stage, Step, Watch,
+    build,
 };
 use netloom_packet::{Arrival, Cursor, Source};
 use netloom_routing::{Deadlock, DimensionOrder, Shortest, Tie, Trunk, UpDown, paths};
 use netloom_topology::{Hypercube, Mesh, ParallelFatTree, RandomRegular};
 use netloom_units::{NicId, Sl, Tick};
+use support::architectures::Centre;
 use support::{Case, pipeline};
 
 /// A single message.
@@ -46,28 +48,84 @@ fn written(plan: &FabricPlan, from: NicId, to: NicId, flits: u64, cycle: u64) ->
     for step in paths::path(&plan.topology, &plan.forwarding, from, to, 0).unwrap() {
         // Link: the first flit, and the way.
         let received = start + wire.flit + wire.delay;
-        // Buffer, routing; the crossbar may not run dry when it is faster than the link.
-        let dry = (0..flits)
-            .map(|k| (k * wire.flit).saturating_sub(pace.time_of(k) + stages.allocation * p))
-            .max()
-            .unwrap();
-        let granted = (up(received) + (stages.input + stages.routing) * p).max(up(received + dry));
-        // Allocation, crossbar; the link may not run dry when it is faster than the crossbar.
-        wire = link(step.switch, step.output);
-        let buffered = granted + (stages.allocation + stages.crossbar) * p;
-        let dry = (0..flits)
-            .map(|k| {
-                pace.time_of(k)
-                    .saturating_sub(k * wire.flit + stages.output * p)
-            })
-            .max()
-            .unwrap();
-        start = buffered + up(dry) + stages.output * p;
+        let comes = |k: u64| received + k * wire.flit;
+        // Buffer, routing; a crossbar that is faster than the link and does not start at once may not run dry.
+        let mut granted = up(received) + (stages.input + stages.routing) * p;
+        if switch.start == CrossbarStart::Stored {
+            let dry = |k: u64| comes(k).saturating_sub(pace.time_of(k) + stages.allocation * p);
+            granted = granted.max(up((0..flits).map(dry).max().unwrap()));
+        }
+        // Allocation, crossbar: at its pace, until it finds a flit missing; then as they come.
+        let begin = granted + stages.allocation * p;
+        let missing = (0..flits).find(|&k| comes(k) > begin + pace.time_of(k));
+        let buffered = |k: u64| {
+            stages.crossbar * p
+                + match missing {
+                    Some(first) if k >= first => comes(k),
+                    _ => begin + pace.time_of(k),
+                }
+        };
+        // The link may not run dry.
+        let out = link(step.switch, step.output);
+        let dry =
+            |k: u64| buffered(k).saturating_sub(buffered(0) + k * out.flit + stages.output * p);
+        start = buffered(0) + up((0..flits).map(dry).max().unwrap()) + stages.output * p;
+        wire = out;
     }
     start + flits * wire.flit + wire.delay - cycle * plan.nic_link(from).flit
 }
 
+/// The latency of one message, and its steps.
+fn measured(
+    plan: &mut FabricPlan,
+    from: NicId,
+    to: NicId,
+    flits: u64,
+    cycle: u64,
+) -> (u64, Vec<Step>) {
+    let source = Arc::new(One {
+        from,
+        to,
+        bytes: flits as u32 * 64,
+        cycle,
+    });
+    plan.classes = vec![ClassPlan {
+        name: "one".into(),
+        sl: Sl(0),
+        sls: vec![Sl(0)],
+        source,
+    }];
+    plan.largest = vec![64; usize::from(plan.n_vls)];
+    let watch = Some(Watch::packets([Followed {
+        source: from,
+        sequence: 0,
+    }]));
+    let mut run = build(
+        plan,
+        Options {
+            watch,
+            ..Options::default()
+        },
+    );
+    run.run_until(Tick(100_000));
+    let mut sums = vec![Row::default()];
+    run.take_rows(&mut sums);
+    let latency = sums[0].message_latency.max().expect("it has arrived");
+    (latency, run.steps())
+}
+
+/// With crossbars that start at once and with others.
 fn check(name: &str, case: &Case) {
+    for start in [CrossbarStart::AtOnce, CrossbarStart::Stored] {
+        let case = Case {
+            start,
+            ..case.clone()
+        };
+        check_one(&format!("{name}, {start:?}"), &case);
+    }
+}
+
+fn check_one(name: &str, case: &Case) {
     let mut plan = case.plan();
     let n = plan.topology.n_nics();
     for (from, to) in [(0, n - 1), (n - 1, 0), (1, n / 2), (n / 3, 2 * n / 3)] {
@@ -77,41 +135,12 @@ fn check(name: &str, case: &Case) {
         for flits in [1u64, 2, 7, 32] {
             for cycle in [0u64, 3, 11] {
                 let (from, to) = (NicId(from), NicId(to));
-                let source = Arc::new(One {
-                    from,
-                    to,
-                    bytes: flits as u32 * 64,
-                    cycle,
-                });
-                plan.classes = vec![ClassPlan {
-                    name: "one".into(),
-                    sl: Sl(0),
-                    sls: vec![Sl(0)],
-                    source,
-                }];
-                plan.largest = vec![32; usize::from(plan.n_vls)];
-                let watch = Some(Watch::packets([Followed {
-                    source: from,
-                    sequence: 0,
-                }]));
-                let mut run = build(
-                    &plan,
-                    Options {
-                        watch,
-                        ..Options::default()
-                    },
-                );
-                run.run_until(Tick(100_000));
-                let mut sums = vec![Row::default()];
-                run.take_rows(&mut sums);
+                let (latency, steps) = measured(&mut plan, from, to, flits, cycle);
                 let expected = written(&plan, from, to, flits, cycle);
                 assert_eq!(
-                    sums[0].message_latency.max(),
-                    Some(expected),
-                    "{name}: {flits} flits from {from} to {to} at cycle {cycle}: {:#?}",
-                    run.steps()
+                    latency, expected,
+                    "{name}: {flits} flits from {from} to {to} at cycle {cycle}: {steps:#?}"
                 );
-                let steps = run.steps();
                 assert!(matches!(
                     steps.first().unwrap().stage,
                     Stage::Created { .. }
@@ -279,6 +308,53 @@ fn rates_that_differ() {
                 ..base.clone()
             },
         );
+    }
+}
+
+/// What a faster crossbar costs an idle fabric: nothing. One that waits for what it is to pass costs the more, the
+/// faster it is.
+#[test]
+fn a_faster_crossbar_is_never_slower() {
+    let base = Case {
+        input: 128,
+        output: 128,
+        pipeline: pipeline(1, 1, 1, 1, 1, 1),
+        ..Case::tree(4, 2)
+    };
+    let latencies = |start: CrossbarStart, is_hierarchical: bool| -> Vec<u64> {
+        let of = |speedup: (u32, u32)| {
+            let mut case = Case {
+                start,
+                speedup,
+                ..base.clone()
+            };
+            if is_hierarchical {
+                let centre = Centre {
+                    ports: 2,
+                    links: 2,
+                    to: speedup,
+                    from: speedup,
+                    flits: 128,
+                    pooled: false,
+                };
+                case = case.hierarchical(centre);
+            }
+            let mut plan = case.plan();
+            measured(&mut plan, NicId(0), NicId(15), 64, 0).0
+        };
+        [(1, 1), (5, 4), (3, 2), (2, 1), (3, 1), (4, 1), (7, 1)]
+            .map(of)
+            .into()
+    };
+    for is_hierarchical in [false, true] {
+        let at_once = latencies(CrossbarStart::AtOnce, is_hierarchical);
+        assert!(
+            at_once.is_sorted_by(|slow, fast| slow >= fast),
+            "{at_once:?}"
+        );
+        let stored = latencies(CrossbarStart::Stored, is_hierarchical);
+        assert_eq!(stored[0], at_once[0], "alike where it is no faster");
+        assert!(stored.is_sorted_by(|slow, fast| slow < fast), "{stored:?}");
     }
 }
 

@@ -144,9 +144,9 @@ fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
 /// Flits without a credit at the instant at which a busy link wants to start its next packet.
 ///
 /// From the first flit of a packet leaving a sender to its credit being usable there pass: the wire, the
-/// stages up to the allocation (with the wait of a packet behind a slower link), the flit leaving the
-/// buffer, the credit's own stage, the wire back, and the sender's output stage. The credits of the others
-/// follow at the pace of the crossbar.
+/// stages up to the allocation (with the wait of a packet behind a slower link, where the crossbar does not start
+/// at once), the flit leaving the buffer, the credit's own stage, the wire back, and the sender's output stage. The
+/// credits of the others follow at the pace of the crossbar, or at that of the link where it has to wait for them.
 fn under_way(
     switch: &CrossbarPlan,
     pace: Pace,
@@ -159,7 +159,10 @@ fn under_way(
     let dry = |k: u64| (k * link.flit).saturating_sub(pace.time_of(k));
     // The pace repeats after its numerator, so that the worst flit is among the last.
     let last = flits.saturating_sub(u64::from(pace.num) + 1)..flits;
-    let wait = last.map(dry).max().unwrap_or(0);
+    let wait = match switch.starts_at_once() {
+        true => 0,
+        false => last.map(dry).max().unwrap_or(0),
+    };
     let wait = wait.saturating_sub(cycles.allocation * switch.period);
     let before = ((cycles.input + cycles.routing) * switch.period).max(wait);
     // A NIC decides when its link is free; a switch that much earlier.
@@ -186,7 +189,10 @@ fn under_way(
     let mut under_way = recent * flits;
     let mut elapsed = (recent + 1) * packet;
     loop {
-        let back = pace.passed(elapsed - trip).min(flits);
+        let mut back = pace.passed(elapsed - trip).min(flits);
+        if switch.starts_at_once() {
+            back = back.min((elapsed - trip) / link.flit + 1);
+        }
         if back == flits {
             return under_way;
         }

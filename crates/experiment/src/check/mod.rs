@@ -10,6 +10,7 @@ pub(crate) mod deadlock;
 pub(crate) mod flow_control;
 pub(crate) mod groups;
 pub(crate) mod hierarchical;
+pub(crate) mod input_ports;
 pub(crate) mod input_queued;
 pub(crate) mod lanes;
 pub(crate) mod nic;

@@ -64,6 +64,7 @@ pub(crate) fn machine(
     let mut is_good = check::queues::count(switch.queues, &map, around, desk);
     is_good &= check::queues::one_queue(switch, link.flow_control, around, desk);
     is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
+    is_good &= check::input_ports::fit(switch, link.flow_control, around, desk);
     is_good &= check::nic::per_destination(nic_queues, around.way, desk);
     let largest = u32::from(lanes.largest.iter().copied().max().unwrap_or(1).max(1));
     let host = Link {
@@ -139,6 +140,8 @@ pub(crate) fn machine(
         period: timing.period,
         pipeline: switch.pipeline,
         speedup: speedup.unwrap_or((1, 1)),
+        start: switch.start,
+        input_ports: switch.input_ports,
         queues: switch.queues,
         allocation: switch.allocation,
         input_buffer: input,

@@ -188,6 +188,16 @@ fn protocol(tape: &mut Tape<'_>) -> String {
     format!("[nic]\n{control}\nreceive = {{ order = \"{order}\" }}\n")
 }
 
+/// When the crossbar begins, and whether lanes cross beside each other.
+fn crossbar(tape: &mut Tape<'_>, may_be_by_lane: bool) -> String {
+    let start = tape.of(&["at-once", "stored"]);
+    let ports = match may_be_by_lane && tape.one_in(3) {
+        true => "per-lane",
+        false => "one",
+    };
+    format!("crossbar-start = \"{start}\"\ninput-ports = \"{ports}\"\n")
+}
+
 fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
     let kind = tape.of(&["cioq", "iq", "hierarchical", "tiled", "tiled"]);
     let mut text = format!("[switch]\nkind = \"{kind}\"\n");
@@ -255,6 +265,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 buffer(tape)
             )
             .unwrap();
+            text.push_str(&crossbar(tape, true));
             text.push_str(&stages(tape));
             if tape.one_in(2) {
                 text.push_str(&protocol(tape));
@@ -300,6 +311,8 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                     buffer(tape)
                 )
                 .unwrap();
+                let by_lane = flow_control == "\"credits\"" && queues != "\"1q\"";
+                text.push_str(&crossbar(tape, by_lane));
             }
             text.push_str(&stages(tape));
             match tape.below(3) {

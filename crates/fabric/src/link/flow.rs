@@ -3,9 +3,10 @@
 
 use netloom_units::Tick;
 
+use crate::link::lane_room::LaneRoom;
 use crate::link::pause::Pause;
 use crate::link::ramp::{Paces, Ramp};
-use crate::link::room::{Limits, Queues, Room};
+use crate::link::room::{Lanes, Limits, Queues, Room};
 use crate::plan::{FabricPlan, FlowControl};
 
 /// One way of flow control, at one sender.
@@ -40,6 +41,12 @@ pub(crate) trait Flow: Send {
         limits: &Limits,
     ) -> Option<Tick>;
 
+    /// In use by a class, reservations included, as far as it is settled; nothing where only PAUSE is known.
+    fn used(&self, class: u16) -> u32 {
+        let _ = class;
+        0
+    }
+
     /// A packet starts.
     fn take(&mut self, class: u16, amount: u16);
 
@@ -63,16 +70,12 @@ pub(crate) trait Flow: Send {
 }
 
 macro_rules! credits {
-    ($used:ty, $($constant:item)*) => {
-        impl Flow for Room<$used> {
+    ($room:ty, $new:expr, $($constant:item)*) => {
+        impl Flow for $room {
             $($constant)*
 
             fn new(plan: &FabricPlan, _: u8) -> Self {
-                let n_classes = match plan.flow_control {
-                    FlowControl::QueueCredits => plan.queue_map().n_queues() as usize,
-                    _ => usize::from(plan.n_vls),
-                };
-                Room::new(n_classes)
+                $new(plan)
             }
 
             #[inline(always)]
@@ -84,39 +87,64 @@ macro_rules! credits {
                 limits: &Limits,
                 paces: impl FnOnce() -> &'a Paces,
             ) -> bool {
-                Room::has(self, class, need, now, limits, paces)
+                <$room>::has(self, class, need, now, limits, paces)
             }
 
             #[inline]
             fn when(&self, class: u16, need: u32, now: Tick, paces: &Paces, limits: &Limits) -> Option<Tick> {
-                Room::when(self, class, need, now, paces, limits)
+                <$room>::when(self, class, need, now, paces, limits)
+            }
+
+            #[inline(always)]
+            fn used(&self, class: u16) -> u32 {
+                <$room>::used(self, class)
             }
 
             #[inline(always)]
             fn take(&mut self, class: u16, amount: u16) {
-                Room::take(self, class, amount);
+                <$room>::take(self, class, amount);
             }
 
             #[inline(always)]
             fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
-                Room::release(self, ramp, now)
+                <$room>::release(self, ramp, now)
             }
 
             fn count(&mut self, _: u16, _: u16, _: Tick) {}
 
             fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
-                Room::in_use(self, now, paces)
+                <$room>::in_use(self, now, paces)
             }
 
             fn is_idle(&self) -> bool {
-                Room::is_idle(self)
+                <$room>::is_idle(self)
             }
         }
     };
 }
 
-credits!(crate::link::room::Lanes, const NIC_IS_SINK: bool = false;);
-credits!(Queues, const MAY_LOOK_AHEAD: bool = true;);
+fn n_classes(plan: &FabricPlan) -> usize {
+    match plan.flow_control {
+        FlowControl::QueueCredits => plan.queue_map().n_queues() as usize,
+        _ => usize::from(plan.n_vls),
+    }
+}
+
+credits!(
+    Room<Lanes>,
+    |plan| Room::new(n_classes(plan)),
+    const NIC_IS_SINK: bool = false;
+);
+credits!(
+    Room<Queues>,
+    |plan| Room::new(n_classes(plan)),
+    const MAY_LOOK_AHEAD: bool = true;
+);
+credits!(
+    LaneRoom,
+    |_| LaneRoom::default(),
+    const NIC_IS_SINK: bool = false;
+);
 
 impl Flow for Pause {
     const IS_PAUSE: bool = true;

@@ -1,6 +1,7 @@
 //! Links: what a sender knows of the buffer at the other end, and how it changes with time.
 
 pub(crate) mod flow;
+pub(crate) mod lane_room;
 pub(crate) mod pause;
 pub(crate) mod pool;
 pub(crate) mod ramp;

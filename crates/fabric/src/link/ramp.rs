@@ -2,6 +2,8 @@
 
 use netloom_units::Tick;
 
+use crate::rows::Rows;
+
 /// At which pace flits pass: `num / den` of them per `period` ticks.
 ///
 /// Flit `k` (from 0) passes `floor(k * den / num)` periods after the first.
@@ -54,9 +56,8 @@ impl Pace {
     }
 }
 
-/// The paces at which one buffer may be emptied: a flat switch has one, a hierarchical one two (to its own
-/// outputs, and to the centre).
-pub(crate) type Paces = [Pace; 2];
+/// The paces at which one buffer may be emptied.
+pub(crate) type Paces = Rows<Pace>;
 
 /// `count` units of a class (a lane or a queue) that come free one after another, the last of them at `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,32 +66,67 @@ pub(crate) struct Ramp {
     /// Zero where there is no ramp at all.
     pub(crate) count: u16,
     pub(crate) class: u16,
+    /// Flits that went before at the same pace: where several pass in one period, it says where the first stands.
+    pub(crate) phase: u16,
     /// Which of the buffer's paces.
     pub(crate) pace: u8,
 }
 
+const _: () = assert!(size_of::<Ramp>() == 16);
+
 impl Ramp {
     #[inline]
     pub(crate) fn new(start: Tick, count: u16, class: u16, pace: u8, paces: &Paces) -> Self {
-        let own = paces[usize::from(pace & 1)];
-        Ramp {
-            end: start + own.time_of(u64::from(count) - 1),
+        Ramp::after(start, count, class, pace, 0, paces)
+    }
+
+    /// The same after `phase` flits that went before at the same pace.
+    #[inline]
+    pub(crate) fn after(
+        start: Tick,
+        count: u16,
+        class: u16,
+        pace: u8,
+        phase: u16,
+        paces: &Paces,
+    ) -> Self {
+        let mut ramp = Ramp {
+            end: start,
             count,
             class,
+            phase,
             pace,
+        };
+        ramp.end = start + ramp.length(paces);
+        ramp
+    }
+
+    /// Ticks from the first to the last.
+    #[inline]
+    fn length(&self, paces: &Paces) -> u64 {
+        self.time_of(u64::from(self.count) - 1, paces)
+    }
+
+    /// Ticks from the first to unit `k`.
+    #[inline]
+    pub(crate) fn time_of(&self, k: u64, paces: &Paces) -> u64 {
+        let pace = self.pace(paces);
+        if self.phase == 0 {
+            return pace.time_of(k);
         }
+        pace.time_of(u64::from(self.phase) + k) - pace.time_of(u64::from(self.phase))
     }
 
     /// Its own pace.
     #[inline]
     pub(crate) fn pace(&self, paces: &Paces) -> Pace {
-        paces[usize::from(self.pace & 1)]
+        paces[u32::from(self.pace)]
     }
 
     /// When the first is free.
     #[inline]
     pub(crate) fn start(&self, paces: &Paces) -> Tick {
-        Tick(self.end.0 - self.pace(paces).time_of(u64::from(self.count) - 1))
+        Tick(self.end.0 - self.length(paces))
     }
 
     /// How many are free at a time.
@@ -101,10 +137,14 @@ impl Ramp {
         }
         let start = self.start(paces);
         if now < start {
-            0
-        } else {
-            self.pace(paces).passed(now - start) as u32
+            return 0;
         }
+        let pace = self.pace(paces);
+        if self.phase == 0 {
+            return pace.passed(now - start) as u32;
+        }
+        let before = pace.time_of(u64::from(self.phase));
+        pace.passed(now - start + before) as u32 - u32::from(self.phase)
     }
 }
 
@@ -121,6 +161,20 @@ mod tests {
             prop_assert_eq!(pace.passed(at).min(flits), counted);
             prop_assert!(pace.time_of(flits - 1) < pace.occupancy(flits));
             prop_assert_eq!(pace.occupancy(flits) % period, 0);
+        }
+
+        /// A ramp that goes on where others left off is the rest of a longer one.
+        #[test]
+        fn a_ramp_with_a_phase_is_the_rest_of_a_longer_one(period in 1u64..20, num in 1u32..8, den in 1u32..8, whole in 2u16..70, phase in 1u16..69, at in 0u64..2000) {
+            prop_assume!(phase < whole);
+            let paces: Paces = vec![Pace { period, num, den }].into();
+            let begun = paces[0].time_of(u64::from(phase));
+            let all = Ramp::new(Tick(100), whole, 0, 0, &paces);
+            let rest = Ramp::after(Tick(100 + begun), whole - phase, 0, 0, phase, &paces);
+            prop_assert_eq!(all.end, rest.end);
+            prop_assert_eq!(rest.start(&paces), Tick(100 + begun));
+            let gone = all.passed(Tick(at), &paces).saturating_sub(u32::from(phase));
+            prop_assert_eq!(rest.passed(Tick(at), &paces), gone);
         }
     }
 }

@@ -112,6 +112,20 @@ impl Limits {
         }
     }
 
+    /// What is left for a lane, given what lanes use.
+    #[inline(always)]
+    pub(crate) fn left(&self, lane: usize, used: impl Fn(usize) -> u32) -> u32 {
+        let mine = used(lane);
+        if !self.is_pool {
+            return self.min[lane] - mine;
+        }
+        let mut kept = mine;
+        for other in (0..self.n_vls).filter(|other| *other != lane) {
+            kept += used(other).max(self.min[other]);
+        }
+        (self.capacity - kept).min(self.max[lane].saturating_sub(mine))
+    }
+
     /// Room counted for each of so many queues of a lane; `flits` of each, by lane.
     pub(crate) fn of_queues(flits: &[u32], per_lane: u32) -> Self {
         Limits {
@@ -248,17 +262,11 @@ impl<U: Used> Room<U> {
     #[inline(never)]
     pub(crate) fn available(&self, class: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
         let lane = U::lane(class, limits);
-        let mine = self.used_at(class, now, paces);
-        if !limits.is_pool {
-            return limits.min[lane] - mine;
-        }
-        let mut kept = mine;
-        for other in (0..limits.n_vls).filter(|other| *other != lane) {
-            kept += self
-                .used_at(other as u16, now, paces)
-                .max(limits.min[other]);
-        }
-        (limits.capacity - kept).min(limits.max[lane].saturating_sub(mine))
+        limits.left(lane, |other| {
+            // A pool has lanes and no other classes.
+            let class = if other == lane { class } else { other as u16 };
+            self.used_at(class, now, paces)
+        })
     }
 
     /// Whether a class may send so much now. The paces are asked for only where ramps must be looked at.
@@ -336,7 +344,7 @@ impl<U: Used> Room<U> {
         // Room only grows along the ramps, so the flit that makes it enough can be searched for.
         for ramp in self.ramps.iter().filter(|r| r.count != 0) {
             let start = ramp.start(paces);
-            let at = |k: u64| now.max(start + ramp.pace(paces).time_of(k));
+            let at = |k: u64| now.max(start + ramp.time_of(k, paces));
             let enough = |k: u64| self.available(class, at(k), paces, limits) >= need;
             if !enough(u64::from(ramp.count) - 1) {
                 continue;
@@ -419,7 +427,7 @@ mod tests {
             steps in proptest::collection::vec((0usize..3, 1u16..12, 0u64..30, 0u64..12), 1..40),
         ) {
             let pace = Pace { period, num, den };
-            let paces = [pace; 2];
+            let paces: Paces = vec![pace].into();
             let sizes = if pool {
                 Sizes::Pool { capacity: 40, min: Box::new([6, 6, 6]), max: Box::new([25, 25, 25]) }
             } else {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netloom_arbitration::Policy;
+use netloom_catalog::choice;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
@@ -118,6 +119,26 @@ pub struct Thresholds {
     pub xon: u32,
 }
 
+choice! {
+    /// When a crossbar begins with a packet whose flits come slower than it could pass them.
+    pub enum CrossbarStart {
+        /// With the header; once it has caught up, it passes flits as they come, held meanwhile.
+        AtOnce = "at-once",
+        /// When enough is there that it never waits.
+        Stored = "stored",
+    }
+}
+
+choice! {
+    /// How many ways an input has into its crossbar.
+    pub enum InputPorts {
+        /// One: a packet that crosses holds all lanes of its input.
+        One = "one",
+        /// One for each lane: packets of several lanes cross at once, to different outputs.
+        PerLane = "per-lane",
+    }
+}
+
 /// Who may cross the switch next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Allocation {
@@ -190,6 +211,10 @@ pub struct CrossbarPlan {
     pub pipeline: Pipeline,
     /// Flits per cycle over each crossbar port, as a fraction.
     pub speedup: (u32, u32),
+    /// When a crossbar that is faster than its feed begins.
+    pub start: CrossbarStart,
+    /// How many packets of an input cross at once.
+    pub input_ports: InputPorts,
     /// Queues of an input.
     pub queues: QueueScheme,
     /// Who may cross.
@@ -203,6 +228,12 @@ pub struct CrossbarPlan {
 }
 
 impl CrossbarPlan {
+    /// Whether a crossbar begins with the header. One that is as fast as its links, and has no buffer behind it, gains
+    /// nothing by it: flits of an input-queued switch come in time or not at all.
+    pub fn starts_at_once(&self) -> bool {
+        self.start == CrossbarStart::AtOnce && self.architecture != Architecture::InputQueued
+    }
+
     /// The pace of one crossbar port.
     pub fn crossbar_pace(&self) -> Pace {
         Pace {

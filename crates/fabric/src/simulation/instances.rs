@@ -6,11 +6,12 @@ use netloom_arbitration::{Arbiter, TwoTable};
 use netloom_engine::{EventQueue, Heap, Wheel};
 use netloom_topology::Egress;
 
-use crate::plan::{Architecture, FabricPlan, FlowControl};
+use crate::plan::{Architecture, FabricPlan, FlowControl, InputPorts};
 use crate::simulation::running::Running;
 use crate::simulation::{Atlas, Options, Simulation};
 use crate::switch::crossbar::shape::{
-    Cioq, CioqPause, CioqQueues, Hierarchical, HierarchicalPause, Iq, IqPause, Shape,
+    Cioq, CioqLanes, CioqPause, CioqQueues, Hierarchical, HierarchicalLanes, HierarchicalPause, Iq,
+    IqPause, Shape,
 };
 use crate::switch::crossbar::{self, MakeArbiter, n_records};
 use crate::switch::tiled;
@@ -23,7 +24,8 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
     let radix = plan.topology.radix();
     let n_queues = plan.queue_map().n_queues();
     let tables = Tables::of(plan);
-    let is_flat = plan.switch.crossbar().architecture == Architecture::Cioq;
+    let is_apart = plan.switch.crossbar().input_ports == InputPorts::PerLane;
+    let is_flat = !is_apart && plan.switch.crossbar().architecture == Architecture::Cioq;
     // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
     if let (true, true, ..=64, ..=128, false) = (
         tables.are_everywhere(),
@@ -48,6 +50,9 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             None => plan.policy_of(output).build(),
         }
     };
+    if is_apart {
+        return with_lanes_apart(plan, options, &arbiter);
+    }
     if options.reference {
         return reference(plan, options, &arbiter);
     }
@@ -75,21 +80,35 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
             (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
         },
-        (Architecture::Hierarchical(hierarchy), FlowControl::Pfc(_)) => {
-            match n_records(Some(hierarchy.centre), radix) {
-                ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, options, &arbiter),
-                _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, options, &arbiter),
-            }
-        }
-        (Architecture::Hierarchical(hierarchy), _) => {
-            match n_records(Some(hierarchy.centre), radix) {
-                ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
-                65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
-                _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
-            }
-        }
+        (Architecture::Hierarchical(_), FlowControl::Pfc(_)) => match n_records(plan, radix) {
+            ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, options, &arbiter),
+            _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, options, &arbiter),
+        },
+        (Architecture::Hierarchical(_), _) => match n_records(plan, radix) {
+            ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
+            65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
+            _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
+        },
     }
 }
+
+/// Switches whose lanes cross beside each other. They have a record for every lane of an input, hence wide sets.
+fn with_lanes_apart(
+    plan: &FabricPlan,
+    options: Options,
+    arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
+) -> Box<dyn Simulation> {
+    let is_flat = plan.switch.crossbar().architecture == Architecture::Cioq;
+    match (is_flat, options.reference) {
+        (true, false) => with_wheel::<_, CioqLanes, 32, 128>(plan, options, arbiter),
+        (true, true) => crossbars::<_, CioqLanes, Heap<_>, 32, 128>(plan, options, arbiter),
+        (false, false) => with_wheel::<_, HierarchicalLanes, 32, 1>(plan, options, arbiter),
+        (false, true) => crossbars::<_, HierarchicalLanes, Heap<_>, 32, 1>(plan, options, arbiter),
+    }
+}
+
+/// The most records of a switch whose lanes cross beside each other.
+pub const MOST_RECORDS: u32 = 2048;
 
 /// The largest number of queues of an input.
 pub const MOST_QUEUES: u32 = 8192;
@@ -178,9 +197,8 @@ where
     S: Shape,
     Q: EventQueue<crossbar::Event> + 'static,
 {
-    let centre = plan.switch.centre();
     let atlas = Atlas::new(plan, |id| {
-        crossbar::n_records(centre, plan.topology.n_ports(id))
+        crossbar::n_records(plan, plan.topology.n_ports(id))
     });
     let partition = |atlas: &Atlas, number| {
         crossbar::partition::<A, S, W, R>(plan, atlas, number, arbiter, options.watch)

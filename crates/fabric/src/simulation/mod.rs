@@ -14,7 +14,7 @@ use crate::recorder::{Counters, PortUse, Protocol, Row};
 use crate::trace::{Step, Watch};
 
 pub(crate) use atlas::Atlas;
-pub use instances::{LARGEST_RADIX, MOST_QUEUES, build};
+pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build};
 pub use waiting::Waiting;
 
 /// The rows of the recorder: (class, service level) for every level a class may use.

@@ -1,7 +1,7 @@
 //! The model against its twin, and against itself in other divisions.
 #![allow(dead_code)] // Each test file uses its part.
 
-use netloom_fabric::{FabricPlan, Options, Simulation, build};
+use netloom_fabric::{CrossbarStart, FabricPlan, InputPorts, Options, Simulation, build};
 use netloom_metrics::Digest;
 use netloom_units::Tick;
 
@@ -74,13 +74,29 @@ pub(crate) fn counted(case: &Case) -> Counts {
     slow.counts
 }
 
+/// With crossbars that start at once and with others; with one way into them and, where that is possible, with one for
+/// each lane.
 pub(crate) fn check(name: &str, case: &Case) {
-    match difference(case) {
-        Ok(delivered) => assert!(
-            delivered > 50,
-            "{name}: {delivered} packets are too few to tell"
-        ),
-        Err(place) => panic!("{name}: model and twin part {place}"),
+    let mut kinds = vec![
+        (CrossbarStart::AtOnce, InputPorts::One),
+        (CrossbarStart::Stored, InputPorts::One),
+    ];
+    if case.may_cross_by_lane() {
+        kinds.push((CrossbarStart::AtOnce, InputPorts::PerLane));
+    }
+    for (start, input_ports) in kinds {
+        let case = Case {
+            start,
+            input_ports,
+            ..case.clone()
+        };
+        match difference(&case) {
+            Ok(delivered) => assert!(
+                delivered > 50,
+                "{name}: {delivered} packets are too few to tell"
+            ),
+            Err(place) => panic!("{name}, {start:?}, {input_ports:?}: model and twin part {place}"),
+        }
     }
 }
 

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, Control, CrossbarPlan, EndpointPlan, FabricPlan,
-    FlowControl, LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row,
-    Simulation, Sizes, SwitchPlan, Window, build, rows,
+    Allocation, Architecture, Channels, ClassPlan, Control, CrossbarPlan, CrossbarStart,
+    EndpointPlan, FabricPlan, FlowControl, InputPorts, LinkTiming, NicQueues, Options, Pipeline,
+    QueueScheme, ReceiveOrder, Row, Simulation, Sizes, SwitchPlan, Window, build, rows,
 };
 use netloom_packet::{Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -36,6 +36,8 @@ pub(crate) struct Case {
     pub(crate) period: u64,
     pub(crate) pipeline: Pipeline,
     pub(crate) speedup: (u32, u32),
+    pub(crate) start: CrossbarStart,
+    pub(crate) input_ports: InputPorts,
     pub(crate) queues: QueueScheme,
     pub(crate) architecture: Architecture,
     pub(crate) flow_control: FlowControl,
@@ -104,6 +106,8 @@ impl Case {
             period: 1,
             pipeline: pipeline(0, 3, 0, 2, 0, 0),
             speedup: (1, 1),
+            start: CrossbarStart::AtOnce,
+            input_ports: InputPorts::One,
             queues: QueueScheme::PerVl,
             architecture: Architecture::Cioq,
             flow_control: FlowControl::Credits,
@@ -298,6 +302,8 @@ impl Case {
                 period: self.period,
                 pipeline: self.pipeline,
                 speedup: self.speedup,
+                start: self.start,
+                input_ports: self.input_ports,
                 queues: self.queues,
                 allocation: self.allocation,
                 input_buffer: sizes(self.input),
@@ -401,5 +407,35 @@ pub(crate) fn cases(usual: u32) -> proptest::test_runner::Config {
         cases: asked.and_then(|n| n.parse().ok()).unwrap_or(usual),
         failure_persistence: None,
         ..proptest::test_runner::Config::default()
+    }
+}
+
+impl Case {
+    /// Whether lanes may cross beside each other.
+    #[allow(dead_code)] // Not every test file asks.
+    pub(crate) fn may_cross_by_lane(&self) -> bool {
+        self.architecture != Architecture::InputQueued
+            && self.flow_control == FlowControl::Credits
+            && self.queues != QueueScheme::OneQueue
+    }
+}
+
+/// How many packets of an input cross at once.
+#[allow(dead_code)] // Not every test file draws it.
+pub(crate) fn input_ports(per_lane: bool) -> InputPorts {
+    if per_lane {
+        InputPorts::PerLane
+    } else {
+        InputPorts::One
+    }
+}
+
+/// When a crossbar begins.
+#[allow(dead_code)] // Not every test file draws it.
+pub(crate) fn start(is_stored: bool) -> CrossbarStart {
+    if is_stored {
+        CrossbarStart::Stored
+    } else {
+        CrossbarStart::AtOnce
     }
 }

@@ -1,6 +1,6 @@
 //! Who crosses a switch with buffers at inputs and outputs.
 
-use netloom_fabric::{Allocation, Pace};
+use netloom_fabric::{Allocation, CrossbarStart, Pace};
 use netloom_units::{Port, SwitchId};
 
 use super::Twin;
@@ -42,68 +42,62 @@ impl Twin<'_> {
     fn separable(&mut self, s: usize) {
         let n = self.ports[s].len();
         let mut requests: Vec<Vec<(usize, usize)>> = vec![vec![]; n];
-        for p in 0..n {
-            if self.ports[s][p].input_until > self.now {
-                continue;
-            }
-            let asked = self
-                .queues_in_turn(s, p)
-                .find_map(|q| self.may_cross(s, p, q).map(|output| (q, output)));
+        for (number, p, way) in self.free_ways(s) {
+            let mut queues = self.queues_in_turn(s, p, way).into_iter();
+            let asked = queues.find_map(|q| self.may_cross(s, p, q).map(|output| (q, output)));
             if let Some((q, output)) = asked {
-                requests[output].push((p, q));
+                requests[output].push((number, q));
             }
         }
         for (output, asking) in requests.into_iter().enumerate() {
             let first = self.ports[s][output].next_input;
-            if let Some((p, q)) = asking.into_iter().min_by_key(|(p, _)| turn(*p, first)) {
-                self.ports[s][output].next_input = p + 1;
-                self.cross(s, p, q, output);
+            let winner = asking.into_iter().min_by_key(|(n, _)| turn(*n, first));
+            if let Some((number, q)) = winner {
+                self.ports[s][output].next_input = number + 1;
+                self.cross(s, number / self.n_ways(), q, output);
             }
         }
     }
 
     fn islip(&mut self, s: usize, iterations: u8) {
-        let n = self.ports[s].len();
-        let wants: Vec<Vec<usize>> = (0..n)
-            .map(|p| {
-                if self.ports[s][p].input_until > self.now {
-                    return vec![];
-                }
-                (0..self.ports[s][p].queues.len())
-                    .filter_map(|q| self.may_cross(s, p, q))
-                    .collect()
-            })
-            .collect();
+        let (n, n_ways) = (self.ports[s].len(), self.n_ways());
+        let n_inputs = n * n_ways;
+        let mut wants: Vec<Vec<usize>> = vec![vec![]; n_inputs];
+        for (number, p, way) in self.free_ways(s) {
+            let queues = self.queues_in_turn(s, p, way).into_iter();
+            wants[number] = queues.filter_map(|q| self.may_cross(s, p, q)).collect();
+        }
         let mut input_of = vec![None; n];
-        let mut output_of = vec![None; n];
+        let mut output_of = vec![None; n_inputs];
         for round in 0..iterations {
-            let mut grants: Vec<Vec<usize>> = vec![vec![]; n];
+            let mut grants: Vec<Vec<usize>> = vec![vec![]; n_inputs];
             for o in 0..n {
                 if input_of[o].is_none() {
                     let asking =
-                        (0..n).filter(|&p| output_of[p].is_none() && wants[p].contains(&o));
+                        (0..n_inputs).filter(|&p| output_of[p].is_none() && wants[p].contains(&o));
                     if let Some(p) = asking.min_by_key(|&p| turn(p, self.ports[s][o].next_input)) {
                         grants[p].push(o);
                     }
                 }
             }
-            for p in 0..n {
-                let first = self.ports[s][p].next_output;
+            for p in 0..n_inputs {
+                let (input, way) = (p / n_ways, p % n_ways);
+                let first = self.ports[s][input].ways[way].next_output;
                 if let Some(&o) = grants[p].iter().min_by_key(|&&o| turn(o, first)) {
                     input_of[o] = Some(p);
                     output_of[p] = Some(o);
                     if round == 0 {
-                        self.ports[s][p].next_output = o + 1;
+                        self.ports[s][input].ways[way].next_output = o + 1;
                         self.ports[s][o].next_input = p + 1;
                     }
                 }
             }
         }
-        for p in 0..n {
-            if let Some(o) = output_of[p] {
-                let q = self
-                    .queues_in_turn(s, p)
-                    .find(|&q| self.may_cross(s, p, q) == Some(o));
+        for number in 0..n_inputs {
+            if let Some(o) = output_of[number] {
+                let (p, way) = (number / n_ways, number % n_ways);
+                let mut queues = self.queues_in_turn(s, p, way).into_iter();
+                let q = queues.find(|&q| self.may_cross(s, p, q) == Some(o));
                 self.cross(s, p, q.expect("a queue"), o);
             }
         }
@@ -111,14 +105,15 @@ impl Twin<'_> {
 
     fn cross(&mut self, s: usize, p: usize, q: usize, output: usize) {
         let pace = self.plan.switch.crossbar().crossbar_pace();
-        let id = self.ports[s][p].queues[q].front().copied();
-        let until = self.now + pace.occupancy(self.packets[id.expect("a packet")].flits);
-        let id = self.dequeue(s, p, q, until);
+        let id = *self.ports[s][p].queues[q].front().expect("a packet");
+        let passes = self.passes(pace, id, self.at_input(s, p, id));
+        let until = self.held_until(pace, &passes);
+        self.dequeue(s, p, q, until);
         self.ports[s][output].output_until = until;
         self.packet_hops += 1;
         self.take_output(s, id);
-        self.leave_input(s, p, id, pace);
-        self.enter_output(s, id, pace, false);
+        self.leave_input(s, p, id, &passes);
+        self.enter_output(s, id, passes, false);
     }
 
     /// Room in the output buffer is taken for a packet granted now.
@@ -133,26 +128,71 @@ impl Twin<'_> {
         self.ports[s][packet.output].space_used[usize::from(packet.next_vl)] += units;
     }
 
+    /// When the flits of a packet come into its input buffer.
+    pub(super) fn at_input(&self, s: usize, p: usize, id: usize) -> Vec<u64> {
+        let (flit, _) = self.flit_of(s, p);
+        let packet = &self.packets[id];
+        (0..packet.flits)
+            .map(|k| packet.received + k * flit)
+            .collect()
+    }
+
+    /// When the flits of a packet granted now leave the buffer into which they come at these times: at the pace of
+    /// the crossbar, until that finds one missing; from then on as they come.
+    pub(super) fn passes(&self, pace: Pace, id: usize, comes: Vec<u64>) -> Vec<u64> {
+        let switch = self.plan.switch.crossbar();
+        let begin = self.now + switch.pipeline.allocation * switch.period;
+        let mut has_caught_up = false;
+        let mut passes = vec![];
+        for (k, &there) in comes.iter().enumerate() {
+            let asked_for = begin + pace.time_of(k as u64);
+            has_caught_up |= there > asked_for;
+            passes.push(if has_caught_up { there } else { asked_for });
+        }
+        assert_eq!(passes.len() as u64, self.packets[id].flits);
+        if switch.start == CrossbarStart::Stored {
+            assert!(!has_caught_up, "a flit is there when it is read");
+        }
+        passes
+    }
+
+    /// When the crossbar ports of a packet granted now are free again: the last flit has its own time on them, and
+    /// the next packet its allocation before it.
+    pub(super) fn held_until(&self, pace: Pace, passes: &[u64]) -> u64 {
+        let switch = self.plan.switch.crossbar();
+        let period = switch.period;
+        let last = passes.last().expect("a flit").div_ceil(period) * period;
+        let whole = self.now + pace.occupancy(passes.len() as u64);
+        let begin = switch.pipeline.allocation * period;
+        whole.max(last + pace.occupancy(1) - begin)
+    }
+
     /// A packet granted now comes into its output buffer, and joins its queue on the first edge from which its
     /// link would find every flit in time.
-    pub(super) fn enter_output(&mut self, s: usize, id: usize, pace: Pace, from_centre: bool) {
+    pub(super) fn enter_output(
+        &mut self,
+        s: usize,
+        id: usize,
+        passes: Vec<u64>,
+        from_centre: bool,
+    ) {
         let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let buffered = self.now + (cycles.allocation + cycles.crossbar) * period;
         let packet = &mut self.packets[id];
         packet.buffered = buffered;
-        packet.pace = Some(pace);
         packet.is_announced = false;
         let (flits, output, vl) = (packet.flits, packet.output, packet.next_vl);
         let (flit, _) = self.flit_of(s, output);
         let mut joined = buffered;
         for k in 0..flits {
-            let there = buffered + pace.time_of(k);
+            let there = passes[k as usize] + cycles.crossbar * period;
             self.at(there, Occurrence::Buffered(s, output, vl));
             while there > joined + cycles.output * period + k * flit {
                 joined += period;
             }
         }
         self.at(joined, Occurrence::Joined(s, output, vl, id, from_centre));
+        self.passed.insert(id, passes);
     }
 }

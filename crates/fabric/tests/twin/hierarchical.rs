@@ -1,6 +1,6 @@
 //! Who crosses a switch of MPorts around a buffered central crossbar.
 
-use netloom_fabric::{Architecture, Hierarchy, Pace};
+use netloom_fabric::{Architecture, CrossbarStart, Hierarchy, Pace};
 
 use super::Twin;
 use super::state::{Occurrence, assert_holds, room, turn};
@@ -104,23 +104,18 @@ impl Twin<'_> {
         may.then_some((to, id))
     }
 
-    /// The request of an input: its first queue that could cross.
-    fn asks(&self, s: usize, from: From) -> Option<(To, usize, usize)> {
-        let (until, n, first) = match from {
-            From::Port(p) => {
-                let state = &self.ports[s][p];
-                (state.input_until, state.queues.len(), state.next_queue)
-            }
-            From::Link(link) => {
-                let state = &self.links[s][link];
-                (state.input_until, state.queues.len(), state.next_queue)
-            }
+    /// The request of a way of an input: its first queue that could cross.
+    fn asks(&self, s: usize, from: From, way: usize) -> Option<(To, usize, usize)> {
+        let (ways, n) = match from {
+            From::Port(p) => (&self.ports[s][p].ways, self.ports[s][p].queues.len()),
+            From::Link(link) => (&self.links[s][link].ways, self.links[s][link].queues.len()),
         };
-        if until > self.now {
+        if ways[way].until > self.now {
             return None;
         }
         (0..n)
-            .map(|k| (first + k) % n)
+            .map(|k| (ways[way].next_queue + k) % n)
+            .filter(|&queue| self.way_of(queue) == way)
             .find_map(|queue| self.request(s, from, queue).map(|(to, id)| (to, queue, id)))
     }
 
@@ -128,9 +123,12 @@ impl Twin<'_> {
         let ports = (0..self.ports[s].len()).map(From::Port);
         let links = (0..self.links[s].len()).map(From::Link);
         let mut requests = vec![];
+        let n_ways = self.n_ways();
         for from in ports.chain(links) {
-            if let Some((to, queue, id)) = self.asks(s, from) {
-                requests.push((to, from, queue, id));
+            for way in 0..n_ways {
+                if let Some((to, queue, id)) = self.asks(s, from, way) {
+                    requests.push((to, (from, way), queue, id));
+                }
             }
         }
         let mut outputs: Vec<To> = requests.iter().map(|r| r.0).collect();
@@ -142,20 +140,21 @@ impl Twin<'_> {
                 To::Link(link) => self.links[s][link].next_input,
                 To::Central(o) => self.ports[s][o].next_link,
             };
-            let number = |from: From| match from {
-                From::Port(p) => p,
-                From::Link(link) => link,
+            let number = |(from, way): (From, usize)| match from {
+                From::Port(p) => p * n_ways + way,
+                From::Link(link) => link * n_ways + way,
             };
             let own = requests.iter().filter(|r| r.0 == to);
             let winner = own.min_by_key(|r| turn(number(r.1), first));
-            let &(_, from, queue, id) = winner.expect("somebody asks");
+            let &(_, by, queue, id) = winner.expect("somebody asks");
+            let (from, _) = by;
             if !self.has_room(s, from, to, id) {
                 continue;
             }
             match to {
-                To::Local(o) => self.ports[s][o].next_input = number(from) + 1,
-                To::Link(link) => self.links[s][link].next_input = number(from) + 1,
-                To::Central(o) => self.ports[s][o].next_link = number(from) + 1,
+                To::Local(o) => self.ports[s][o].next_input = number(by) + 1,
+                To::Link(link) => self.links[s][link].next_input = number(by) + 1,
+                To::Central(o) => self.ports[s][o].next_link = number(by) + 1,
             }
             match (from, to) {
                 (From::Port(p), To::Local(o)) => self.cross_locally(s, p, queue, o),
@@ -172,14 +171,15 @@ impl Twin<'_> {
 
     fn cross_locally(&mut self, s: usize, p: usize, queue: usize, output: usize) {
         let pace = self.plan.switch.crossbar().crossbar_pace();
-        let flits = self.packets[self.first(s, p, queue)].flits;
-        let until = self.now + pace.occupancy(flits);
-        let id = self.dequeue(s, p, queue, until);
+        let id = self.first(s, p, queue);
+        let passes = self.passes(pace, id, self.at_input(s, p, id));
+        let until = self.held_until(pace, &passes);
+        self.dequeue(s, p, queue, until);
         self.ports[s][output].output_until = until;
         self.packet_hops += 1;
         self.take_output(s, id);
-        self.leave_input(s, p, id, pace);
-        self.enter_output(s, id, pace, false);
+        self.leave_input(s, p, id, &passes);
+        self.enter_output(s, id, passes, false);
     }
 
     fn cross_to_centre(&mut self, s: usize, p: usize, queue: usize, link: usize) {
@@ -187,9 +187,11 @@ impl Twin<'_> {
         let (to, onwards) = (self.pace(h.mport_speedup), self.pace(h.central_speedup));
         let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
-        let flits = self.packets[self.first(s, p, queue)].flits;
-        let until = self.now + to.occupancy(flits);
-        let id = self.dequeue(s, p, queue, until);
+        let id = self.first(s, p, queue);
+        let flits = self.packets[id].flits;
+        let mut passes = self.passes(to, id, self.at_input(s, p, id));
+        let until = self.held_until(to, &passes);
+        self.dequeue(s, p, queue, until);
         self.links[s][link].until = until;
         self.packet_hops += 1;
         let (output, vl) = (self.packets[id].output, self.packets[id].next_vl);
@@ -197,19 +199,23 @@ impl Twin<'_> {
         if self.is_slotted(s, output, true) {
             self.take_output(s, id);
         }
-        self.leave_input(s, p, id, to);
+        self.leave_input(s, p, id, &passes);
         let there = self.now + (cycles.allocation + cycles.crossbar) * period;
-        for k in 0..flits {
-            let when = there + to.time_of(k);
-            self.at(when, Occurrence::InCentre(s, link, vl, id, k));
+        for (k, passes) in (0..).zip(&mut passes) {
+            *passes += cycles.crossbar * period;
+            self.at(*passes, Occurrence::InCentre(s, link, vl, id, k));
         }
         // The first edge from which the central crossbar would find every flit in time.
         let mut joined = there + cycles.input * period;
-        while (0..flits).any(|k| {
-            there + to.time_of(k) > joined + cycles.allocation * period + onwards.time_of(k)
-        }) {
+        let is_stored = self.plan.switch.crossbar().start == CrossbarStart::Stored;
+        while is_stored
+            && (0..flits).any(|k| {
+                passes[k as usize] > joined + cycles.allocation * period + onwards.time_of(k)
+            })
+        {
             joined += period;
         }
+        self.passed.insert(id, passes);
         self.packets[id].central = joined;
         self.packets[id].buffered = there;
     }
@@ -228,31 +234,30 @@ impl Twin<'_> {
 
     fn cross_from_centre(&mut self, s: usize, link: usize, queue: usize, output: usize) {
         let h = self.hierarchy();
-        let (from, pace) = (self.pace(h.mport_speedup), self.pace(h.central_speedup));
+        let pace = self.pace(h.central_speedup);
         let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
-        let state = &mut self.links[s][link];
-        let id = state.queues[queue].pop_front().expect("a packet");
+        let id = *self.links[s][link].queues[queue].front().expect("a packet");
         let packet = self.packets[id];
-        let until = self.now + pace.occupancy(packet.flits);
-        state.input_until = until;
-        state.next_queue = (queue + 1) % state.queues.len();
+        let passes = self.passes(pace, id, self.passed[&id].clone());
+        let until = self.held_until(pace, &passes);
+        let way = self.way_of(queue);
+        let state = &mut self.links[s][link];
+        state.queues[queue].pop_front();
+        state.ways[way].until = until;
+        state.ways[way].next_queue = (queue + 1) % state.queues.len();
         self.ports[s][output].central_until = until;
         if !self.is_slotted(s, output, true) {
             self.take_output(s, id);
         }
-        for k in 0..packet.flits {
-            let read = self.now + cycles.allocation * period + pace.time_of(k);
-            assert!(
-                packet.buffered + from.time_of(k) <= read,
-                "a flit is in the centre when it is read"
-            );
+        for (read, &there) in passes.iter().zip(&self.passed[&id].clone()) {
+            assert!(there <= *read, "a flit is in the centre when it is read");
             let left = read + period;
             self.at(left, Occurrence::LeftCentre(s, link, packet.next_vl));
             // Later than the flit itself, or at the same tick behind it.
             let free = left + cycles.credit * period;
             self.at(free, Occurrence::CentreSpace(s, link, packet.next_vl));
         }
-        self.enter_output(s, id, pace, true);
+        self.enter_output(s, id, passes, true);
     }
 }

@@ -1,6 +1,6 @@
 //! A header is received, routed and queued.
 
-use netloom_fabric::{Architecture, FlowControl, Pace};
+use netloom_fabric::{Architecture, CrossbarStart, FlowControl, Pace};
 use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -100,7 +100,7 @@ impl Twin<'_> {
     }
 
     /// The first edge on which the header of a packet has passed the input and routing stages, one header
-    /// per cycle, and the crossbar, starting from it, would find every flit in time.
+    /// per cycle, and the crossbar, starting from it, would find every flit in time, unless it starts at once.
     fn allocatable(&mut self, s: usize, p: usize, id: usize) -> u64 {
         let pace = self.input_pace(s, p, self.packets[id].output);
         let mut edge = self.fed(s, p, id, pace);
@@ -119,6 +119,10 @@ impl Twin<'_> {
         let (flit, _) = self.flit_of(s, p);
         let mut edge = packet.received.div_ceil(switch.period) * switch.period
             + (cycles.input + cycles.routing) * switch.period;
+        if switch.start == CrossbarStart::AtOnce && switch.architecture != Architecture::InputQueued
+        {
+            return edge;
+        }
         while (0..packet.flits).any(|k| {
             packet.received + k * flit > edge + cycles.allocation * switch.period + pace.time_of(k)
         }) {
@@ -149,19 +153,31 @@ impl Twin<'_> {
         (self.packets[id].allocatable <= self.now).then_some(id)
     }
 
-    /// The queues of an input in the order of its pointer.
-    pub(super) fn queues_in_turn(&self, s: usize, p: usize) -> impl Iterator<Item = usize> + use<> {
+    /// The queues of a way of an input in the order of its pointer.
+    pub(super) fn queues_in_turn(&self, s: usize, p: usize, way: usize) -> Vec<usize> {
         let n = self.ports[s][p].queues.len();
-        let first = self.ports[s][p].next_queue;
-        (0..n).map(move |k| (first + k) % n)
+        let first = self.ports[s][p].ways[way].next_queue;
+        (0..n)
+            .map(|k| (first + k) % n)
+            .filter(|&queue| self.way_of(queue) == way)
+            .collect()
+    }
+
+    /// The ways of all inputs into a crossbar that are free: each with its number, its input and its own number there.
+    pub(super) fn free_ways(&self, s: usize) -> Vec<(usize, usize, usize)> {
+        let n_ways = self.n_ways();
+        let all = (0..self.ports[s].len() * n_ways).map(|n| (n, n / n_ways, n % n_ways));
+        all.filter(|&(_, p, way)| self.ports[s][p].ways[way].until <= self.now)
+            .collect()
     }
 
     /// Takes a granted packet from its queue; its input is held.
     pub(super) fn dequeue(&mut self, s: usize, p: usize, q: usize, until: u64) -> usize {
+        let way = self.way_of(q);
         let state = &mut self.ports[s][p];
         let id = state.queues[q].pop_front().expect("a packet");
-        state.input_until = until;
-        state.next_queue = (q + 1) % state.queues.len();
+        state.ways[way].until = until;
+        state.ways[way].next_queue = (q + 1) % state.queues.len();
         self.mark(s, p, id);
         id
     }

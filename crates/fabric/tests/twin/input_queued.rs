@@ -36,10 +36,11 @@ impl Twin<'_> {
         // All that could cross, each input's in the order of its pointer.
         let mut asking: Vec<Vec<Asking>> = (0..self.ports[s].len())
             .map(|p| {
-                if self.ports[s][p].input_until > self.now {
+                if self.ports[s][p].ways[0].until > self.now {
                     return vec![];
                 }
-                self.queues_in_turn(s, p)
+                let queues = self.queues_in_turn(s, p, 0).into_iter();
+                queues
                     .filter_map(|q| self.may_cross_and_go(s, p, q))
                     .collect()
             })
@@ -105,7 +106,7 @@ impl Twin<'_> {
                 }
             }
             for p in 0..n {
-                let first = self.ports[s][p].next_output;
+                let first = self.ports[s][p].ways[0].next_output;
                 let accepted = grants[p].iter().min_by_key(|(o, ..)| turn(*o, first));
                 let Some(&(o, asked, grant)) = accepted else {
                     continue;
@@ -115,7 +116,7 @@ impl Twin<'_> {
                 self.arbiters[s][o].commit(grant);
                 matched.push((p, asked));
                 if round == 0 {
-                    self.ports[s][p].next_output = o + 1;
+                    self.ports[s][p].ways[0].next_output = o + 1;
                     self.ports[s][o].next_input = p + 1;
                 }
             }
@@ -140,7 +141,8 @@ impl Twin<'_> {
         self.uncommit(s, asked.output, packet.flits);
         let sender = Sender::Switch(s, asked.output);
         self.take_credits(sender, packet.next_class, packet.flits);
-        self.leave_input(s, p, id, pace);
+        let passes = self.passes(pace, id, self.at_input(s, p, id));
+        self.leave_input(s, p, id, &passes);
         self.transmit(sender, id, self.now + stages);
     }
 }

@@ -1,6 +1,6 @@
 //! A packet on a link, and what its sender knows of the other end.
 
-use netloom_fabric::{Architecture, FlowControl, Pace};
+use netloom_fabric::{Architecture, FlowControl};
 use netloom_routing::Occasion;
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -181,8 +181,8 @@ impl Twin<'_> {
         }
     }
 
-    /// A packet granted now leaves its input buffer at a pace, and its credits go back.
-    pub(super) fn leave_input(&mut self, s: usize, p: usize, id: usize, pace: Pace) {
+    /// A packet granted now leaves its input buffer at these times, and its credits go back.
+    pub(super) fn leave_input(&mut self, s: usize, p: usize, id: usize, passes: &[u64]) {
         let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
         let is_pfc = matches!(self.plan.flow_control, FlowControl::Pfc(_));
@@ -194,7 +194,7 @@ impl Twin<'_> {
         let in_slots = self.is_slotted(s, p, false);
         let sender = self.sender_to(s, p);
         for k in 0..flits {
-            let read = self.now + cycles.allocation * period + pace.time_of(k);
+            let read = passes[k as usize];
             assert!(
                 self.packets[id].received + k * flit <= read,
                 "a flit is there when it is read"

@@ -36,14 +36,14 @@ mod state;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use netloom_arbitration::{Arbiter, Head};
-use netloom_fabric::{Architecture, FabricPlan, NicQueues, QueueScheme};
+use netloom_fabric::{Architecture, FabricPlan, InputPorts, NicQueues, QueueScheme};
 use netloom_metrics::{Delivery, Digest};
 use netloom_packet::Cursor;
 use netloom_topology::{Egress, Peer};
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 
 use flows::Flows;
-use state::{CentralLink, Far, Injection, NicState, Occurrence, Packet, PortState, Sender};
+use state::{CentralLink, Far, Injection, NicState, Occurrence, Packet, PortState, Sender, Way};
 
 /// What has happened so far, beyond packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +87,8 @@ pub(crate) struct Twin<'a> {
     pub(crate) delivered_flits: u64,
     pub(crate) injected: u64,
     pub(crate) packet_hops: u64,
+    /// By packet: when its flits left, or come into, the buffer of the crossbar that it has crossed last.
+    passed: BTreeMap<usize, Vec<u64>>,
     /// Every delivery in the order of its tick.
     pub(crate) deliveries: Vec<Delivery>,
 }
@@ -137,11 +139,13 @@ impl<'a> Twin<'a> {
             delivered_flits: 0,
             injected: 0,
             packet_hops: 0,
+            passed: BTreeMap::new(),
             deliveries: vec![],
         };
-        let n_queues = twin.n_queues();
+        let (n_queues, n_ways) = (twin.n_queues(), twin.n_ways());
         let port = || PortState {
             queues: vec![VecDeque::new(); n_queues],
+            ways: vec![Way::default(); n_ways],
             whole: vec![0; vls],
             space_used: vec![0; vls],
             in_output: vec![0; vls],
@@ -150,6 +154,7 @@ impl<'a> Twin<'a> {
             ..PortState::default()
         };
         let link = || CentralLink {
+            ways: vec![Way::default(); n_ways],
             queues: vec![VecDeque::new(); vls],
             space_used: vec![0; vls],
             in_buffer: vec![0; vls],
@@ -349,6 +354,20 @@ impl<'a> Twin<'a> {
                 (usize::from(queues), true)
             }
         }
+    }
+
+    /// Ways of an input into its crossbar.
+    fn n_ways(&self) -> usize {
+        match self.plan.switch.crossbar().input_ports {
+            InputPorts::One => 1,
+            InputPorts::PerLane => usize::from(self.plan.n_vls),
+        }
+    }
+
+    /// The way of a queue.
+    fn way_of(&self, queue: usize) -> usize {
+        let (per_vl, _) = self.scheme();
+        queue / per_vl % self.n_ways()
     }
 
     fn n_queues(&self) -> usize {

@@ -32,8 +32,9 @@ impl Twin<'_> {
         let earliest = self.now + switch.pipeline.output * switch.period;
         let (flit, _) = self.flit_of(s, p);
         let packet = &self.packets[id];
-        let pace = packet.pace.expect("a packet that crossed");
-        (0..packet.flits).all(|k| packet.buffered + pace.time_of(k) <= earliest + k * flit)
+        let passed = &self.passed[&id];
+        let crossbar = switch.pipeline.crossbar * switch.period;
+        (0..packet.flits).all(|k| passed[k as usize] + crossbar <= earliest + k * flit)
     }
 
     /// The arbiter of an output is told once of every packet, on the first edge on which the packet could

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use netloom_fabric::{FabricPlan, Pace, Sizes};
+use netloom_fabric::{FabricPlan, Sizes};
 use netloom_packet::Cursor;
 use netloom_units::{Sc, Sl};
 
@@ -41,10 +41,8 @@ pub(super) struct Packet {
     pub(super) next_class: Class,
     /// In a central buffer: when it may be allocated there.
     pub(super) central: u64,
-    /// At its present output: when the header was there, at which pace the rest follows, and whether the
-    /// arbiter has been told.
+    /// At its present output: when the header was there, and whether the arbiter has been told.
     pub(super) buffered: u64,
-    pub(super) pace: Option<Pace>,
     pub(super) is_announced: bool,
     pub(super) joined_output: (u64, bool),
 }
@@ -144,9 +142,8 @@ pub(super) struct PortState {
     pub(super) last_head: Option<u64>,
     /// Flits of packets whose header has passed the stages of this input and that have not been granted.
     pub(super) occupancy: u32,
-    pub(super) input_until: u64,
-    pub(super) next_queue: usize,
-    pub(super) next_output: usize,
+    /// By way into the crossbar: one, or one for each lane.
+    pub(super) ways: Vec<Way>,
     pub(super) in_buffer: Counts,
     /// Flits of packets whose header has come and whose tail has not left, by lane.
     pub(super) whole: Vec<u32>,
@@ -166,6 +163,14 @@ pub(super) struct PortState {
     pub(super) far: Far,
 }
 
+/// A way from an input into a crossbar.
+#[derive(Clone, Default)]
+pub(super) struct Way {
+    pub(super) until: u64,
+    pub(super) next_queue: usize,
+    pub(super) next_output: usize,
+}
+
 /// A link from an MPort to the central crossbar, with its buffer there.
 #[derive(Default)]
 pub(super) struct CentralLink {
@@ -173,8 +178,7 @@ pub(super) struct CentralLink {
     pub(super) until: u64,
     pub(super) next_input: usize,
     /// As an input of the central crossbar.
-    pub(super) input_until: u64,
-    pub(super) next_queue: usize,
+    pub(super) ways: Vec<Way>,
     pub(super) queues: Vec<VecDeque<usize>>,
     pub(super) space_used: Vec<u32>,
     pub(super) in_buffer: Vec<u32>,

@@ -3,6 +3,7 @@
 //! Both take the same keys, so that `kind` is the one line that differs between two files.
 
 use netloom_catalog::{Described, Param, Params, ResolvedLine, Section, Shape, params, read_kind};
+use netloom_fabric::{CrossbarStart, InputPorts};
 use netloom_units::{Bytes, Ratio, Time};
 
 use super::allocators::ALLOCATORS;
@@ -29,6 +30,10 @@ params! {
         clock: Option<Time> = None,
         /// Flits per cycle over each port of the crossbar.
         speedup: Speedup = Speedup(1, 1),
+        /// When a crossbar begins that is faster than its flits come: with the header, or when it never has to wait.
+        crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
+        /// Ways of an input into its crossbar: one, or one for each lane, so that several lanes cross at once.
+        input_ports: InputPorts = InputPorts::One,
         /// Buffer of an input port: an amount for each lane, { pool = …, min = …, max = … }, or { per-queue = … }.
         input_buffer: Buffer = Buffer::PerVl(Bytes(16 << 10)),
         /// Buffer of an output port: an amount for each lane, or { pool = …, min = …, max = … }.
@@ -93,6 +98,8 @@ fn read(section: &mut Section<'_>, architecture: ArchitectureSpec) -> Option<Swi
         architecture,
         clock: values.clock,
         speedup: (values.speedup.0, values.speedup.1),
+        start: values.crossbar_start,
+        input_ports: values.input_ports,
         queues: queues?.scheme(),
         allocation: allocator?.allocation(),
         pipeline: stages.pipeline(),
@@ -124,7 +131,7 @@ impl SwitchModel for Cioq {
 }
 
 /// Keys that an input-queued switch takes, so that `kind` can be changed alone, and has no use for.
-pub(crate) const NOT_INPUT_QUEUED: [&str; 2] = ["speedup", "output-buffer"];
+pub(crate) const NOT_INPUT_QUEUED: [&str; 3] = ["speedup", "crossbar-start", "output-buffer"];
 
 impl Params for InputQueued {
     fn params() -> Vec<Param> {

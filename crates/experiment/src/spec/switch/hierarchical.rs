@@ -1,7 +1,7 @@
 //! Groups of ports around a buffered central crossbar, as in Omni-Path switches.
 
 use netloom_catalog::{Described, Param, Params, Section, params};
-use netloom_fabric::{Allocation, QueueScheme};
+use netloom_fabric::{Allocation, CrossbarStart, InputPorts, QueueScheme};
 use netloom_routing::deadlock::Centre;
 use netloom_units::{Bytes, Time};
 
@@ -45,6 +45,10 @@ params! {
         mport_speedup: Speedup = Speedup(3, 1),
         /// Flits per cycle from a central buffer over the central crossbar to an output buffer.
         central_speedup: Speedup = Speedup(3, 1),
+        /// When a crossbar begins that is faster than its flits come: with the header, or when it never has to wait.
+        crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
+        /// Ways of an input, and of a central link, into its crossbar: one, or one for each lane, so that several lanes cross at once.
+        input_ports: InputPorts = InputPorts::One,
         /// Central buffer of an MPort, divided evenly among its links: an amount for each lane, or { pool = …, min = … },
         /// where `min` is of each link.
         central_buffer: Buffer = Buffer::Pool(Pool { pool: Bytes(229_376), min: None, max: None }),
@@ -89,6 +93,8 @@ impl Params for Hierarchical {
             }),
             clock: values.clock,
             speedup: fraction(values.speedup),
+            start: values.crossbar_start,
+            input_ports: values.input_ports,
             queues: QueueScheme::PerVl,
             allocation: Allocation::Separable,
             pipeline: stages.pipeline(),

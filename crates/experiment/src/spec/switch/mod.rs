@@ -17,7 +17,7 @@ mod stash;
 mod tiled;
 
 use netloom_catalog::{Kind, kind};
-use netloom_fabric::{Allocation, Pipeline, QueueScheme};
+use netloom_fabric::{Allocation, CrossbarStart, InputPorts, Pipeline, QueueScheme};
 use netloom_routing::deadlock::Centre;
 use netloom_units::Time;
 
@@ -40,6 +40,10 @@ pub struct SwitchSpec {
     pub clock: Option<Time>,
     /// Flits per cycle over each crossbar port, as a fraction.
     pub speedup: (u32, u32),
+    /// When a crossbar begins that is faster than its feed.
+    pub start: CrossbarStart,
+    /// Ways of an input into its crossbar.
+    pub input_ports: InputPorts,
     /// How an input is divided into queues.
     pub queues: QueueScheme,
     /// Who may cross.

@@ -1,7 +1,9 @@
 //! A tiled switch: rows and columns of small crossbars.
 
 use netloom_catalog::{Described, Param, Params, Section, Shape, params, read_kind};
-use netloom_fabric::{Allocation, Faults, Pipeline, QueueScheme, RowSpace, TileStages};
+use netloom_fabric::{
+    Allocation, CrossbarStart, Faults, InputPorts, Pipeline, QueueScheme, RowSpace, TileStages,
+};
 use netloom_units::{Bytes, Time};
 
 use super::buffer::Buffer;
@@ -182,6 +184,8 @@ impl Params for TiledSwitch {
             })),
             clock: values.clock,
             speedup: (1, 1),
+            start: CrossbarStart::AtOnce,
+            input_ports: InputPorts::One,
             queues: QueueScheme::PerVl,
             allocation: Allocation::Separable,
             pipeline: Pipeline {

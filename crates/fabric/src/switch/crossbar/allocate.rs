@@ -5,6 +5,7 @@ use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
+use crate::link::flow::Flow;
 use crate::plan::Allocation;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;

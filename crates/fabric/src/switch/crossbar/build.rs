@@ -15,6 +15,7 @@ use crate::simulation::Atlas;
 use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::ahead::Beyond;
+use crate::switch::crossbar::hierarchy::{first_lane, lanes_apart};
 use crate::switch::crossbar::mask::Mask;
 use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
 use crate::switch::crossbar::shape::Shape;
@@ -28,13 +29,13 @@ use crate::trace::Watch;
 pub(crate) type MakeArbiter<'a, A> = dyn Fn(Egress) -> A + 'a;
 
 /// The switches of a partition as they are made: their ports, and who is at the other ends, where senders look ahead.
-struct Made<A, F, const W: usize, const R: usize> {
+struct Made<A, F, P, const W: usize, const R: usize> {
     switches: Vec<Switch<W>>,
-    ports: Vec<Port<A, F, W, R>>,
+    ports: Vec<Port<A, F, P, W, R>>,
     beyond: Vec<Beyond>,
 }
 
-impl<A, F: Flow, const W: usize, const R: usize> Made<A, F, W, R> {
+impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
     /// Adds a switch with its ports and, around a centre, its other records.
     fn add(
         &mut self,
@@ -53,6 +54,7 @@ impl<A, F: Flow, const W: usize, const R: usize> Made<A, F, W, R> {
             base: self.ports.len() as u32,
             n_ports,
             n_central: centre.map_or(0, |centre| centre.n_links(n_ports)),
+            first_lane: first_lane(centre, n_ports) as u16,
             is_marked: false,
             again: false,
             woken: Mask::default(),
@@ -71,7 +73,8 @@ impl<A, F: Flow, const W: usize, const R: usize> Made<A, F, W, R> {
             };
             let flow = F::new(plan, place.wire);
             let arbiter = arbiter(Egress::Switch(id, port));
-            self.ports.push(Port::new(place, arbiter, flow));
+            let space = P::new(plan, place.wire);
+            self.ports.push(Port::new(place, arbiter, flow, space));
             if plan.flow_control == FlowControl::QueueCredits {
                 let (switch, port, is_switch) = match topology.peer(id, port) {
                     Wired::Switch(switch, port) => (switch, port, true),
@@ -84,18 +87,27 @@ impl<A, F: Flow, const W: usize, const R: usize> Made<A, F, W, R> {
                 });
             }
         }
-        for number in u32::from(n_ports)..n_records(centre, n_ports) {
+        let base = self.ports.len() - usize::from(n_ports);
+        let (first_lane, lanes) = (first_lane(centre, n_ports), lanes_apart(plan));
+        for number in u32::from(n_ports)..n_records(plan, n_ports) {
+            // The lane of a port comes from where its port does.
+            let owner = number
+                .checked_sub(first_lane)
+                .map(|lane| lane / lanes)
+                .filter(|&owner| owner < u32::from(n_ports))
+                .map(|owner| &self.ports[base + owner as usize]);
             let place = Place {
-                peer: Peer::Nobody,
+                peer: owner.map_or(Peer::Nobody, |owner| owner.peer),
                 switch: index,
                 number: number as u16,
-                wire: central_wire,
+                wire: owner.map_or(central_wire, |owner| owner.wire),
                 ring_out: 0,
-                ring_in: 0,
+                ring_in: owner.map_or(0, |owner| owner.ring_in),
             };
             // Nobody asks the arbiter of a record without a link.
             let idle = arbiter(Egress::Switch(id, PortNumber(0)));
-            self.ports.push(Port::new(place, idle, F::new(plan, 0)));
+            let (flow, space) = (F::new(plan, 0), P::new(plan, 0));
+            self.ports.push(Port::new(place, idle, flow, space));
         }
     }
 }
@@ -111,7 +123,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let topology = &plan.topology;
     let switch_ids = atlas.switches(number);
     let centre = plan.switch.centre();
-    let radix = n_records(centre, topology.radix()) as usize;
+    let radix = n_records(plan, topology.radix()) as usize;
     let n_vls = usize::from(plan.n_vls);
     let queue_map = plan.queue_map();
     let n_queues = queue_map.n_queues() as usize;
@@ -163,7 +175,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let announcing = Announcing::new(plan, switch_ids, &|id| {
         (
             atlas.port(id, PortNumber(0)).1,
-            n_records(centre, topology.n_ports(id)),
+            n_records(plan, topology.n_ports(id)),
         )
     });
     let switches = Crossbars {
@@ -186,6 +198,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
             true => vec![[NIL; 2]; ports.len()].into(),
             false => Rows::default(),
         },
+        feeds: Vec::new(),
         requests: Requests::new(radix, asking_lanes),
         packets: Slab::default(),
         heads: Box::default(),

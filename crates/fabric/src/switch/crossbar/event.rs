@@ -73,6 +73,10 @@ pub(crate) enum Event {
         vl: u8,
         /// How much.
         units: u16,
+        /// At which pace.
+        pace: u8,
+        /// Flits that went before at that pace.
+        phase: u16,
         /// The output port.
         port: u32,
         /// Ticks since the first of it.

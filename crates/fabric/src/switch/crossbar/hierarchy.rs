@@ -12,19 +12,41 @@ use netloom_routing::deadlock::Centre;
 use netloom_units::{Port, Tick};
 
 use crate::fabric::Fabric;
+use crate::link::flow::Flow;
 use crate::link::ramp::Ramp;
 use crate::link::room::Limits;
+use crate::plan::{FabricPlan, InputPorts};
 use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
 
-/// Records of a switch with so many ports: ports, and where it has a centre central links and central writers.
-pub(crate) fn n_records(centre: Option<Centre>, n_ports: u16) -> u32 {
+/// Records of a switch with so many ports: ports; where it has a centre, central links and central writers; where lanes
+/// cross beside each other, the lanes of ports and central links.
+pub(crate) fn n_records(plan: &FabricPlan, n_ports: u16) -> u32 {
+    let n_links = plan
+        .switch
+        .centre()
+        .map_or(0, |centre| centre.n_links(n_ports));
+    let n_inputs = u32::from(n_ports) + u32::from(n_links);
+    first_lane(plan.switch.centre(), n_ports) + n_inputs * lanes_apart(plan)
+}
+
+/// The first record of a lane.
+pub(super) fn first_lane(centre: Option<Centre>, n_ports: u16) -> u32 {
     centre.map_or(u32::from(n_ports), |centre| {
         2 * u32::from(n_ports) + u32::from(centre.n_links(n_ports))
     })
+}
+
+/// Lanes of an input that have their own way into the crossbar; none if it has one way.
+pub(super) fn lanes_apart(plan: &FabricPlan) -> u32 {
+    match plan.switch.crossbar().input_ports {
+        InputPorts::One => 0,
+        InputPorts::PerLane => u32::from(plan.n_vls),
+    }
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
@@ -35,6 +57,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             return output;
         }
         let state = &self.switches.states[switch];
+        let input = self.owner_number(switch, input);
         if input >= state.n_ports {
             return state.n_ports + state.n_central + output;
         }
@@ -46,6 +69,40 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Some(link) => state.n_ports + link,
             None => output,
         }
+    }
+
+    /// The port or central link to which an input record belongs, by its number.
+    #[inline(always)]
+    pub(super) fn owner_number(&self, switch: u32, input: u16) -> u16 {
+        let state = &self.switches.states[switch];
+        if S::INPUT_PER_LANE && input >= state.first_lane {
+            (input - state.first_lane) / self.switches.n_vls as u16
+        } else {
+            input
+        }
+    }
+
+    /// The same by records.
+    #[inline(always)]
+    pub(super) fn owner(&self, record: u32) -> u32 {
+        if !S::INPUT_PER_LANE {
+            return record;
+        }
+        let port = &self.switches.ports[record];
+        let number = self.owner_number(port.switch, port.number);
+        self.switches.states[port.switch].base + u32::from(number)
+    }
+
+    /// The record that asks the crossbar for what waits at a port or central link on a lane.
+    #[inline(always)]
+    pub(super) fn asking(&self, record: u32, lane: u8) -> u32 {
+        if !S::INPUT_PER_LANE {
+            return record;
+        }
+        let port = &self.switches.ports[record];
+        let state = &self.switches.states[port.switch];
+        let lanes = self.switches.n_vls as u32;
+        state.base + u32::from(state.first_lane) + u32::from(port.number) * lanes + u32::from(lane)
     }
 
     /// What a crossbar output is.
@@ -136,17 +193,50 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         record: u32,
         vl: u8,
         flits: u16,
+        course: Option<&Course>,
         out: &mut Outbox<Self, Q>,
     ) {
-        let freed = now + self.switches.stages.credit;
-        let ramp = Ramp::new(freed, flits, u16::from(vl), 0, &self.switches.stages.centre);
-        let owner = &mut self.switches.ports[record];
-        let short = owner.short;
-        if !owner.free(ramp, now) {
-            Self::drain_later(self.switches.stages.clock, record, ramp, freed, out);
+        let record = self.owner(record);
+        let stages = &self.switches.stages;
+        let class = u16::from(vl);
+        let short = self.switches.ports[record].short;
+        match course {
+            None => {
+                let freed = now + stages.credit;
+                let ramp = Ramp::new(freed, flits, class, 0, &stages.centre);
+                self.free_centre(now, record, ramp, freed, out);
+            }
+            Some(course) => {
+                let later = stages.credit - stages.allocation;
+                for piece in course.pieces(stages, &self.switches.wires, Passage::FromCentre) {
+                    if piece.flits != 0 {
+                        let ramp = piece.ramp(later, class, &self.switches.stages.centre);
+                        self.free_centre(now, record, ramp, piece.start + later, out);
+                    }
+                }
+            }
         }
-        if short != 0 {
+        if S::INPUT_PER_LANE {
+            // Beside what other lanes free, there may be enough sooner than a waiter was told.
+            if !self.switches.ports[record].waiters.is_empty() {
+                self.wake_for_room(record, now + 1, now, out);
+            }
+        } else if short != 0 {
             self.promise_room(now, record, short, out);
+        }
+    }
+
+    /// Room in a central buffer comes free from `freed` on.
+    fn free_centre<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        record: u32,
+        ramp: Ramp,
+        freed: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        if !self.switches.ports[record].free(ramp, now) {
+            Self::drain_later(self.switches.stages.clock, record, ramp, freed, out);
         }
     }
 }

@@ -6,6 +6,7 @@ use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, Tick};
 
 use crate::fabric::Fabric;
+use crate::link::flow::Flow;
 use crate::link::ramp::Ramp;
 use crate::parcel::Flags;
 use crate::switch::NIL;
@@ -93,6 +94,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             }
         }
         let q = self.switches.queue_map.queue(vl, output, destination) as usize;
+        let port = self.asking(port, vl);
         self.join(now, port, id, q, output, out_vl, flits, out);
     }
 
@@ -116,6 +118,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             .switches
             .queue_map
             .queue(lane, output, stored.packet.destination);
+        let port = self.asking(port, lane);
         self.join(now, port, id, q as usize, output, vl, flits, out);
     }
 
@@ -254,16 +257,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         &mut self,
         now: Tick,
         port: u32,
-        vl: u8,
-        units: u16,
-        lag: u32,
+        (vl, units): (u8, u16),
+        (pace, phase): (u8, u16),
+        from: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.switches.ports[port];
         output.drains -= 1;
         let paces = &self.switches.wires[u32::from(output.wire_out)].drain;
-        let from = Tick(now.0 - u64::from(lag));
-        let ramp = Ramp::new(from, units, u16::from(vl), 0, paces);
+        let ramp = Ramp::after(from, units, u16::from(vl), pace, phase, paces);
         let held = output.space.release(ramp, now);
         assert!(held, "earlier ramps are over when a later one starts");
         if self.switches.ports[port].short != 0 {

@@ -34,7 +34,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             return true;
         }
         let (need, limits) = (u32::from(head.flits), &self.switches.input_buffer.flits);
-        let paces = &self.switches.stages.crossbar;
+        let paces = output.credit_paces(&self.switches.wires);
         if output.credit.has(head.class, need, now, limits, || paces) {
             return true;
         }

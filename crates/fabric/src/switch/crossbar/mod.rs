@@ -13,6 +13,7 @@
 //! - `input_queued.rs`: the same where a packet crosses straight onto its link.
 //! - `hierarchy.rs`: where a transfer goes when ports are grouped around a central crossbar.
 //! - `ahead.rs`: which queue a packet will join one hop further on.
+//! - `course.rs`: how flits pass a crossbar that is faster than they come.
 //! - `transfer.rs`: a grant holds both crossbar ports, returns credits and fills the output buffer.
 //! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
 //!
@@ -22,6 +23,7 @@
 mod ahead;
 mod allocate;
 mod build;
+mod course;
 mod event;
 mod hierarchy;
 mod input;
@@ -54,6 +56,7 @@ use crate::slab::Slab;
 use crate::switch::NIL;
 
 use ahead::Beyond;
+use course::Feed;
 use mask::Mask;
 use port::{InputQueue, OutputQueue, Port};
 use shape::Shape;
@@ -149,12 +152,14 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     allocation: Allocation,
 
     states: Rows<Switch<W>>,
-    ports: Rows<Port<A, S::Flow, W, R>>,
+    ports: Rows<Port<A, S::Flow, S::Space, W, R>>,
     input_queues: Rows<InputQueue>,
     output_queues: Rows<OutputQueue>,
     /// Packets that the local and the central writer of a port have brought in this tick (hierarchical).
     arriving: Rows<[u32; 2]>,
     requests: Requests<W>,
+    /// How packets come into central buffers, by their record (hierarchical).
+    feeds: Vec<Feed>,
     /// What a routing looks at, if it does.
     sight: Option<Box<Sight>>,
     /// Where inputs mark packets.
@@ -202,6 +207,8 @@ pub(crate) struct Switch<const W: usize> {
     pub(crate) n_ports: u16,
     /// Its central links.
     pub(crate) n_central: u16,
+    /// The first record of a lane, where lanes cross beside each other.
+    pub(crate) first_lane: u16,
     /// It decides in this tick.
     pub(crate) is_marked: bool,
     /// Losers are to return on the next edge.

@@ -44,8 +44,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         from: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
-        let ramp = Ramp::new(from, units, class, pace, &self.switches.stages.crossbar);
-        let held = self.endpoints.nics[nic].credit.release(ramp, now);
+        let state = &mut self.endpoints.nics[nic];
+        let paces = &self.switches.wires[u32::from(state.wire)].credits;
+        let ramp = Ramp::new(from, units, class, pace, paces);
+        let held = state.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
         self.nic_has_room(now, nic, out);
     }

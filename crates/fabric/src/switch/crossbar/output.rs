@@ -172,7 +172,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.switches.ports[port];
-        let paces = output.credit_paces(&self.switches.wires, &self.switches.stages);
+        let paces = output.credit_paces(&self.switches.wires);
         let ramp = Ramp::new(from, units, class, pace, paces);
         let held = output.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
@@ -199,7 +199,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             return;
         }
         let ring = output.ring_out;
-        let paces = output.credit_paces(&self.switches.wires, &self.switches.stages);
+        let paces = output.credit_paces(&self.switches.wires);
         let is_sink = S::NIC_IS_SINK && matches!(output.receiver, Peer::Nic(_));
         let limits = self.switches.input_buffer.of(ring);
         let first = port * self.switches.n_vls as u32;
@@ -310,6 +310,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 end,
                 count: charge,
                 class: u16::from(vl),
+                phase: 0,
                 pace: 0,
             };
             let residence = wire.output_residence(flits, packet.arrival, start);
@@ -430,6 +431,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Event::Drain {
                 vl: ramp.class as u8,
                 units: ramp.count,
+                pace: ramp.pace,
+                phase: ramp.phase,
                 port,
                 lag,
             },

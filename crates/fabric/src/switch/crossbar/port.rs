@@ -6,28 +6,30 @@ use netloom_units::Tick;
 use crate::recorder::PortUse;
 use crate::switch::{NIL, Peer};
 
+use crate::link::flow::Flow;
 use crate::link::ramp::{Paces, Ramp};
 use crate::link::room::Room;
 use crate::switch::crossbar::mask::Mask;
-use crate::switch::crossbar::wire::{Stages, Wire};
+use crate::switch::crossbar::wire::Wire;
 
 /// Begins a cache line: what is used together is kept together, for a large fabric waits for memory.
 #[repr(align(64))]
 #[derive(Clone, Copy, Debug)]
 struct Line;
 
-/// State of a port. `A` arbitrates its link, `F` is its flow control; `W` words hold a set of ports, `R` words
-/// a set of queues.
+/// State of a port. `A` arbitrates its link, `F` is its flow control, `P` room in its output buffer; `W` words hold
+/// a set of ports, `R` words a set of queues.
 ///
 /// A hierarchical switch has more of them than ports: one for each central link, which is an output of an
 /// MPort crossbar and an input of the central one, and one for each central writer of an output buffer. They
-/// come after the ports, in this order.
+/// come after the ports, in this order. Where every lane of an input has its own way into the crossbar, a record for
+/// each lane of each port and central link follows; it is the input, and its owner only keeps what belongs to all.
 ///
 /// The fields are in five cache lines: the input side, the output side, room in the output buffer, room
 /// at the other end of the link, arbiter and counters. A header's arrival touches the first; a grant the
 /// first of its input and the others of its output; a credit the second and fourth.
 #[repr(C, align(64))]
-pub(crate) struct Port<A, F, const W: usize, const R: usize> {
+pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
     pub(crate) ready: Mask<R>,
@@ -84,7 +86,7 @@ pub(crate) struct Port<A, F, const W: usize, const R: usize> {
     pub(crate) ring_out: u8,
 
     /// Room in the output buffer.
-    pub(crate) space: Room,
+    pub(crate) space: P,
 
     /// Room in the buffer at the other end.
     pub(crate) credit: F,
@@ -105,9 +107,9 @@ pub(crate) struct Port<A, F, const W: usize, const R: usize> {
     pub(crate) output_peak: u16,
 }
 
-impl<A, F, const W: usize, const R: usize> Port<A, F, W, R> {
+impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
     /// A port that nothing has happened to.
-    pub(crate) fn new(place: Place, arbiter: A, credit: F) -> Self {
+    pub(crate) fn new(place: Place, arbiter: A, credit: F, space: P) -> Self {
         Port {
             ready: Mask::default(),
             input_until: Tick::ZERO,
@@ -137,7 +139,7 @@ impl<A, F, const W: usize, const R: usize> Port<A, F, W, R> {
             output_watched: false,
             wire_out: place.wire,
             ring_out: place.ring_out,
-            space: Room::default(),
+            space,
             credit,
             counter_line: [],
             arbiter,
@@ -162,10 +164,11 @@ impl<A, F, const W: usize, const R: usize> Port<A, F, W, R> {
 
     /// The paces at which the buffer behind its link is emptied.
     #[inline]
-    pub(crate) fn credit_paces<'a>(&self, wires: &'a Rows<Wire>, stages: &'a Stages) -> &'a Paces {
+    pub(crate) fn credit_paces<'a>(&self, wires: &'a Rows<Wire>) -> &'a Paces {
+        let wire = &wires[u32::from(self.wire_out)];
         match self.receiver {
-            Peer::Nic(_) => &wires[u32::from(self.wire_out)].drain,
-            _ => &stages.crossbar,
+            Peer::Nic(_) => &wire.drain,
+            _ => &wire.credits,
         }
     }
 
@@ -192,7 +195,7 @@ pub(crate) struct Place {
     pub(crate) ring_in: u8,
 }
 
-const _: () = assert!(size_of::<Port<[u64; 4], Room, 1, 1>>() == 5 * 64);
+const _: () = assert!(size_of::<Port<[u64; 4], Room, Room, 1, 1>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets and a copy of what the
 /// allocator needs of the first.

@@ -102,9 +102,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
         let is_sink = S::NIC_IS_SINK && matches!(port.receiver, Peer::Nic(_));
         let beyond = match is_sink {
             true => 0,
-            false => port
-                .credit
-                .in_use(now, port.credit_paces(&self.wires, &self.stages)),
+            false => port.credit.in_use(now, port.credit_paces(&self.wires)),
         };
         let round_trip = sight.round_trips[wire as usize];
         sight.committed[output] + inside + beyond.saturating_sub(round_trip)

@@ -28,7 +28,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         for (at, port) in self.switches.ports.iter().enumerate() {
             let here = |is_output: bool, vl: u8, towards: u16| Waiting {
                 switch: self.switches.states[port.switch].id,
-                port: Port(port.number),
+                port: Port(self.owner_number(port.switch, port.number)),
                 is_output,
                 vl: Vl(vl),
                 towards,

@@ -83,9 +83,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
             Event::Drain {
                 vl,
                 units,
+                pace,
+                phase,
                 port,
                 lag,
-            } => fabric.drain_begins(now, port, vl, units, lag, out),
+            } => {
+                let from = Tick(now.0 - u64::from(lag));
+                fabric.drain_begins(now, port, (vl, units), (pace, phase), from, out);
+            }
             Event::Arrival {
                 class,
                 sl,
@@ -181,12 +186,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     fn may_send(
         &self,
         credit: &S::Flow,
-        _: u8,
+        wire: u8,
         class: u16,
         flits: u16,
         now: Tick,
     ) -> Result<(), Tick> {
-        let (paces, limits) = (&self.stages.crossbar, &self.input_buffer.flits);
+        let (paces, limits) = (
+            &self.wires[u32::from(wire)].credits,
+            &self.input_buffer.flits,
+        );
         let need = u32::from(flits);
         if credit.has(class, need, now, limits, || paces) {
             return Ok(());

@@ -8,6 +8,7 @@ use crate::fabric::Fabric;
 use crate::link::flow::Flow;
 use crate::parcel::{Flags, Parcel};
 use crate::plan::Allocation;
+use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
@@ -60,11 +61,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 self.look_at_head(switch, input, q);
             }
         }
-        let in_port = &mut self.switches.ports[ip];
 
         // The crossbar holds the input, and the input buffer drains at its pace.
-        let (crossing, last_flit) = self.switches.stages.crossing_of(passage, flits);
-        let until = now + crossing;
+        let course = self.course(now, ip, id, passage, flits);
+        let until = match &course {
+            Some(course) => self.held_until(course, now, passage),
+            None => now + self.switches.stages.crossing_of(passage, flits).0,
+        };
+        let in_port = &mut self.switches.ports[ip];
         in_port.input_until = until;
         in_port.next_queue = if q + 1 < self.switches.n_queues {
             q as u16 + 1
@@ -76,9 +80,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if passage == Passage::FromCentre {
             let buffered = now + self.switches.stages.allocation_to_output;
             self.switches.packets[id].packet.arrival = buffered;
-            self.leave_centre(now, ip, vl, flits, out);
+            self.leave_centre(now, ip, vl, flits, course.as_ref(), out);
         } else {
-            self.drain_input(now, ip, id, q, passage, last_flit, out);
+            self.drain_input(now, ip, id, q, passage, course.as_ref(), out);
         }
 
         if let Some(sight) = &mut self.switches.sight
@@ -125,7 +129,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             self.enter_centre(now, base, op, id, out);
             return;
         }
-        self.fill_output(now, switch, op, id, passage, may_fuse, out);
+        self.fill_output(now, switch, op, id, passage, course.as_ref(), may_fuse, out);
     }
 
     /// A packet begins to leave an input buffer, which drains at the pace of the crossbar: its credits travel back.
@@ -138,26 +142,39 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         id: u32,
         q: usize,
         passage: Passage,
-        last_flit: u64,
+        course: Option<&Course>,
         out: &mut Outbox<Self, Q>,
     ) {
+        let stages = &self.switches.stages;
         let in_port = &mut self.switches.ports[ip];
         let stored = &mut self.switches.packets[id];
         let (flits, came_by) = (stored.packet.flits, stored.packet.vl);
         // From here on "arrival" is that in the output buffer.
-        let buffered = now + self.switches.stages.allocation_to_output;
+        let buffered = now + stages.allocation_to_output;
         let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
-        let in_wire = &self.switches.wires[u32::from(in_port.wire)];
-        in_port.input_residence +=
-            in_wire.input_residence(flits, arrival, now, &self.switches.stages, passage);
+        let wire = in_port.wire;
+        let in_wire = &self.switches.wires[u32::from(wire)];
+        let own = course.map_or(flits, |course| course.own);
         let (peer, ring_in) = (in_port.peer, in_port.ring_in);
-        let mut start = now + self.switches.stages.credit + in_wire.delay;
+        let residence = in_wire.input_residence(flits, own, arrival, now, stages, passage);
+        let owner = self.owner(ip);
+        self.switches.ports[owner].input_residence += residence;
+        let (stages, in_wire) = (&self.switches.stages, &self.switches.wires[u32::from(wire)]);
+        let delay = stages.credit + in_wire.delay;
+        let begin = now + stages.allocation;
+        let last_flit = || match course {
+            Some(course) => course.last(stages, &self.switches.wires) - begin,
+            None => stages.crossing_of(passage, flits).1,
+        };
+        let mut start = now + delay;
         let mut units = flits;
+        // Where whole packets count, the last flit gives them back.
+        let is_whole = ring_in != 0 || S::Flow::IS_PAUSE;
+        if is_whole {
+            start += last_flit();
+        }
         if ring_in != 0 {
-            start += last_flit;
             units = 1;
-        } else if S::Flow::IS_PAUSE {
-            start += last_flit;
         }
         let class = if S::Flow::MAY_LOOK_AHEAD && self.switches.credits_per_queue {
             q as u16
@@ -170,10 +187,29 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             pace: passage as u8,
             start,
         };
-        Self::return_credits(self.switches.stages.clock, peer, credits, in_wire.flit, out);
+        let (clock, flit) = (stages.clock, in_wire.flit);
+        match course {
+            Some(course) if !is_whole => {
+                for piece in course.pieces(stages, &self.switches.wires, passage) {
+                    let credits = Credits {
+                        units: piece.flits,
+                        pace: piece.pace,
+                        start: piece.start + (delay - stages.allocation),
+                        ..credits
+                    };
+                    if piece.flits != 0 {
+                        Self::return_credits(clock, peer, credits, flit, out);
+                    }
+                }
+            }
+            _ => Self::return_credits(clock, peer, credits, flit, out),
+        }
+        if S::IS_HIERARCHICAL && passage == Passage::ToCentre {
+            self.remember_feed(now, arrival, wire, id, own);
+        }
         if let Some(marks) = &mut self.switches.marks {
             let stored = &mut self.switches.packets[id];
-            let is_congested = marks.leave(ip, in_port.wire, flits);
+            let is_congested = marks.leave(owner, wire, flits);
             if is_congested && !stored.flags.has(Flags::ACKNOWLEDGEMENT) {
                 stored.flags.set(Flags::MARKED, true);
                 self.shared.protocol.marked += 1;
@@ -193,6 +229,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         writer: u32,
         id: u32,
         passage: Passage,
+        course: Option<&Course>,
         may_fuse: bool,
         out: &mut Outbox<Self, Q>,
     ) {
@@ -219,7 +256,22 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let residence = out_port.output_residence;
             out_port.output_residence = residence.wrapping_add_signed(central.slip_out);
         }
-        let eligible = now + to_output;
+        let mut eligible = now + to_output;
+        if let Some(course) = course {
+            let (stages, wires) = (&self.switches.stages, &self.switches.wires);
+            let late = course.lateness(stages, wires, passage);
+            out_port.output_residence = out_port.output_residence.wrapping_sub(late);
+            let own = match passage {
+                Passage::FromCentre => out_wire.central(course.own).to_output,
+                _ => out_wire.length(course.own).to_output,
+            };
+            let ready = course.ready(stages, wires, out_wire.flit);
+            let crossbar = stages.allocation_to_output - stages.allocation;
+            let ready = Tick((ready.0 + crossbar).saturating_sub(stages.output));
+            eligible = (now + own).max(stages.clock.edge_at_or_after(ready));
+        }
+        // A later grant of the other writer may be there sooner.
+        let is_prompt = eligible <= now + self.switches.stages.allocation_to_output;
 
         // Where nothing can come between, the link is given together with the crossbar: nobody else is
         // in the output buffer or on the way to it, the link will be free, and the credits are held.
@@ -230,10 +282,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         };
         let out_port = &mut self.switches.ports[op];
         let limits = self.switches.input_buffer.of(out_port.ring_out);
-        let paces = || out_port.credit_paces(&self.switches.wires, &self.switches.stages);
+        let paces = || out_port.credit_paces(&self.switches.wires);
         if out_port.present == 0
             && out_port.crossing == 0
-            && (!S::IS_HIERARCHICAL || (may_fuse && self.switches.stages.may_fuse))
+            && (!S::IS_HIERARCHICAL || (may_fuse && is_prompt && self.switches.stages.may_fuse))
             // A lane may be stopped while its packet crosses.
             && !S::Flow::IS_PAUSE
             // A routing that looks at credits would see them taken too early.

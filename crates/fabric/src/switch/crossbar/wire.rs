@@ -2,14 +2,21 @@
 //!
 //! A link sends flit `k` of a packet in `[S + k f, S + (k+1) f)` and it is wholly received at
 //! `S + (k+1) f + delay`. Every later stage is a constant number of cycles after that or a decision on a
-//! clock edge. A stage that is faster than its feed waits until it cannot run dry: the waits depend only
-//! on the packet's length and are tabulated here by trying every flit.
+//! clock edge. What follows from a packet's length is tabulated here by trying every flit: how long a link waits
+//! so as not to run dry, and how long a crossbar must wait so as never to catch up with its feed. A crossbar that
+//! is stored to waits so long; one that starts at once may catch up (`course.rs`).
 
 use crate::rows::Rows;
 use netloom_units::{Clock, Tick};
 
 use crate::link::ramp::{Pace, Paces};
 use crate::plan::{Architecture, FabricPlan, LinkTiming};
+use crate::switch::crossbar::course::Lead;
+
+/// Where the paces stand at which a buffer is emptied: first its own crossbar; then, where there is one, the crossbar
+/// to the centre; then the links over which its packets come, as which a crossbar empties it that has caught up.
+pub(crate) const TO_CENTRE: u8 = 1;
+pub(crate) const FROM_LINK: u8 = 2;
 
 /// One link class as its users see it.
 #[derive(Clone, Debug)]
@@ -24,14 +31,20 @@ pub(crate) struct Wire {
     lengths: Rows<Length>,
     /// The same for packets that go through the centre of a hierarchical switch.
     central: Rows<CentralLength>,
+    /// How late flits come over this link for a crossbar: to an output, and to the centre.
+    pub(crate) lead: [Lead; 2],
+    /// The same for the central crossbar, if they went straight on to its buffer.
+    pub(crate) lead_through_centre: Lead,
     /// The pace at which this link drains an output buffer.
     pub(crate) drain: Paces,
+    /// The paces at which the input buffer behind this link is emptied.
+    pub(crate) credits: Paces,
 }
 
 /// What the length of a packet decides on a link class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Length {
-    /// How long the header waits at an input so that the crossbar does not run dry.
+    /// How long the header waits at an input so that the crossbar does not run dry, unless that starts at once.
     behind_input: u64,
     /// From the grant to the instant at which the output scheduler may send it over this link.
     pub(crate) to_output: u64,
@@ -94,10 +107,16 @@ pub(crate) struct Stages {
     pub(crate) central_crossing: [Rows<(u64, u64)>; 2],
     /// By length: from the header in a central buffer to the allocation of the central crossbar.
     pub(crate) in_centre: Rows<u64>,
-    /// The paces at which an input buffer is emptied: by the crossbar, and towards the centre.
-    pub(crate) crossbar: Paces,
-    /// The pace at which a central buffer is emptied.
+    /// The paces of the crossbar, to the centre and from there.
+    paces: [Pace; 3],
+    /// The paces at which a central buffer is emptied.
     pub(crate) centre: Paces,
+    /// By passage and length: when its flits pass, from the first on, in all.
+    times: [Rows<u64>; 3],
+    /// How late flits come from the crossbar to the centre for the central one.
+    pub(crate) lead_in_centre: Lead,
+    /// Whether a crossbar may start before all of a packet is there.
+    starts_at_once: bool,
     /// Whether a link may be given together with the crossbar: nothing granted later may overtake.
     pub(crate) may_fuse: bool,
 }
@@ -116,7 +135,11 @@ impl Stages {
             };
             lengths().map(of).collect::<Vec<_>>().into()
         };
+        let starts_at_once = switch.starts_at_once();
         let in_centre = |flits: u64| {
+            if starts_at_once {
+                return cycles.input * p;
+            }
             let wait = (0..flits)
                 .map(|k| to_centre.time_of(k).saturating_sub(from_centre.time_of(k)))
                 .max()
@@ -124,6 +147,17 @@ impl Stages {
             let wait = wait.saturating_sub(cycles.allocation * p);
             (cycles.input * p).max(wait.div_ceil(p) * p)
         };
+        let times = |pace: Pace| -> Rows<u64> {
+            let mut sum = 0;
+            let until = |flits: u64| {
+                if flits > 0 {
+                    sum += pace.time_of(flits - 1);
+                }
+                sum
+            };
+            lengths().map(until).collect::<Vec<_>>().into()
+        };
+        let links = plan.links.iter().map(|link| Pace::one_per(link.flit));
         // With two writers to an output buffer, a later grant must not be eligible earlier.
         let fastest = plan.links.iter().map(|link| link.flit).min().unwrap_or(1);
         let keeps_up = |pace: Pace| {
@@ -142,13 +176,30 @@ impl Stages {
             crossing: crossing(crossbar),
             central_crossing: [crossing(to_centre), crossing(from_centre)],
             in_centre: lengths().map(in_centre).collect::<Vec<_>>().into(),
-            crossbar: [crossbar, to_centre],
-            centre: [from_centre; 2],
+            paces: [crossbar, to_centre, from_centre],
+            centre: [from_centre, to_centre]
+                .into_iter()
+                .chain(links)
+                .collect::<Vec<_>>()
+                .into(),
+            times: [times(crossbar), times(to_centre), times(from_centre)],
+            lead_in_centre: Lead::new(plan.largest_packet(), from_centre, |k| to_centre.time_of(k)),
+            starts_at_once,
             may_fuse: !matches!(
                 plan.switch.crossbar().architecture,
                 Architecture::Hierarchical(_)
             ) || (keeps_up(crossbar) && keeps_up(from_centre)),
         }
+    }
+
+    /// The pace of the crossbar to the centre.
+    pub(crate) fn to_centre(&self) -> Pace {
+        self.paces[Passage::ToCentre as usize]
+    }
+
+    /// By length: when the flits of a packet pass, from the first on, in all.
+    pub(crate) fn times_of(&self, passage: Passage) -> &Rows<u64> {
+        &self.times[passage as usize]
     }
 
     /// Ticks that a transfer holds its crossbar ports, and from its first flit to its last.
@@ -181,10 +232,14 @@ impl Wire {
     pub(crate) fn new(plan: &FabricPlan, link: LinkTiming, stages: &Stages) -> Self {
         let switch = plan.switch.crossbar();
         let (p, cycles) = (switch.period, switch.pipeline);
-        let [crossbar, to_centre] = stages.crossbar;
-        let from_centre = stages.centre[0];
+        let [crossbar, to_centre, from_centre] = stages.paces;
+        let longest = plan.largest_packet();
+        let comes = |k: u64| k * link.flit;
         // Flit k is there k flit times after the first and leaves time_of(k) after the grant took effect.
         let behind = |flits: u64, pace: Pace| {
+            if stages.starts_at_once {
+                return 0;
+            }
             let behind = (0..flits)
                 .map(|k| (k * link.flit).saturating_sub(pace.time_of(k)))
                 .max();
@@ -231,7 +286,10 @@ impl Wire {
                 .collect::<Vec<_>>()
                 .into(),
             central: (0..n_central).map(central).collect::<Vec<_>>().into(),
-            drain: [Pace::one_per(link.flit); 2],
+            lead: [crossbar, to_centre].map(|pace| Lead::new(longest, pace, comes)),
+            lead_through_centre: Lead::new(longest, from_centre, comes),
+            drain: vec![Pace::one_per(link.flit)].into(),
+            credits: vec![crossbar, to_centre, Pace::one_per(link.flit)].into(),
         }
     }
 
@@ -243,7 +301,10 @@ impl Wire {
             head: 0,
             lengths: vec![].into(),
             central: vec![].into(),
-            drain: stages.centre,
+            lead: Default::default(),
+            lead_through_centre: Lead::default(),
+            drain: stages.centre.clone(),
+            credits: Paces::default(),
         }
     }
 
@@ -274,23 +335,25 @@ impl Wire {
     }
 
     /// Flits times ticks that a packet spends in an input buffer behind this link, from its header's
-    /// arrival to the grant.
+    /// arrival to the grant. `own` of them pass at the pace of the crossbar, the others as they come.
     #[inline]
     pub(crate) fn input_residence(
         &self,
         flits: u16,
+        own: u16,
         arrival: Tick,
         granted: Tick,
         stages: &Stages,
         passage: Passage,
     ) -> u64 {
-        let header = (granted - arrival) + stages.allocation + stages.clock.period;
+        let waited = (granted - arrival) + stages.allocation;
         let slip = match passage {
-            Passage::Local => self.length(flits).slip,
-            Passage::ToCentre => self.central(flits).slip_in,
+            Passage::Local => self.length(own).slip,
+            Passage::ToCentre => self.central(own).slip_in,
             Passage::FromCentre => return 0,
         };
-        (u64::from(flits) * header).wrapping_add_signed(slip)
+        let passing = u64::from(flits) * stages.clock.period;
+        (u64::from(own) * waited + passing).wrapping_add_signed(slip)
     }
 
     /// Flits times ticks that a packet spends in an output buffer before this link.

@@ -1,0 +1,295 @@
+//! How the flits of a packet pass a crossbar that is faster than they come.
+//!
+//! A crossbar may start as soon as the header is there. It takes what has gathered at its own pace; once it has
+//! caught up with its feed it passes flits as they come, and stays held for the packet until the last is through.
+//! So a packet passes in at most three pieces, each at one pace, and nothing needs an event per flit:
+//!
+//! ```text
+//!  flits 0..own          at the pace of the crossbar, from the grant on
+//!  flits own..through    as they came over the crossbar before this one (hierarchical switches only)
+//!  flits through..       as they come over the link
+//! ```
+
+use netloom_arbitration::Arbiter;
+use netloom_units::Tick;
+
+use crate::fabric::Fabric;
+use crate::link::ramp::{Pace, Ramp};
+use crate::rows::Rows;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::wire::{FROM_LINK, Passage, Stages, TO_CENTRE, Wire};
+
+/// How late flits come, at most, for a crossbar that begins with the first: by flit, the most of it and all before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lead(Rows<u64>);
+
+impl Lead {
+    /// Of a crossbar with a pace, when flit `k` comes `comes(k)` after the first.
+    pub(crate) fn new(longest: u16, pace: Pace, comes: impl Fn(u64) -> u64) -> Self {
+        let mut most = 0;
+        let late = |k: u64| comes(k).saturating_sub(pace.time_of(k));
+        let each = (0..u64::from(longest)).map(|k| {
+            most = late(k).max(most);
+            most
+        });
+        Lead(each.collect::<Vec<_>>().into())
+    }
+
+    /// How long after the first flit a packet must begin so that it never waits for its feed.
+    #[inline(always)]
+    pub(crate) fn of(&self, flits: u16) -> u64 {
+        self.0[u32::from(flits) - 1]
+    }
+
+    /// Flits that pass at the pace of the crossbar, of a packet that begins so long after its first flit.
+    fn own(&self, flits: u16, since: u64) -> u16 {
+        let flits = &self.0.as_slice()[..usize::from(flits)];
+        flits.partition_point(|&lead| lead <= since) as u16
+    }
+}
+
+/// How the flits of a packet come into the buffer that they leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feed {
+    /// When the first comes.
+    from: Tick,
+    /// When the first would have come straight from the link: the line on which flits from `own` on come.
+    link: Tick,
+    /// Flits that come at the pace of the crossbar before; none where there was none.
+    own: u16,
+    /// Their link class.
+    wire: u8,
+}
+
+/// How the flits of a packet pass, where not all do so at the pace of the crossbar.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// When the first passes.
+    begin: Tick,
+    flits: u16,
+    pub(crate) own: u16,
+    through: u16,
+    feed: Feed,
+}
+
+/// A piece of a packet whose flits pass at one pace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// When the first passes.
+    pub(crate) start: Tick,
+    pub(crate) flits: u16,
+    /// Which pace of the buffer that they leave.
+    pub(crate) pace: u8,
+    /// Flits of the packet that went before at the same pace.
+    pub(crate) phase: u16,
+}
+
+impl Course {
+    /// Out of an input buffer, beginning at `begin`, when the header came at `arrival`; nothing if it never waits for
+    /// its feed.
+    #[inline(always)]
+    fn from_input(flits: u16, begin: Tick, arrival: Tick, lead: &Lead, wire: u8) -> Option<Course> {
+        let since = begin - arrival;
+        (lead.of(flits) > since).then(|| {
+            let own = lead.own(flits, since);
+            let feed = Feed {
+                from: arrival,
+                link: arrival,
+                own: 0,
+                wire,
+            };
+            Course {
+                begin,
+                flits,
+                own,
+                through: own,
+                feed,
+            }
+        })
+    }
+
+    /// Out of a central buffer, beginning at `begin`.
+    fn from_centre(
+        flits: u16,
+        begin: Tick,
+        feed: Feed,
+        stages: &Stages,
+        wires: &Rows<Wire>,
+    ) -> Option<Course> {
+        let mut own = stages.lead_in_centre.own(feed.own, begin - feed.from);
+        if own == feed.own && own < flits {
+            // What has not come at the pace of the crossbar before comes over the link, and not sooner.
+            let lead = &wires[u32::from(feed.wire)].lead_through_centre;
+            own = lead.own(flits, begin - feed.link);
+            debug_assert!(own >= feed.own);
+        }
+        (own < flits).then(|| Course {
+            begin,
+            flits,
+            own,
+            through: own.max(feed.own),
+            feed,
+        })
+    }
+
+    /// Its pieces, some of which may be empty.
+    pub(crate) fn pieces(
+        &self,
+        stages: &Stages,
+        wires: &Rows<Wire>,
+        passage: Passage,
+    ) -> [Piece; 3] {
+        let is_central = passage == Passage::FromCentre;
+        let link = wires[u32::from(self.feed.wire)].flit;
+        let before = stages.to_centre().time_of(u64::from(self.own));
+        [
+            Piece {
+                start: self.begin,
+                flits: self.own,
+                pace: u8::from(passage == Passage::ToCentre),
+                phase: 0,
+            },
+            Piece {
+                start: self.feed.from + before,
+                flits: self.through - self.own,
+                pace: TO_CENTRE,
+                phase: self.own,
+            },
+            Piece {
+                start: self.feed.link + u64::from(self.through) * link,
+                flits: self.flits - self.through,
+                pace: FROM_LINK + if is_central { self.feed.wire } else { 0 },
+                phase: 0,
+            },
+        ]
+    }
+
+    /// When the last flit passes.
+    pub(crate) fn last(&self, stages: &Stages, wires: &Rows<Wire>) -> Tick {
+        let last = u64::from(self.flits) - 1;
+        if self.through < self.flits {
+            self.feed.link + last * wires[u32::from(self.feed.wire)].flit
+        } else {
+            self.feed.from + stages.to_centre().time_of(last)
+        }
+    }
+
+    /// When a link with such a flit time may start, `later` ticks after flits pass, so as not to wait for one of those
+    /// that do not pass at the pace of the crossbar.
+    pub(crate) fn ready(&self, stages: &Stages, wires: &Rows<Wire>, out: u64) -> Tick {
+        let mut ready = 0;
+        let mut see = |k: u16, passes: Tick| {
+            ready = passes.0.saturating_sub(u64::from(k) * out).max(ready);
+        };
+        // On a line, the first or the last decides.
+        if self.through < self.flits {
+            let link = wires[u32::from(self.feed.wire)].flit;
+            for k in [self.through, self.flits - 1] {
+                see(k, self.feed.link + u64::from(k) * link);
+            }
+        }
+        // Where several pass in a period, one of the first or last of them.
+        let before = stages.to_centre();
+        let round = u16::try_from(before.num).unwrap_or(u16::MAX);
+        let middle = self.own..self.through;
+        let (first, last) = (
+            middle.clone().take(usize::from(round)),
+            middle.rev().take(usize::from(round)),
+        );
+        for k in first.chain(last) {
+            see(k, self.feed.from + before.time_of(u64::from(k)));
+        }
+        Tick(ready)
+    }
+
+    /// How much later its flits pass, in all, than at the pace of the crossbar (flits times ticks).
+    pub(crate) fn lateness(&self, stages: &Stages, wires: &Rows<Wire>, passage: Passage) -> u64 {
+        let signed = |n: u64| i64::try_from(n).expect("a residence below 2^63");
+        let sum = |paces: &Rows<u64>, from: u16, to: u16| {
+            signed(paces[u32::from(to)] - paces[u32::from(from)])
+        };
+        let of = |from: u16, to: u16, base: Tick, passed: i64| {
+            let n = i64::from(to - from);
+            n * (signed(base.0) - signed(self.begin.0)) + passed
+                - sum(stages.times_of(passage), from, to)
+        };
+        let (own, through, flits) = (self.own, self.through, self.flits);
+        let before = sum(stages.times_of(Passage::ToCentre), own, through);
+        let link = wires[u32::from(self.feed.wire)].flit;
+        let triangle = |n: u16| u64::from(n) * u64::from(n.saturating_sub(1)) / 2;
+        let on_link = signed((triangle(flits) - triangle(through)) * link);
+        let late =
+            of(own, through, self.feed.from, before) + of(through, flits, self.feed.link, on_link);
+        // Seldom one of them passes a little sooner than a pace in whole periods would have it.
+        late as u64
+    }
+}
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// How the flits of a packet granted now pass; nothing if all do so at the pace of the crossbar.
+    #[inline(always)]
+    pub(super) fn course(
+        &self,
+        now: Tick,
+        input: u32,
+        id: u32,
+        passage: Passage,
+        flits: u16,
+    ) -> Option<Course> {
+        let stages = &self.switches.stages;
+        let begin = now + stages.allocation;
+        if S::IS_HIERARCHICAL && passage == Passage::FromCentre {
+            let feed = self.switches.feeds[id as usize];
+            return Course::from_centre(flits, begin, feed, stages, &self.switches.wires);
+        }
+        let wire = self.switches.ports[input].wire;
+        let lead =
+            &self.switches.wires[u32::from(wire)].lead[usize::from(passage != Passage::Local)];
+        let arrival = self.switches.packets[id].packet.arrival;
+        Course::from_input(flits, begin, arrival, lead, wire)
+    }
+
+    /// When the crossbar lets go of the ports of a packet with a course: when the last flit has passed, and not
+    /// sooner than if it had never waited.
+    pub(super) fn held_until(&self, course: &Course, now: Tick, passage: Passage) -> Tick {
+        let stages = &self.switches.stages;
+        let last = course.last(stages, &self.switches.wires);
+        let (whole, _) = stages.crossing_of(passage, course.flits);
+        let (one, _) = stages.crossing_of(passage, 1);
+        // The next packet has the allocation stage before it.
+        let passed = stages.clock.edge_at_or_after(last) + one;
+        (now + whole).max(Tick(passed.0 - stages.allocation))
+    }
+
+    /// Remembers how the flits of a packet granted now come into a central buffer.
+    pub(super) fn remember_feed(&mut self, now: Tick, arrival: Tick, wire: u8, id: u32, own: u16) {
+        let stages = &self.switches.stages;
+        let crossbar = stages.allocation_to_output - stages.allocation;
+        let feed = Feed {
+            from: now + stages.allocation_to_output,
+            link: arrival + crossbar,
+            own,
+            wire,
+        };
+        let feeds = &mut self.switches.feeds;
+        if feeds.len() <= id as usize {
+            feeds.resize(id as usize + 1, Feed::default());
+        }
+        feeds[id as usize] = feed;
+    }
+}
+
+/// A piece as room that comes free `later` than its flits pass.
+impl Piece {
+    pub(crate) fn ramp(&self, later: u64, class: u16, paces: &crate::link::ramp::Paces) -> Ramp {
+        Ramp::after(
+            self.start + later,
+            self.flits,
+            class,
+            self.pace,
+            self.phase,
+            paces,
+        )
+    }
+}
