@@ -128,11 +128,9 @@ fn thresholds_by_hand_on_one_switch() {
     let result = finished(&experiment);
     let connections = &table(&result, "connections");
     let delay = numbers(connections, "delay_max_ns");
-    // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. A crossbar of twice the
-    // rate lets half of the packet come before it starts, so that the last flit, received at 854.8 ns, is
-    // never late: it starts at edge 140 (448 ns), with 32 flits of 12.8 ns before the last. One edge later the
-    // head is at the output, whose decision takes 7; then 33 flits go out and travel 10 ns.
-    let out = 448.0 + 3.2 + 7.0 * 3.2;
+    // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. The crossbar starts at once. One
+    // edge later the head is at the output, whose decision takes 7; then 33 flits go out and travel 10 ns.
+    let out = (12.0 + 31.0 + 1.0 + 7.0) * 3.2;
     assert_eq!(delay[0], out + 33.0 * 25.6 + 10.0);
     assert_eq!(numbers(connections, "delay_mean_ns")[0], delay[0]);
     let packets = numbers(connections, "packets");
@@ -178,7 +176,7 @@ fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
         (of("delay_mean_ns"), of("delay_max_ns"))
     };
     // As on one switch alone, above.
-    let alone = 448.0 + 3.2 + 7.0 * 3.2 + 33.0 * 25.6 + 10.0;
+    let alone = (12.0 + 31.0 + 1.0 + 7.0) * 3.2 + 33.0 * 25.6 + 10.0;
     let (_, longest) = delays("");
     assert!(longest.iter().all(|ns| *ns > alone + 25.6), "{longest:?}");
     assert_eq!(longest, delays("delay-from = \"creation\"").1);

@@ -43,7 +43,13 @@ fn the_round_trip_is_what_the_simulator_needs() {
         "[switch.pipeline]\nrouting = 5\ncredit = 3\noutput = 0\n",
         51 + 32,
     );
-    // A fast crossbar waits for half of a packet (15 cycles more than the allocation): its first credit is
-    // back after 60 cycles, and then two each cycle. The packet that began 64 cycles ago has 10 of them.
-    check("[switch]\nspeedup = 2\n", 32 + 22 + 32);
+    // A fast crossbar lets the header wait for 3 cycles, and then soon has caught up: flit k passes k cycles after the
+    // header came. Of the packet that began 64 cycles ago, 17 + 3 credits more than the first are back.
+    check("[switch]\nspeedup = 2\n", 32 + 11 + 32);
+    // One that does not start at once waits for half of a packet (15 cycles more than the allocation): its first
+    // credit is back after 60 cycles, and then two each cycle. The packet that began 64 cycles ago has 10 of them.
+    check(
+        "[switch]\nspeedup = 2\ncrossbar-start = \"stored\"\n",
+        32 + 22 + 32,
+    );
 }

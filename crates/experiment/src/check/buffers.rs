@@ -191,7 +191,9 @@ fn under_way(
     loop {
         let mut back = pace.passed(elapsed - trip).min(flits);
         if switch.starts_at_once() {
-            back = back.min((elapsed - trip) / link.flit + 1);
+            // Flit k comes k flit times after the header, which the crossbar has let wait for its own stages.
+            let waited = before + cycles.allocation * switch.period;
+            back = back.min((elapsed - trip + waited) / link.flit + 1);
         }
         if back == flits {
             return under_way;
