@@ -49,7 +49,7 @@ pub use groups::{BadGroup, GroupMembers, Groups, Members, NO_GROUPS};
 pub use kinds::TrafficKinds;
 pub use nic_set::{NicSet, Part, Term};
 pub use pattern::{
-    BitComplement, BitReversal, Destinations, HotSources, HotSpot, Idle, Incast, Neighbour,
+    BitComplement, BitReversal, Destinations, Drawn, HotSources, HotSpot, Idle, Incast, Neighbour,
     PATTERNS, Pairs, Pattern, Permutation, RandomPartner, Shuffle, Tornado, Transpose, Uniform,
 };
 pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};

@@ -1,27 +1,46 @@
 //! Several to one, several times.
 
-use netloom_catalog::{Described, params};
+use netloom_catalog::{Described, choice, params};
 
-use super::{Destinations, Pattern, Table};
+use super::{Destinations, Pattern, Table, Uniform};
 use crate::Context;
+
+choice! {
+    /// How often a source draws its destination.
+    pub enum Drawn {
+        /// Never: sources are dealt to the destinations one after another, and each keeps its own.
+        Once = "once",
+        /// For every message, any of the destinations.
+        Message = "message",
+    }
+}
 
 params! {
     /// The sources are dealt to the destinations of the class one after another: the first source sends to the
     /// first destination, the second to the second, and so on round and round. Each source keeps its destination
     /// for the whole run, so 48 sources and 12 destinations are 12 hot spots of four each (spec G002-12). A source
     /// that would send to itself takes the next destination.
+    ///
+    /// With `draw = "message"` every message goes to any of the destinations instead. Where messages are single packets,
+    /// that is the hot-spot pattern of BookSim, which draws for every packet: each destination then hears of every source.
     #[derive(Clone, Debug)]
-    pub struct Incast {}
+    pub struct Incast {
+        /// How often a source draws its destination.
+        pub draw: Drawn = Drawn::Once,
+    }
 }
 
 impl Described for Incast {
     const NAME: &'static str = "incast";
-    const SUMMARY: &'static str = "The sources are dealt evenly to the destinations, and each keeps its own: n to one, m times.";
-    const EXAMPLE: &'static str = "";
+    const SUMMARY: &'static str = "The sources are dealt evenly to the destinations, and each keeps its own or draws one for every message: n to one, m times.";
+    const EXAMPLE: &'static str = "draw = \"message\"";
 }
 
 impl Pattern for Incast {
     fn prepare(&self, context: &Context<'_>) -> Result<Box<dyn Destinations>, String> {
+        if self.draw == Drawn::Message {
+            return Uniform {}.prepare(context);
+        }
         let all: Vec<_>;
         let destinations = match context.destinations {
             Some(destinations) => destinations,
@@ -54,6 +73,35 @@ mod tests {
     use super::*;
     use crate::NO_GROUPS;
 
+    const INCAST: Incast = Incast { draw: Drawn::Once };
+
+    /// Drawn for every message, each of the destinations hears of every source.
+    #[test]
+    fn sources_may_draw_for_every_message() {
+        let (sources, destinations) = (&nics(64)[10..58], &nics(64)[..12]);
+        let context = Context {
+            n_nics: 64,
+            groups: &NO_GROUPS,
+            seed: 1,
+            class: 0,
+            sources,
+            destinations: Some(destinations),
+            mean_flits: 1.0,
+            cycles: &|_| 0,
+        };
+        let draw = Drawn::Message;
+        let drawn = Incast { draw }.prepare(&context).unwrap();
+        assert!(!drawn.is_fixed());
+        let stream = netloom_random::Stream::new(1, netloom_random::Purpose::Arrival);
+        let mut heard = [0; 12];
+        for number in 0..1200 {
+            let draw = stream.draw([20, number, 0, 0]);
+            let to = drawn.destination(NicId(20), number, 0, draw).unwrap();
+            heard[to.index()] += 1;
+        }
+        assert!(heard.iter().all(|n| (60..140).contains(n)), "{heard:?}");
+    }
+
     fn dealt(sources: &[NicId], destinations: &[NicId]) -> Result<Vec<Option<u32>>, String> {
         let context = Context {
             n_nics: 64,
@@ -65,7 +113,7 @@ mod tests {
             mean_flits: 1.0,
             cycles: &|_| 0,
         };
-        let table = Incast {}.prepare(&context)?;
+        let table = INCAST.prepare(&context)?;
         assert!(table.is_fixed());
         let to = |nic| table.destination(NicId(nic), 0, 0, Draw([0; 4]));
         Ok((0..64).map(|nic| to(nic).map(|to| to.0)).collect())
@@ -88,7 +136,7 @@ mod tests {
 
     #[test]
     fn nobody_sends_to_itself() {
-        assert_eq!(map(&Incast {}, 4), [1, 2, 3, 0]);
+        assert_eq!(map(&INCAST, 4), [1, 2, 3, 0]);
         let one = [NicId(3)];
         assert_eq!(
             dealt(&nics(3), &one).unwrap()[..4],

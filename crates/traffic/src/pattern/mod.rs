@@ -16,7 +16,7 @@ mod uniform;
 
 pub use bits::{BitComplement, BitReversal, Shuffle, Transpose};
 pub use hot_spot::{HotSources, HotSpot, Idle};
-pub use incast::Incast;
+pub use incast::{Drawn, Incast};
 pub use neighbour::Neighbour;
 pub use pairs::Pairs;
 pub use permutation::Permutation;
