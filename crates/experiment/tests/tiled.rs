@@ -2,7 +2,7 @@
 
 use netloom_experiment::render;
 use netloom_experiment::spec::{Loaded, Request, load};
-use netloom_fabric::Tiled;
+use netloom_fabric::{Priority, Retransmission, Sizes, Tiled};
 
 const DRAGONFLY: &str = "\
 netloom = 1
@@ -171,4 +171,84 @@ fn faults_are_drawn_from_the_seed_of_the_run() {
         .unwrap();
     let tiled = later.fabric.switch.tiled().expect("tiled");
     assert_eq!(tiled.faults.seed, 7);
+}
+
+fn sizes(buffer: &Sizes) -> (u32, Vec<u32>, Vec<u32>) {
+    match buffer {
+        Sizes::Pool { capacity, min, max } => (*capacity, min.to_vec(), max.to_vec()),
+        Sizes::Static(_) => panic!("a pool"),
+    }
+}
+
+/// Reserves are counted in packets of the channels that a link carries, limits in shares of its buffer.
+#[test]
+fn lanes_have_a_reserve_and_a_limit() {
+    let plan = tiled(&read("[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n"));
+    assert_eq!(
+        sizes(&plan.ports[2].input),
+        (1000, vec![0, 0, 24, 0, 24, 0], vec![1000; 6])
+    );
+    assert_eq!(plan.retransmission, Retransmission::Packet);
+    let keys = "lane-reserve = 3\nlane-most = 0.05\nretransmission = \"per-flit\"\npriority = \"transit-first\"\n";
+    let plan = tiled(&read(&format!(
+        "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n{keys}"
+    )));
+    assert_eq!(
+        sizes(&plan.ports[2].output),
+        (1000, vec![0, 0, 72, 0, 72, 0], vec![50, 50, 72, 50, 72, 50])
+    );
+    assert_eq!(
+        (plan.retransmission, plan.priority),
+        (Retransmission::PerFlit, Priority::TransitFirst)
+    );
+    for keys in ["lane-reserve = 0", "lane-most = 0.0", "lane-most = 1.5"] {
+        assert_eq!(
+            codes(&format!(
+                "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n{keys}\n"
+            )),
+            ["E0102"]
+        );
+    }
+}
+
+/// A lane on its reserve sends 24 flits of 1 ns in each round trip of 24 + 2 x 500 ns.
+#[test]
+fn a_floor_is_told_for_each_kind_of_link() {
+    let loaded = read(
+        "[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\ndelay = \"500 ns\"\n\
+         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n",
+    );
+    let fact = loaded.facts.iter().find(|(word, _)| word == "reserve");
+    assert_eq!(
+        fact.map(|(_, words)| words.as_str()),
+        Some(
+            "a lane that has nothing else gets 23.1 % of a `local` link, 2.3 % of a `global` link"
+        )
+    );
+}
+
+/// Smaller port buffers without what a stash does.
+#[test]
+fn a_stash_may_be_set_aside_and_not_used() {
+    let switch = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n";
+    let plain = tiled(&read(switch));
+    let unused = tiled(&read(&format!("{switch}stash = \"unused\"\n")));
+    let used = tiled(&read(&format!("{switch}stash = \"reliability\"\n")));
+    assert_eq!((unused.stash, &unused.ports), (None, &used.ports));
+    assert_ne!(unused.ports, plain.ports);
+}
+
+#[test]
+fn outputs_that_keep_nothing_cannot_send_again() {
+    let switch = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\nstash = \"reliability\"\n\
+        retransmission = \"none\"\n";
+    assert_eq!(codes(switch), [""; 0]);
+    assert_eq!(
+        codes(&format!("{switch}faults = {{ corrupt = 0.1 }}\n")),
+        [""; 0]
+    );
+    assert_eq!(
+        codes(&format!("{switch}faults = {{ link = 0.1 }}\n")),
+        ["E0343"]
+    );
 }

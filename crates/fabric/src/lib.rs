@@ -45,7 +45,9 @@ pub use endpoint::control::{
 };
 pub use link::ramp::Pace;
 pub use link::room::Sizes;
-pub use plan::tiles::{Faults, PortBuffers, RowSpace, StashUse, TileStages, Tiled};
+pub use plan::tiles::{
+    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashUse, TileStages, Tiled,
+};
 pub use plan::{
     Allocation, Architecture, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan, FabricPlan,
     FlowControl, Hierarchy, InputPorts, LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder,

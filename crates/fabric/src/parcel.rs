@@ -21,6 +21,8 @@ impl Flags {
     pub(crate) const ANNOUNCED: u8 = 32;
     /// A copy for a stash.
     pub(crate) const COPY: u8 = 64;
+    /// It came into the switch that it is at from an endpoint.
+    pub(crate) const INJECTED: u8 = 128;
 
     #[inline(always)]
     pub(crate) fn has(self, flag: u8) -> bool {

@@ -1,6 +1,6 @@
 //! Tiled switches: whether tiles, buffers, stashes and endpoints go together.
 
-use netloom_fabric::{PortBuffers, StashUse};
+use netloom_fabric::{LinkTiming, PortBuffers, Retransmission, Sizes, StashUse};
 use netloom_topology::Peer;
 
 use super::buffers::words;
@@ -201,6 +201,12 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
             "packets go wrong and nobody sends them again",
             "write stash = \"reliability\" in [switch], or no faults",
         ),
+        (
+            spec.faults.link > 0.0 && spec.retransmission == Retransmission::Nothing,
+            "switch.retransmission",
+            "links damage packets, and outputs keep nothing that they could send again",
+            "write retransmission = \"packet\" or \"per-flit\", or no faults on links",
+        ),
     ];
     let mut is_good = true;
     for (is_broken, path, message, help) in rules {
@@ -250,6 +256,38 @@ pub(crate) fn stash(
             "the largest packet has {largest} flits: give larger shares, or a larger port-buffer"
         ));
     false
+}
+
+/// What a channel gets of a link between switches if others have taken all that is not reserved for it: a reserve for each
+/// round trip, in which it is sent, travels, and its credits come back.
+pub(crate) fn reserve_fact(
+    ports: &[PortBuffers],
+    timing: &Timing,
+    largest: u32,
+    desk: &mut Desk<'_>,
+) {
+    let between = timing.names.iter().zip(&timing.links).zip(ports);
+    let floors = between.filter(|((name, _), _)| *name != "host");
+    let floor = |((name, link), port): ((&String, &LinkTiming), &PortBuffers)| {
+        let Sizes::Pool { min, .. } = &port.input else {
+            return None;
+        };
+        let reserve = *min.iter().filter(|&&flits| flits > 0).min()?;
+        let round_trip = u64::from(largest) * link.flit + 2 * link.delay;
+        let share = (u64::from(reserve) * link.flit) as f64 / round_trip as f64;
+        Some(format!(
+            "{:.1} % of a `{name}` link",
+            100.0 * share.min(1.0)
+        ))
+    };
+    let floors: Vec<String> = floors.filter_map(floor).collect();
+    if !floors.is_empty() {
+        let floors = floors.join(", ");
+        desk.fact(
+            "reserve",
+            format!("a lane that has nothing else gets {floors}"),
+        );
+    }
 }
 
 /// What stashes hold.

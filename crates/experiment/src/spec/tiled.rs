@@ -20,6 +20,12 @@ pub(crate) fn core_clock(flit: Time) -> Time {
     Time::from_picos(flit.picos() * Ratio::new(10, 13))
 }
 
+/// Flits of a buffer that each channel may take: its share, and at least its reserve.
+fn most_of(spec: &TiledSpec, normal: u32, reserve: &[u32]) -> Box<[u32]> {
+    let most = (spec.lane_most * f64::from(normal)) as u32;
+    reserve.iter().map(|&least| most.max(least)).collect()
+}
+
 /// Plans tiled switches and their endpoints.
 pub(crate) fn machine(
     switch: &SwitchSpec,
@@ -64,10 +70,10 @@ pub(crate) fn machine(
             };
             let stashed = (share * buffer as f64).round() as u64;
             let normal = (buffer - stashed.min(buffer)) as u32;
-            // A packet for each channel that this kind of link carries (G002-15), and a few acknowledgements on theirs.
+            // Some packets for each channel that this kind of link carries (G002-15), and a few acknowledgements on theirs.
             let used = around.way.map_or(0, |way| way.lanes_on(name));
             let mut reserve: Box<[u32]> = (0..n_vls)
-                .map(|lane| largest * (used >> lane & 1))
+                .map(|lane| u32::from(spec.lane_reserve) * largest * (used >> lane & 1))
                 .collect();
             if name == "host" && acknowledges {
                 reserve[1] = ANSWERS;
@@ -76,7 +82,7 @@ pub(crate) fn machine(
             is_good &= check::tiled::buffer(name, normal, need, flit, desk);
             let sizes = Sizes::Pool {
                 capacity: normal.max(reserve.iter().sum()),
-                max: vec![normal; reserve.len()].into(),
+                max: most_of(spec, normal, &reserve),
                 min: reserve,
             };
             marks_above.push(marking.map(|marking| {
@@ -94,7 +100,7 @@ pub(crate) fn machine(
         })
         .collect();
     let stash = match spec.stash.usage {
-        StashKind::None => None,
+        StashKind::None | StashKind::Unused => None,
         StashKind::Congestion => Some(StashUse::Congestion),
         StashKind::Reliability { timeout } => Some(StashUse::Reliability {
             timeout: (!spec.faults.are_off()).then(|| timing.timebase.tick_at(timeout).0),
@@ -104,6 +110,7 @@ pub(crate) fn machine(
     if !is_good {
         return None;
     }
+    check::tiled::reserve_fact(&ports, timing, largest, desk);
     if stash.is_some() {
         check::tiled::stash_fact(&ports, around, flit, desk);
     }
@@ -122,6 +129,8 @@ pub(crate) fn machine(
         row_space: spec.row_space,
         column_buffer: u32::from(spec.column_packets) * largest,
         stages: spec.stages,
+        retransmission: spec.retransmission,
+        priority: spec.priority,
         ports,
         stash,
         faults: Faults {

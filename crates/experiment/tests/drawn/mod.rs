@@ -216,9 +216,14 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
             writeln!(text, "column-packets = {}", tape.between(1, 4)).unwrap();
             let space = tape.of(&["shared", "per-output"]);
             writeln!(text, "row-space = \"{space}\"").unwrap();
-            let stash = tape.of(&["none", "reliability", "congestion"]);
+            let kept = tape.of(&["packet", "per-flit"]);
+            writeln!(text, "retransmission = \"{kept}\"").unwrap();
+            let priority = tape.of(&["equal", "equal", "transit-first"]);
+            writeln!(text, "priority = \"{priority}\"").unwrap();
+            writeln!(text, "lane-most = {}", tape.of(&["1.0", "0.5", "0.2"])).unwrap();
+            let stash = tape.of(&["none", "reliability", "congestion", "unused"]);
             match stash {
-                "none" => writeln!(text, "stash = \"none\"").unwrap(),
+                "none" | "unused" => writeln!(text, "stash = \"{stash}\"").unwrap(),
                 "reliability" => {
                     writeln!(text, "stash = {{ kind = \"reliability\", other-share = 0.5, timeout = \"3 us\" }}")
                         .unwrap();

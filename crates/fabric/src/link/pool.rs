@@ -12,6 +12,8 @@ pub(crate) struct Shares {
     pub(crate) capacity: u32,
     /// Kept for each channel.
     pub(crate) reserve: [u16; MOST_LANES],
+    /// What a channel can have at most: its limit, and what the reserves of others leave.
+    most: [u16; MOST_LANES],
 }
 
 impl Shares {
@@ -20,11 +22,20 @@ impl Shares {
             Sizes::Pool { capacity, min, .. } => (*capacity, min),
             Sizes::Static(parts) => (parts.iter().sum(), parts),
         };
-        let reserve: [u16; MOST_LANES] =
-            std::array::from_fn(|lane| min.get(lane).map_or(0, |&flits| flits as u16));
+        let fill = |of: &dyn Fn(usize) -> u32| {
+            std::array::from_fn(|lane| if lane < min.len() { of(lane) as u16 } else { 0 })
+        };
+        let reserve: [u16; MOST_LANES] = fill(&|lane| min[lane]);
         let reserved: u32 = reserve.iter().map(|&flits| u32::from(flits)).sum();
         assert!(reserved <= capacity, "reserves fit the buffer");
-        Shares { capacity, reserve }
+        let most: [u16; MOST_LANES] = fill(&|lane| sizes.most(lane));
+        let are_limits = reserve.iter().zip(&most).all(|(least, most)| least <= most);
+        assert!(are_limits, "a channel may take its reserve");
+        Shares {
+            capacity,
+            reserve,
+            most,
+        }
     }
 }
 
@@ -52,11 +63,12 @@ impl Pool {
         self.kept - u32::from(self.used[lane].max(reserve)) + u32::from(used.max(reserve))
     }
 
-    /// Whether a packet fits: no other channel loses its reserve.
+    /// Whether a packet fits: its channel stays within its limit, and no other one loses its reserve.
     #[inline]
     pub(crate) fn fits(&self, lane: u8, flits: u16, shares: &Shares) -> bool {
         let lane = usize::from(lane) % MOST_LANES;
-        self.kept_with(lane, self.used[lane] + flits, shares) <= shares.capacity
+        let used = self.used[lane] + flits;
+        used <= shares.most[lane] && self.kept_with(lane, used, shares) <= shares.capacity
     }
 
     /// A packet takes its room.
@@ -109,6 +121,19 @@ mod tests {
         let (shares, pool) = (shares(), Pool::new(&shares()));
         assert!(pool.fits(2, 66, &shares) && !pool.fits(2, 67, &shares));
         assert!(pool.fits(0, 90, &shares) && !pool.fits(0, 91, &shares));
+    }
+
+    #[test]
+    fn a_channel_keeps_to_its_limit() {
+        let shares = Shares::new(&Sizes::Pool {
+            capacity: 100,
+            min: Box::new([24, 10]),
+            max: Box::new([40, 100]),
+        });
+        let mut pool = Pool::new(&shares);
+        assert!(pool.fits(0, 40, &shares) && !pool.fits(0, 41, &shares));
+        pool.take(0, 30, &shares);
+        assert!(pool.fits(0, 10, &shares) && !pool.fits(0, 11, &shares));
     }
 
     proptest! {

@@ -35,6 +35,10 @@ pub struct Tiled {
     pub column_buffer: u32,
     /// Latencies of the stages.
     pub stages: TileStages,
+    /// How long an output keeps what it has sent.
+    pub retransmission: Retransmission,
+    /// Who goes first where packets meet.
+    pub priority: Priority,
     /// The buffers of a port, by the class of its link.
     pub ports: Vec<PortBuffers>,
     /// What unused port buffers are used for; nothing if `None`.
@@ -50,6 +54,44 @@ choice! {
         Shared = "shared",
         /// Each queue has its own. The channel to stashes has one queue, because its output is chosen when it is served.
         PerOutput = "per-output",
+    }
+}
+
+choice! {
+    /// Who goes first at tiles, multiplexers and links, where packets take turns.
+    pub enum Priority {
+        /// Nobody: the paper calls all virtual channels equal.
+        Equal = "equal",
+        /// Packets that came from other switches go before those of the hosts of the switch, which may wait for ever.
+        TransitFirst = "transit-first",
+    }
+}
+
+choice! {
+    /// How long the buffer of an output keeps what it has sent, in case the link damages it. One link round trip lies
+    /// between the end of a flit and its acknowledgement.
+    pub enum Retransmission {
+        /// A packet as a whole, until the acknowledgement of its last flit (G002-7).
+        Packet = "packet",
+        /// Each flit until its own acknowledgement.
+        PerFlit = "per-flit",
+        /// Each flit until it is sent: the link never sends again.
+        Nothing = "none",
+    }
+}
+
+impl Retransmission {
+    /// How many link delays after a flit is sent its place is free.
+    pub(crate) fn delays(self) -> u64 {
+        match self {
+            Retransmission::Packet | Retransmission::PerFlit => 2,
+            Retransmission::Nothing => 0,
+        }
+    }
+
+    /// Whether the places of a packet come free one by one.
+    pub(crate) fn is_by_flit(self) -> bool {
+        self != Retransmission::Packet
     }
 }
 

@@ -26,6 +26,8 @@ pub enum StashKind {
     },
     /// Packets that congestion would hold up.
     Congestion,
+    /// Nothing, but its parts are set aside.
+    Unused,
 }
 
 /// A use of unused port buffers.
@@ -39,6 +41,7 @@ pub const STASHES: &[Kind<dyn Stashing>] = &[
     kind!(NoStash, dyn Stashing),
     kind!(Reliability, dyn Stashing),
     kind!(Congestion, dyn Stashing),
+    kind!(Unused, dyn Stashing),
 ];
 
 params! {
@@ -64,7 +67,7 @@ impl Stashing for NoStash {
 }
 
 /// Notes shares that are none.
-fn sane(section: &mut Section<'_>, values: [(&str, f64); 4]) {
+fn sane<const N: usize>(section: &mut Section<'_>, values: [(&str, f64); N]) {
     for (key, value) in values {
         if !(0.0..=1.0).contains(&value) {
             let place = section.place_of(key);
@@ -144,6 +147,39 @@ impl Stashing for Congestion {
             usage: StashKind::Congestion,
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: self.capacity,
+        }
+    }
+}
+
+params! {
+    /// Parts of the port buffers are set aside, and nothing is ever put there: what a stash costs by the room that it takes
+    /// from links is then seen without what it does.
+    #[derive(Clone, Debug)]
+    pub struct Unused {
+        /// Share of the input and output buffers of ports to hosts.
+        pub host_share: f64 = 0.875,
+        /// Share of those of `local` links, to switches of the own group.
+        pub local_share: f64 = 0.75,
+        /// Share of those of all other links.
+        pub other_share: f64 = 0.0,
+    }
+    check |it, section| {
+        sane(section, [("host-share", it.host_share), ("local-share", it.local_share), ("other-share", it.other_share)]);
+    }
+}
+
+impl Described for Unused {
+    const NAME: &'static str = "unused";
+    const SUMMARY: &'static str = "Parts of the port buffers are set aside and never used, to tell what smaller buffers cost from what a stash does.";
+    const EXAMPLE: &'static str = "host-share = 0.875";
+}
+
+impl Stashing for Unused {
+    fn spec(&self) -> StashSpec {
+        StashSpec {
+            usage: StashKind::Unused,
+            shares: [self.host_share, self.local_share, self.other_share],
+            capacity: 1.0,
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use netloom_catalog::{Described, Param, Params, Section, Shape, params, read_kind};
 use netloom_fabric::{
-    Allocation, CrossbarStart, Faults, InputPorts, Pipeline, QueueScheme, RowSpace, TileStages,
+use netloom_fabric::{
+    Allocation, CrossbarStart, Faults, InputPorts, Pipeline, Priority, QueueScheme, Retransmission,
+    RowSpace, TileStages,
+};
 };
 use netloom_units::{Bytes, Time};
 
@@ -29,6 +32,14 @@ pub struct TiledSpec {
     pub row_space: RowSpace,
     /// Packets of one channel between a row and an output.
     pub column_packets: u16,
+    /// How long an output keeps what it has sent.
+    pub retransmission: Retransmission,
+    /// Who goes first where packets meet.
+    pub priority: Priority,
+    /// Packets of each channel for which room is kept in a port's buffer.
+    pub lane_reserve: u16,
+    /// The share of a port's buffer that one channel may take.
+    pub lane_most: f64,
     /// Latencies.
     pub stages: TileStages,
     /// What unused port buffers are used for.
@@ -53,25 +64,37 @@ params! {
         columns: u16 = 4,
         /// Ports of a switch; left out, as many as the topology needs.
         ports: Option<u16> = None,
-        /// Buffer of an input port, and as much of an output port, shared by its virtual channels. A packet for
-        /// each channel of the routing is kept free for it; an output keeps a packet until the other end of the
-        /// link has acknowledged it.
+        /// Buffer of an input port, and as much of an output port, shared by its virtual channels.
         port_buffer: Bytes = Bytes(10_000),
+        /// Packets of each virtual channel that its link carries for which room is kept in that buffer, whatever the
+        /// others do (G002-15). A channel that has nothing else gets this much per round trip of its link.
+        lane_reserve: u16 = 1,
+        /// The largest share of that buffer, without what is stashed, that one virtual channel may take.
+        lane_most: f64 = 1.0,
         /// Packets of each virtual channel that fit in front of an input of a tile.
         row_packets: u16 = 4,
         /// Whether the queues for the outputs of the tile share that, or have it each.
         row_space: RowSpace = RowSpace::Shared,
         /// Packets of each virtual channel that fit between a row and an output.
         column_packets: u16 = 4,
+        /// How long an output keeps what it has sent, in case the link damages it. The paper's outputs hold a copy until
+        /// the link level has acknowledged it and does not say of what; a packet is what it counts everywhere else.
+        retransmission: Retransmission = Retransmission::Packet,
+        /// Who goes first where packets meet.
+        priority: Priority = Priority::Equal,
     }
     check |it, section| {
         sane_clock(section, it.clock);
-        let counts = [("rows", it.rows), ("columns", it.columns), ("row-packets", it.row_packets), ("column-packets", it.column_packets)];
+        let counts = [("rows", it.rows), ("columns", it.columns), ("row-packets", it.row_packets), ("column-packets", it.column_packets), ("lane-reserve", it.lane_reserve)];
         for (key, count) in counts {
             if !(1..=64).contains(&count) {
                 let place = section.place_of(key);
                 section.notes.error("E0102", place, format!("`{key}` of {count}")).help("write 1 to 64");
             }
+        }
+        if !(it.lane_most > 0.0 && it.lane_most <= 1.0) {
+            let place = section.place_of("lane-most");
+            section.notes.error("E0102", place, format!("a share of {}", it.lane_most)).help("write a share above 0, at most 1");
         }
     }
 }
@@ -178,6 +201,10 @@ impl Params for TiledSwitch {
                 row_packets: values.row_packets,
                 row_space: values.row_space,
                 column_packets: values.column_packets,
+                retransmission: values.retransmission,
+                priority: values.priority,
+                lane_reserve: values.lane_reserve.max(1),
+                lane_most: values.lane_most,
                 stages,
                 stash,
                 faults,

@@ -11,7 +11,7 @@ use crate::fabric::Fabric;
 use crate::link::pool::{Pool, Shares};
 use crate::link::room::Sizes;
 use crate::plan::FabricPlan;
-use crate::plan::tiles::{PortBuffers, StashUse, Tiled};
+use crate::plan::tiles::{PortBuffers, Priority, StashUse, Tiled};
 use crate::rows::Rows;
 use crate::shared::Shared;
 use crate::simulation::Atlas;
@@ -206,6 +206,8 @@ pub(crate) fn partition(
     let switches = Tiles {
         clock,
         stages: tiled.stages,
+        retransmission: tiled.retransmission,
+        puts_transit_first: tiled.priority == Priority::TransitFirst,
         wires,
         row_buffer: tiled.row_buffer as u16,
         column_buffer: tiled.column_buffer as u16,

@@ -127,7 +127,7 @@ impl Geometry {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::{Faults, TileStages};
+    use crate::{Faults, Priority, Retransmission, TileStages};
 
     use super::*;
 
@@ -149,6 +149,8 @@ mod tests {
                 output: 1,
                 side_band: 10,
             },
+            retransmission: Retransmission::Packet,
+            priority: Priority::Equal,
             ports: vec![],
             stash: None,
             faults: Faults::default(),

@@ -80,6 +80,7 @@ impl Fabric<Tiles> {
         let input = &self.switches.ports[port];
         let switch = &self.switches.states[input.switch];
         let base = input.switch * self.switches.geometry.ports;
+        let is_injected = input.is_end();
         let header = Header {
             at: switch.id,
             base,
@@ -97,6 +98,7 @@ impl Fabric<Tiles> {
         let record = &mut self.switches.packets[id];
         record.packet.label.set_word(word);
         record.packet.hops = record.packet.hops.wrapping_add(1);
+        record.flags.set(Flags::INJECTED, is_injected);
         record.output = hop.port.0 as u8;
         record.vc = hop.lane;
         let flits = u32::from(record.packet.flits);

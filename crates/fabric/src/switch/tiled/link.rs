@@ -5,11 +5,11 @@ use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port as PortNumber, Tick, Vl};
 
 use crate::fabric::Fabric;
-use crate::link::pool::Shares;
 use crate::parcel::Flags;
 use crate::switch::Peer;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
+use crate::switch::tiled::held::Held;
 use crate::switch::tiled::{Port, first_from, members};
 
 impl Port {
@@ -23,18 +23,6 @@ impl Port {
     #[inline]
     pub(crate) fn is_congested(&self) -> bool {
         self.occupancy > self.marks_above
-    }
-
-    /// Room of packets that the other end of the link has acknowledged by now comes free.
-    #[inline]
-    pub(crate) fn settle(&mut self, now: Tick, shares: &Shares) {
-        while let Some(&(when, vc, flits)) = self.held.front() {
-            if when > now {
-                break;
-            }
-            self.held.pop_front();
-            self.space.give(vc, flits, shares);
-        }
     }
 }
 
@@ -121,7 +109,9 @@ impl Fabric<Tiles> {
         if eligible == 0 {
             return;
         }
-        let vc = first_from(eligible, output.next_lane) as u8;
+        let head = |vc| self.switches.output_queues[port * self.switches.geometry.lanes + vc].head;
+        let first = self.switches.first_of(eligible, head);
+        let vc = first_from(first, output.next_lane) as u8;
         let has_choice = eligible & (eligible - 1) != 0;
         self.send(now, port, vc, has_choice, out);
     }
@@ -179,15 +169,16 @@ impl Fabric<Tiles> {
         output.flits += u64::from(flits);
         output.packets += 1;
         output.choices += u64::from(has_choice);
-        let acknowledged = end + 2 * wire.delay;
-        output.held.push_back((acknowledged, vc, flits));
-        let is_awaited = output.multiplexer_blocked && output.held.len() == 1;
+        let held = Held::new(self.switches.retransmission, wire, start, vc, flits);
+        output.held.push_back(held);
+        // What was kept before came too late, or was too little.
+        let is_awaited = output.multiplexer_blocked && output.multiplexer_wake == Tick::NEVER;
         self.shared.counters.packet_hops += 1;
         self.shared.counters.flit_hops += u64::from(flits);
         self.shared.counters.choices += u64::from(has_choice);
 
         let record = &mut self.switches.packets[id];
-        output.output_residence += u64::from(flits) * (acknowledged - record.packet.arrival);
+        output.output_residence += held.residence(record.packet.arrival);
         record.packet.arrival = wire.arrival(start);
         record.packet.vl = vc;
         let peer = output.peer;
@@ -234,8 +225,7 @@ impl Fabric<Tiles> {
             Peer::Nobody => unreachable!("a packet is routed over a cable"),
         }
         if is_awaited {
-            let when = self.switches.clock.edge_at_or_after(acknowledged);
-            self.look_at_multiplexer(port, when, out);
+            self.await_room(port, out);
         }
         if self.switches.ports[port].present != 0 {
             self.look_at_link(port, out);

@@ -14,8 +14,8 @@
 //!
 //! Room in a buffer is counted in whole packets. It is taken when the packet is granted the way there and given
 //! back when its header leaves: the rest follows at the pace of the core, at least as fast as anything can come
-//! in, so no flit finds its place taken. Only an output buffer keeps the packet until the other end of the link
-//! has acknowledged it.
+//! in, so no flit finds its place taken. Only an output buffer keeps what it has sent until the other end of the link
+//! has acknowledged it, packet by packet or flit by flit (`held.rs`).
 
 mod build;
 mod bus;
@@ -23,6 +23,7 @@ mod event;
 mod faults;
 mod geometry;
 mod header;
+mod held;
 mod link;
 mod multiplexer;
 mod record;
@@ -42,7 +43,8 @@ use rustc_hash::FxHashMap;
 
 use crate::fabric::Fabric;
 use crate::link::pool::{Pool, Shares};
-use crate::plan::tiles::{StashUse, TileStages};
+use crate::parcel::Flags;
+use crate::plan::tiles::{Retransmission, StashUse, TileStages};
 use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::Peer;
@@ -51,6 +53,7 @@ use crate::switch::announcing::Announcing;
 use event::Event;
 use faults::Chances;
 use geometry::Geometry;
+use held::Held;
 use record::{Fifo, Record};
 use tracking::Entry;
 use wire::Wire;
@@ -65,6 +68,9 @@ pub(crate) struct Tiles {
     store_columns: u64,
     clock: Clock,
     stages: TileStages,
+    retransmission: Retransmission,
+    /// Packets from other switches go before those of endpoints.
+    puts_transit_first: bool,
     wires: Rows<Wire>,
     /// The input and output pools of a port, by link class.
     input_shares: Rows<Shares>,
@@ -107,6 +113,19 @@ impl Tiles {
     #[inline]
     fn cycles(&self, n: u64) -> u64 {
         n * self.clock.period
+    }
+
+    /// Of those in a set whose packet is told, the ones that go first: those in transit, if that is the rule and there are any.
+    #[inline]
+    fn first_of(&self, set: u64, packet: impl Fn(u32) -> u32) -> u64 {
+        if !self.puts_transit_first {
+            return set;
+        }
+        let is_transit = |&at: &u32| !self.packets[packet(at)].flags.has(Flags::INJECTED);
+        let transit = members(set)
+            .filter(is_transit)
+            .fold(0, |set, at| set | 1 << at);
+        if transit == 0 { set } else { transit }
     }
 }
 
@@ -195,8 +214,8 @@ pub(crate) struct Port {
     pub(crate) next_column: u8,
     /// Room in the output buffer.
     pub(crate) space: Pool,
-    /// Packets sent and not yet acknowledged by the other end: when they will be, channel, flits.
-    pub(crate) held: VecDeque<(Tick, u8, u16)>,
+    /// What was sent and is still kept, in the order in which it comes free.
+    pub(crate) held: VecDeque<Held>,
     /// Virtual channels with a packet in the output buffer.
     pub(crate) present: u32,
     pub(crate) link_until: Tick,

@@ -4,9 +4,10 @@ use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
+use crate::link::pool::Pool;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
-use crate::switch::tiled::first_from;
+use crate::switch::tiled::{first_from, members};
 
 impl Fabric<Tiles> {
     /// A header is in a column buffer.
@@ -77,7 +78,9 @@ impl Fabric<Tiles> {
         output.settle(now, shares);
         while asking != 0 {
             let output = &self.switches.ports[port];
-            let index = first_from(asking, output.next_column);
+            let head = |index| self.switches.column_queues[port * rows * channels + index].head;
+            let first = self.switches.first_of(asking, head);
+            let index = first_from(first, output.next_column);
             asking &= !(1 << index);
             let queue = self.switches.column_queues[port * rows * channels + index];
             let vc = self.switches.packets[queue.head].vc;
@@ -86,11 +89,28 @@ impl Fabric<Tiles> {
                 return;
             }
         }
-        // Nothing fits: what is held comes free when the other end of the link has acknowledged it. Packets that
-        // are not sent yet tell us when they are.
-        let output = &mut self.switches.ports[port];
-        output.multiplexer_blocked = true;
-        if let Some(&(when, ..)) = output.held.front() {
+        self.switches.ports[port].multiplexer_blocked = true;
+        self.await_room(port, out);
+    }
+
+    /// Nothing fits: the multiplexer looks again when what was sent leaves enough room for a packet. If it does not
+    /// suffice, packets that are not sent yet tell us when they are.
+    pub(super) fn await_room<Q: EventQueue<Event>>(
+        &mut self,
+        port: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
+        let output = &self.switches.ports[port];
+        let shares = &self.switches.output_shares[u32::from(output.wire)];
+        let asking = output.columns & !self.switches.store_columns;
+        let fits = |space: &Pool| {
+            members(asking).any(|index| {
+                let queue = self.switches.column_queues[port * rows * channels + index];
+                space.fits(self.switches.packets[queue.head].vc, queue.flits, shares)
+            })
+        };
+        if let Some(when) = output.when_free(shares, fits) {
             let when = self.switches.clock.edge_at_or_after(when);
             self.look_at_multiplexer(port, when, out);
         }

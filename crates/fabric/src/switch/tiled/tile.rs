@@ -4,6 +4,7 @@ use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
+use crate::parcel::Flags;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::geometry::MOST_AT_TILE;
@@ -103,7 +104,8 @@ impl Fabric<Tiles> {
                 .geometry
                 .tile_output(first_output + output, row);
             let pointer = self.switches.tile_outputs[tile_output].next_input;
-            let input = first_from(u64::from(round.by_output[output as usize]), pointer);
+            let asking = round.first_for(output as usize);
+            let input = first_from(u64::from(asking), pointer);
             round.picks[input as usize % MOST_AT_TILE] |= 1 << output;
             is_granted |= 1 << input;
         }
@@ -169,7 +171,8 @@ impl Fabric<Tiles> {
                 let chosen = self.stash_output(now, tile_input, first_output, row, later);
                 if let Some(output) = chosen {
                     round.aside[input as usize % MOST_AT_TILE] = output as u8;
-                    round.asks(input, output);
+                    let is_first = self.goes_first(tile_input, 0, channel);
+                    round.asks(input, output, is_first);
                 }
                 continue;
             }
@@ -179,10 +182,22 @@ impl Fabric<Tiles> {
             if until > now {
                 round.later = round.later.min(until);
             } else if self.column_has_room(tile_input, tile_output, output, channel) {
-                round.asks(input, output);
+                let is_first = self.goes_first(tile_input, output, channel);
+                round.asks(input, output, is_first);
             } else {
                 self.switches.ports[port].rows_blocked |= 1 << row;
             }
+        }
+    }
+
+    /// Whether the first packet of a row queue goes before others.
+    #[inline]
+    fn goes_first(&self, tile_input: u32, output: u32, channel: u32) -> bool {
+        let geometry = &self.switches.geometry;
+        let queue = geometry.row_queue(tile_input, output, channel);
+        self.switches.puts_transit_first && {
+            let head = self.switches.row_queues[queue].head;
+            !self.switches.packets[head].flags.has(Flags::INJECTED)
         }
     }
 
@@ -326,6 +341,8 @@ impl Fabric<Tiles> {
 struct Round {
     /// Inputs that ask for each output.
     by_output: [u16; MOST_AT_TILE],
+    /// Those of them that go before others.
+    first: [u16; MOST_AT_TILE],
     /// Outputs that picked each input.
     picks: [u16; MOST_AT_TILE],
     /// The output that each input asks for on the channel to stashes.
@@ -340,6 +357,7 @@ impl Round {
     fn new() -> Self {
         Round {
             by_output: [0; MOST_AT_TILE],
+            first: [0; MOST_AT_TILE],
             picks: [0; MOST_AT_TILE],
             aside: [u8::MAX; MOST_AT_TILE],
             asked: 0,
@@ -348,8 +366,19 @@ impl Round {
     }
 
     #[inline]
-    fn asks(&mut self, input: u32, output: u32) {
+    fn asks(&mut self, input: u32, output: u32, is_first: bool) {
         self.asked |= 1 << output;
-        self.by_output[output as usize % MOST_AT_TILE] |= 1 << input;
+        let output = output as usize % MOST_AT_TILE;
+        self.by_output[output] |= 1 << input;
+        self.first[output] |= u16::from(is_first) << input;
+    }
+
+    /// Inputs of which an output takes one.
+    #[inline]
+    fn first_for(&self, output: usize) -> u16 {
+        match self.first[output % MOST_AT_TILE] {
+            0 => self.by_output[output % MOST_AT_TILE],
+            first => first,
+        }
     }
 }

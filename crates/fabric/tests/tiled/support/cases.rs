@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_fabric::{Cuts, LinkTiming, RowSpace, TileStages, Window};
+use netloom_fabric::{Cuts, LinkTiming, Priority, Retransmission, RowSpace, TileStages, Window};
 use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 
@@ -81,6 +81,13 @@ impl Case {
     fn tiles(self, rows: u16, columns: u16, inputs: u16, outputs: u16) -> Case {
         Case {
             tiles: (rows, columns, inputs, outputs),
+            ..self
+        }
+    }
+
+    fn keeping(self, retransmission: Retransmission) -> Case {
+        Case {
+            retransmission,
             ..self
         }
     }
@@ -192,6 +199,20 @@ fn switches() -> Vec<(&'static str, Case)> {
             },
         ),
         ("a hot spot", single().hot(3).at(0.9)),
+        (
+            "outputs that keep flits",
+            single()
+                .buffers(4, 4, 60, 20)
+                .keeping(Retransmission::PerFlit)
+                .at(1.0),
+        ),
+        (
+            "outputs that keep nothing",
+            single()
+                .buffers(1, 1, 0, 0)
+                .keeping(Retransmission::Nothing)
+                .at(1.0),
+        ),
     ]
 }
 
@@ -258,6 +279,32 @@ fn fabrics() -> Vec<(&'static str, Case)> {
                 .reliable(&[200], Some(3_000))
                 .faulty(0.2, 0.2, 0.0)
                 .at(0.15),
+        ),
+        (
+            "outputs that keep flits on a dragonfly",
+            Case::dragonfly((2, 4, 2), par())
+                .keeping(Retransmission::PerFlit)
+                .at(1.0),
+        ),
+        (
+            "outputs that keep nothing on a dragonfly",
+            Case::dragonfly((2, 4, 2), ugal())
+                .keeping(Retransmission::Nothing)
+                .at(1.0),
+        ),
+        (
+            "transit first on a dragonfly",
+            Case {
+                priority: Priority::TransitFirst,
+                ..Case::dragonfly((2, 4, 2), par()).at(1.0)
+            },
+        ),
+        (
+            "channels that may take little",
+            Case {
+                most: Some(12),
+                ..Case::dragonfly((2, 4, 2), ugal()).at(1.0)
+            },
         ),
         (
             "PAR on a dragonfly",
@@ -482,6 +529,12 @@ fn copies() -> Vec<(&'static str, Case)> {
         ("losses", faulty().faulty(0.0, 0.05, 0.0)),
         ("damage on links", faulty().faulty(0.0, 0.0, 0.2)),
         ("all faults", faulty().faulty(0.05, 0.05, 0.1)),
+        (
+            "damage on links that keep flits",
+            faulty()
+                .faulty(0.0, 0.0, 0.2)
+                .keeping(Retransmission::PerFlit),
+        ),
         (
             "timeouts too short",
             tree()

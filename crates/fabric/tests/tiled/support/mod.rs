@@ -14,8 +14,8 @@ use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Channels, ClassPlan, Control, EndpointPlan, FabricPlan, Faults, FlowControl, LinkTiming,
-    NicQueues, PortBuffers, ReceiveOrder, RowSpace, Sizes, StashUse, SwitchPlan, TileStages, Tiled,
-    Window,
+    NicQueues, PortBuffers, Priority, ReceiveOrder, Retransmission, RowSpace, Sizes, StashUse,
+    SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -44,6 +44,10 @@ pub(crate) struct Case {
     pub(crate) row_buffer: u32,
     pub(crate) row_space: RowSpace,
     pub(crate) column_buffer: u32,
+    pub(crate) retransmission: Retransmission,
+    pub(crate) priority: Priority,
+    /// Flits beyond its reserve that a virtual channel may take in a port's buffer; all of them if `None`.
+    pub(crate) most: Option<u32>,
     /// Flits beyond the reserve of one packet for each virtual channel, by link class and cyclically.
     pub(crate) input: Vec<u32>,
     pub(crate) output: Vec<u32>,
@@ -87,6 +91,9 @@ impl std::fmt::Debug for Case {
                     self.row_buffer,
                     self.row_space,
                     self.column_buffer,
+                    self.retransmission,
+                    self.priority,
+                    self.most,
                     &self.input,
                     &self.output,
                 ),
@@ -163,6 +170,9 @@ impl Case {
             row_buffer: 2,
             row_space: RowSpace::Shared,
             column_buffer: 2,
+            retransmission: Retransmission::Packet,
+            priority: Priority::Equal,
+            most: None,
             input: vec![60],
             output: vec![60],
             stash: vec![0],
@@ -341,7 +351,8 @@ impl Case {
         let pool = |more: u32| {
             let min: Box<[u32]> = vec![largest; usize::from(n_vls)].into();
             let capacity = min.iter().sum::<u32>() + more;
-            let max = vec![largest + more; usize::from(n_vls)].into();
+            let beyond = self.most.map_or(more, |most| most.min(more));
+            let max = vec![largest + beyond; usize::from(n_vls)].into();
             Sizes::Pool { capacity, min, max }
         };
         Tiled {
@@ -354,6 +365,8 @@ impl Case {
             row_space: self.row_space,
             column_buffer: self.column_buffer * largest,
             stages: self.stages,
+            retransmission: self.retransmission,
+            priority: self.priority,
             ports: (0..n_classes)
                 .map(|class| PortBuffers {
                     input: pool(of(&self.input, class)),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use netloom_fabric::{Cuts, LinkTiming, RowSpace, StashUse, TileStages, Window};
+use netloom_fabric::{
+    Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashUse, TileStages, Window,
+};
 use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -89,7 +91,21 @@ fn timed(case: Case) -> impl Strategy<Value = Case> {
 /// Buffers and traffic.
 fn loaded(case: Case) -> impl Strategy<Value = Case> {
     let spaces = select(vec![RowSpace::Shared, RowSpace::PerOutput]);
-    let buffers = (1u32..4, spaces, 1u32..4, 0u32..100, 0u32..100);
+    let kept = select(vec![
+        Retransmission::Packet,
+        Retransmission::PerFlit,
+        Retransmission::Nothing,
+    ]);
+    let rules = (
+        kept,
+        select(vec![
+            Priority::Equal,
+            Priority::Equal,
+            Priority::TransitFirst,
+        ]),
+        prop::option::weighted(0.3, 0u32..60),
+    );
+    let buffers = (1u32..4, spaces, 1u32..4, 0u32..100, 0u32..100, rules);
     let sizes = select(vec![
         vec![vec![1u64]],
         vec![vec![8]],
@@ -100,11 +116,15 @@ fn loaded(case: Case) -> impl Strategy<Value = Case> {
     let load = select(vec![0.2, 0.5, 0.8, 1.0]);
     let traffic = (sizes, load, 0u64..1_000, 1u8..3, prop::bool::weighted(0.4));
     (buffers, traffic).prop_map(move |(buffers, (flits, load, seed, vls, is_hot))| {
-        let (row_buffer, row_space, column_buffer, input, output) = buffers;
+        let (row_buffer, row_space, column_buffer, input, output, rules) = buffers;
+        let (retransmission, priority, most) = rules;
         let case = Case {
             row_buffer,
             row_space,
             column_buffer,
+            retransmission,
+            priority,
+            most,
             input: vec![input, input / 2, 2 * input],
             output: vec![output, output / 2, 2 * output],
             flits,

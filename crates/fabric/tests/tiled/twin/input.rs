@@ -1,7 +1,7 @@
 //! A port's input: headers are received and routed, and the row bus carries one packet at a time to the row
 //! buffers.
 
-use netloom_fabric::{RowSpace, StashUse};
+use netloom_fabric::{Retransmission, RowSpace, StashUse};
 use netloom_routing::{Occasion, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -80,18 +80,28 @@ impl Twin<'_> {
             );
             input.headers.push_back((first, flit.packet, vc));
         }
-        if flit.k + 1 == n {
-            self.acknowledge_on_link(s, p, vc, n, link.delay);
+        if let Peer::Switch(up, port) = self.switches[s].peers[p] {
+            self.acknowledge_on_link((up.index(), port.index()), flit, vc, link.delay);
         }
         self.check_input(s, p);
     }
 
-    /// The link level tells a switch that sent a packet that all of it has arrived.
-    fn acknowledge_on_link(&mut self, s: usize, p: usize, vc: usize, n: u32, delay: u64) {
-        if let Peer::Switch(up, port) = self.switches[s].peers[p] {
-            let output = &mut self.switches[up.index()].outputs[port.index()];
-            output.acknowledged.push_back((self.now + delay, vc, n));
-        }
+    /// The link level tells a switch that a flit has arrived, or that all of a packet has.
+    pub(crate) fn acknowledge_on_link(
+        &mut self,
+        (s, q): (usize, usize),
+        flit: Flit,
+        vc: usize,
+        delay: u64,
+    ) {
+        let flits = self.packets[flit.packet].flits;
+        let freed = match self.tiled.retransmission {
+            Retransmission::PerFlit => 1,
+            Retransmission::Packet if flit.k + 1 == flits => flits,
+            Retransmission::Packet | Retransmission::Nothing => return,
+        };
+        let output = &mut self.switches[s].outputs[q];
+        output.acknowledged.push_back((self.now + delay, vc, freed));
     }
 
     fn check_input(&self, s: usize, p: usize) {
@@ -201,6 +211,7 @@ impl Twin<'_> {
         );
         packet.detour = word != 0;
         packet.hops += 1;
+        packet.is_injected = matches!(self.switches[s].peers[from], Peer::Nic(_));
         packet.output = hop.port.index();
         let to = self.switches[s].peers[packet.output];
         packet.output_vc = match to {

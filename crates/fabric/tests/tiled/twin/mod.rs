@@ -27,7 +27,7 @@ mod stash;
 mod switch;
 mod tile;
 
-use netloom_fabric::{FabricPlan, StashUse, Tiled};
+use netloom_fabric::{FabricPlan, Priority, StashUse, Tiled};
 use netloom_metrics::{Delivery, Digest};
 use netloom_units::{NicId, SwitchId};
 
@@ -203,6 +203,20 @@ impl<'a> Twin<'a> {
         self.move_through_tiles(s);
         self.move_through_multiplexers(s);
         self.move_into_stashes(s);
+    }
+
+    /// Of candidates, those that go first: those in transit, if that is the rule and there are any.
+    fn first_of(&self, candidates: Vec<usize>, packet: impl Fn(usize) -> usize) -> Vec<usize> {
+        if self.tiled.priority == Priority::Equal {
+            return candidates;
+        }
+        let is_transit = |&&at: &&usize| !self.packets[packet(at)].is_injected;
+        let transit: Vec<usize> = candidates.iter().filter(is_transit).copied().collect();
+        if transit.is_empty() {
+            candidates
+        } else {
+            transit
+        }
     }
 
     /// Room in use in every stash, by switch and port.

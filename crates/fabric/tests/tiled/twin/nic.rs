@@ -174,14 +174,13 @@ impl Twin<'_> {
         );
         assert!(before.is_none_or(|last| last.packet == flit.packet));
         let packet = self.packets[flit.packet];
-        if flit.k + 1 == packet.flits {
+        let is_last = flit.k + 1 == packet.flits;
+        if is_last {
             state.receiving = None;
-            let (s, p) = state.at;
-            let delay = state.link.delay;
-            let output = &mut self.switches[s].outputs[p];
-            output
-                .acknowledged
-                .push_back((now + delay, 0, packet.flits));
+        }
+        let (at, delay) = (state.at, state.link.delay);
+        self.acknowledge_on_link(at, flit, 0, delay);
+        if is_last {
             self.arrived(nic, packet);
         }
     }
@@ -445,6 +444,7 @@ impl Twin<'_> {
             attempt: 0,
             output: 0,
             output_vc: 0,
+            is_injected: true,
             is_void: false,
         });
         state.sequence += 1;

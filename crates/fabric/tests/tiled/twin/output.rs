@@ -1,5 +1,6 @@
 //! A port's output: the multiplexer of the rows, the output buffer and the link.
 
+use netloom_fabric::Retransmission;
 use netloom_topology::Peer;
 
 use super::Twin;
@@ -64,6 +65,11 @@ impl Twin<'_> {
                 }
             }
         }
+        let head = |at: usize| {
+            let column = &switch.columns[shape.at_column(q, at / shape.vcs())];
+            column.fifos[at % shape.vcs()][0].packet
+        };
+        let candidates = self.first_of(candidates, head);
         let Some(winner) = first_from(switch.outputs[q].next_row_vc, &candidates) else {
             return;
         };
@@ -130,6 +136,7 @@ impl Twin<'_> {
         let candidates: Vec<usize> = (0..self.shape.n_vls)
             .filter(|&vc| output.heads[vc].front().is_some_and(|&id| has_room(vc, id)))
             .collect();
+        let candidates = self.first_of(candidates, |vc| output.heads[vc][0]);
         let Some(vc) = first_from(output.next_vc, &candidates) else {
             return;
         };
@@ -188,6 +195,9 @@ impl Twin<'_> {
             output.sending.pop_front();
         }
         let there = now + link.flit + link.delay;
+        if self.tiled.retransmission == Retransmission::Nothing {
+            output.acknowledged.push_back((now + link.flit, vc, 1));
+        }
         match self.switches[s].peers[q] {
             Peer::Switch(to, port) => {
                 let input = &mut self.switches[to.index()].inputs[port.index()];

@@ -23,6 +23,8 @@ pub(crate) struct Packet {
     /// Where it leaves the present switch, and on which virtual channel.
     pub(crate) output: usize,
     pub(crate) output_vc: usize,
+    /// Whether it came into the present switch from its NIC.
+    pub(crate) is_injected: bool,
     /// An acknowledgement that the end port of its NIC could not use.
     pub(crate) is_void: bool,
 }

@@ -41,7 +41,9 @@ impl Pool {
         let used = self.used[vc] + flits;
         match &self.sizes {
             Sizes::Static(sizes) => used <= sizes[vc],
-            Sizes::Pool { capacity, .. } => self.kept_with(vc, used) <= *capacity,
+            Sizes::Pool { capacity, max, .. } => {
+                used <= max[vc] && self.kept_with(vc, used) <= *capacity
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tiles: small crossbars between row buffers and column buffers.
 
-use netloom_fabric::RowSpace;
+use netloom_fabric::{Priority, RowSpace};
 
 use super::Twin;
 use super::packet::{Flit, Reading};
@@ -43,6 +43,7 @@ impl Twin<'_> {
             let asking: Vec<usize> = (0..shape.inputs)
                 .filter(|&i| !requests[i][o].is_empty())
                 .collect();
+            let asking = self.first_inputs(s, (r, c), o, asking, &requests);
             let column = &self.switches[s].columns[shape.at_column(c * shape.outputs + o, r)];
             if let Some(i) = first_from(column.next_input, &asking) {
                 picked_by[i].push(o);
@@ -56,6 +57,34 @@ impl Twin<'_> {
                 self.grant_tile(s, (r, c), (i, o), vc);
             }
         }
+    }
+
+    /// Of the inputs that ask for an output, those with a packet that goes first.
+    fn first_inputs(
+        &self,
+        s: usize,
+        (r, c): (usize, usize),
+        o: usize,
+        asking: Vec<usize>,
+        requests: &[Vec<Vec<usize>>],
+    ) -> Vec<usize> {
+        if self.tiled.priority == Priority::Equal {
+            return asking;
+        }
+        let shape = self.shape;
+        let has_transit = |&&i: &&usize| {
+            let row = &self.switches[s].rows[shape.at_row(r * shape.inputs + i, c)];
+            requests[i][o].iter().any(|&vc| {
+                let fifo = if vc == shape.store() {
+                    &row.store
+                } else {
+                    &row.voqs[o][vc]
+                };
+                !self.packets[fifo[0].packet].is_injected
+            })
+        };
+        let transit: Vec<usize> = asking.iter().filter(has_transit).copied().collect();
+        if transit.is_empty() { asking } else { transit }
     }
 
     /// The channels with which a tile input requests each output.
