@@ -404,7 +404,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
-         n-tree, dimension-order a mesh, torus or hypercube, minimal, valiant and ugal a dragonfly or megafly, par a \
+         n-tree, dimension-order a mesh, torus or hypercube, minimal, valiant and ugal a dragonfly or megafly, par and par-ugal a \
          dragonfly. up-down and shortest take any connected fabric.",
     ),
     (

@@ -285,6 +285,7 @@ fn cross_checks_have_their_codes() {
         ("valiant", &[]),
         ("ugal", &[]),
         ("par", &[]),
+        ("par-ugal", &[]),
         ("d-mod-k", &["E0500"]),
     ] {
         let text = format!("{dragonfly}[routing]\nkind = \"{routing}\"\n");

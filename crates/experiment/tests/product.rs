@@ -56,7 +56,9 @@ const GROUPS: &[&str] = &[
     "kind = \"valiant\"",
     "kind = \"ugal\"\nthreshold = 4",
     "kind = \"ugal\"\nthreshold = 4\nknowledge = \"global\"\nevery = 8",
-    "kind = \"par\"\nthreshold = 4",
+    "kind = \"par-ugal\"\nthreshold = 4",
+    "kind = \"par\"\nthreshold-min = 0",
+    "kind = \"par\"\nthreshold-min = 10\nrelative = false\npolicy = \"current-router\"",
 ];
 const ANY: &[&str] = &["kind = \"up-down\"", "kind = \"shortest\""];
 

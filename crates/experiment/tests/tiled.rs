@@ -13,7 +13,7 @@ switches = 4
 globals = 2
 ports = 8
 [routing]
-kind = \"par\"
+kind = \"par-ugal\"
 [[traffic]]
 load = 0.4
 size = { kind = \"fixed\", bytes = \"240 B\" }

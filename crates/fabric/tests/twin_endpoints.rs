@@ -8,11 +8,12 @@ mod twin;
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, QueueScheme, Window};
+use netloom_routing::Policy::{CurrentRouter, Mixed};
 use netloom_routing::{Choice, DModK, Deadlock, Routing};
 use netloom_traffic::Bursts;
 use proptest::prelude::*;
 use support::architectures::Centre;
-use support::endpoints::{WINDOW, ecmp, par, ugal, ugal_global};
+use support::endpoints::{WINDOW, ecmp, par, par_ugal, ugal, ugal_global};
 use support::tables::{bxi_table, deficit_table, scfq, several_lanes_per_level};
 use support::{Case, drains, ending, pipeline, two_tables};
 use twin::{Counts, Twin};
@@ -141,11 +142,23 @@ twins! {
     ugal_queue_credits: Case { vls: 1, ..fly(ugal(0)) }.queues(VoqNet).queue_credits(16);
     ugal_input_queued_queue_credits: fly(ugal(0)).input_queued().queues(VoqNet).queue_credits(16);
     ugal_hierarchical: large_fly(ugal(0)).hierarchical(Centre::default());
-    par_local: fly(par(0));
-    par_large: large_fly(par(4));
-    par_hot: large_fly(par(2)).hot(9, 0.5);
-    par_pfc: large_fly(par(2)).pfc(16, 8);
-    par_hierarchical: large_fly(par(2)).hierarchical(Centre { ports: 3, links: 1, to: (1, 1), from: (2, 1), ..Centre::default() });
+    par_ugal_local: fly(par_ugal(0));
+    par_ugal_large: large_fly(par_ugal(4));
+    par_ugal_hot: large_fly(par_ugal(2)).hot(9, 0.5);
+    par_ugal_pfc: large_fly(par_ugal(2)).pfc(16, 8);
+    par_ugal_hierarchical: large_fly(par_ugal(2)).hierarchical(Centre { ports: 3, links: 1, to: (1, 1), from: (2, 1), ..Centre::default() });
+    par_any: fly(par(0, 100, Mixed));
+    par_odd_clocks: odd_clocks(fly(par(0, 100, CurrentRouter)));
+    par_large: large_fly(par(0, 100, Mixed));
+    par_current_router: large_fly(par(0, 100, CurrentRouter));
+    par_relative: Case { load: 1.0, ..large_fly(par(20, 80, Mixed)) };
+    par_hot: large_fly(par(0, 60, Mixed)).hot(9, 0.5);
+    par_pooled: Case { input: 30, output: 20, pooled: true, load: 1.0, ..large_fly(par(10, 90, Mixed)) };
+    par_pfc: large_fly(par(5, 90, Mixed)).pfc(16, 8);
+    par_queue_credits: Case { vls: 1, ..large_fly(par(0, 100, Mixed)) }.queues(VoqNet).queue_credits(16);
+    par_input_queued: large_fly(par(0, 100, Mixed)).input_queued().queues(VoqSwitch).islip(2);
+    par_input_queued_pfc: large_fly(par(0, 100, Mixed)).input_queued().queues(VoqSwitch).pfc(16, 8);
+    par_two_levels: Case { vls: 2, ..large_fly(par(0, 100, Mixed)) };
     global_always: fly(ugal_global(0, 1));
     global_sometimes: fly(ugal_global(4, 7));
     global_rarely: large_fly(ugal_global(0, 60)).hot(9, 0.3);
@@ -219,9 +232,10 @@ twins! {
     windows_two_tables: Case { policy: two_tables(2, 1), ..tree() }.hot(6, 0.5).controlled(&[8], WINDOW);
     windows_one_switch: Case { flits: vec![1, 4, 8], load: 1.0, until: 3_000, ..Case::single(8) }.hot(3, 0.5).controlled(&[6], WINDOW);
     windows_seeing: choosing(Choice::Least).hot(6, 0.5).controlled(&[8], WINDOW);
-    windows_par: large_fly(par(2)).hot(9, 0.5).controlled(&[8, 12, 20], WINDOW);
+    windows_par_ugal: large_fly(par_ugal(2)).hot(9, 0.5).controlled(&[8, 12, 20], WINDOW);
+    windows_par: large_fly(par(0, 100, Mixed)).hot(9, 0.5).controlled(&[8, 12, 20], WINDOW);
     windows_global: fly(ugal_global(0, 3)).hot(3, 0.5).controlled(&[8], once());
-    windows_par_pfc: large_fly(par(2)).hot(9, 0.5).controlled(&[8], WINDOW).pfc(16, 8);
+    windows_par_ugal_pfc: large_fly(par_ugal(2)).hot(9, 0.5).controlled(&[8], WINDOW).pfc(16, 8);
     send_queues: Case { vls: 1, ..tree() }.send_queues();
     send_queues_packets: cut(Case { vls: 1, ..tree() }).send_queues();
     send_queues_of_levels: tree().send_queues();
@@ -244,7 +258,7 @@ twins! {
     program_send_queues: exchange(cut(Case { vls: 1, classes_per_level: 2, ..tree() }).send_queues());
     program_sprayed: exchange(cut(choosing(Choice::Spray)));
     program_seeing: exchange(cut(choosing(Choice::Least)).acknowledging(1));
-    program_par: exchange(cut(large_fly(par(0))));
+    program_par_ugal: exchange(cut(large_fly(par_ugal(0))));
     program_pfc: exchange(cut(tree()).acknowledging(2)).pfc(8, 4);
     program_input_queued: exchange(cut(tree()).input_queued().queues(VoqSwitch));
     program_hierarchical: exchange(tree().hierarchical(Centre::default()));
@@ -316,7 +330,8 @@ fn partitions_do_not_matter() {
     compare::any_partitions(&exchange(
         cut(choosing(Choice::LeastOf2)).controlled(&[8], WINDOW),
     ));
-    compare::any_partitions(&large_fly(par(2)).hot(9, 0.5).controlled(&[8], WINDOW));
+    compare::any_partitions(&large_fly(par(0, 100, Mixed)).hot(9, 0.5));
+    compare::any_partitions(&large_fly(par_ugal(2)).hot(9, 0.5).controlled(&[8], WINDOW));
 }
 
 /// Any topology with a routing, the first half of them looking at queues.
@@ -324,7 +339,8 @@ fn fabric(shape: usize, threshold: u32, every: u32) -> Case {
     let case = match shape {
         0 => Case::dragonfly((1, 2, 1), ugal(threshold)),
         1 => fly(ugal_global(threshold, every)),
-        2 => fly(par(threshold)),
+        2 if every.is_multiple_of(2) => fly(par(threshold as u8, 90, Mixed)),
+        2 => fly(par_ugal(threshold)),
         3 => Case::dragonfly((1, 3, 1), ugal_global(threshold, every)),
         4 => Case {
             routing: ecmp(Choice::Least),

@@ -1,8 +1,9 @@
 //! Routings for fabrics of groups (dragonflies): straight to the destination's group, or by way of another one.
 //!
-//! Minimal takes at most one global link, Valiant goes through a random group, UGAL and PAR choose between the two
-//! by what waits at the outputs of the switch that decides and, if asked to, by what others of its group announce. The compiled form of all of them is a
-//! [`GroupPlan`](crate::group_plan::GroupPlan).
+//! Minimal takes at most one global link, Valiant goes through a random group. UGAL chooses between the two by what waits
+//! at the outputs of the first switch and, if asked to, by what others of its group announce; `par-ugal` asks once more at
+//! the second switch. PAR leaves the minimal way wherever that is blocked, also within a group. The compiled form of all
+//! of them is a [`GroupPlan`](crate::group_plan::GroupPlan).
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use netloom_catalog::{Described, choice, params};
 use netloom_topology::Topology;
 
 use crate::group_plan::{Adaptive, Asks, Detours, GroupPlan};
+use crate::in_transit::{InTransit, Policy};
 use crate::{Forwarding, Routing};
 
 params! {
@@ -50,10 +52,39 @@ params! {
 }
 
 params! {
-    /// Progressive adaptive routing on dragonflies (PAR6/2): as UGAL, but a packet that was left on its minimal way
-    /// is asked about again at the next switch of its group.
+    /// PAR-6/2 on dragonflies: every switch asks whether the minimal output of a packet is blocked (its link is in use, or
+    /// has too few credits for the packet) and, if so, takes another one that is not, in the first group to a third group,
+    /// in later groups and within one by way of another switch. Occupancies are credits in use of a lane, in per cent of all
+    /// it can have, what is under way included. The thresholds are ours: the paper does not print them.
     #[derive(Clone, Debug)]
     pub struct Par {
+        /// Per cent that the minimal output has in use at least before another one is thought of.
+        pub threshold_min: u8 = 30,
+        /// Per cent that a local output taken instead has in use at most.
+        pub threshold_local: u8 = 80,
+        /// Per cent that a global output taken instead has in use at most.
+        pub threshold_global: u8 = 80,
+        /// Whether these two are per cent of what the minimal output has in use, or of all it can have.
+        pub relative: bool = true,
+        /// By which links a packet may leave its first group beside the minimal one.
+        pub policy: Policy = Policy::Mixed,
+    }
+    check |it, section| {
+        let all = [("threshold-min", it.threshold_min), ("threshold-local", it.threshold_local), ("threshold-global", it.threshold_global)];
+        for (key, percent) in all {
+            if percent > 100 {
+                let place = section.place_of(key);
+                section.notes.error("E0102", place, format!("{percent} per cent")).help("write 0 to 100");
+            }
+        }
+    }
+}
+
+params! {
+    /// Progressive adaptive routing on dragonflies by the test of UGAL: as `ugal`, but a packet that was left on its minimal
+    /// way is asked about again at the next switch of its group.
+    #[derive(Clone, Debug)]
+    pub struct ParUgal {
         /// Flits by which the minimal way may be worse before a packet takes the other one (G002-2).
         pub threshold: u32 = 24,
     }
@@ -90,12 +121,25 @@ impl Routing for Ugal {
 
 impl Routing for Par {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
+        let rules = InTransit {
+            least: self.threshold_min,
+            local: self.threshold_local,
+            global: self.threshold_global,
+            is_relative: self.relative,
+            policy: self.policy,
+        };
+        GroupPlan::compile("par", Detours::InTransit(rules), topology, seed)
+    }
+}
+
+impl Routing for ParUgal {
+    fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
         let adaptive = Adaptive {
             threshold: self.threshold,
             asks: Asks::InSourceGroup,
             announced_every: None,
         };
-        GroupPlan::compile("par", Detours::Adaptive(adaptive), topology, seed)
+        GroupPlan::compile("par-ugal", Detours::Adaptive(adaptive), topology, seed)
     }
 }
 
@@ -131,11 +175,21 @@ impl Described for Ugal {
 
 impl Described for Par {
     const NAME: &'static str = "par";
-    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, asked at every switch of the first group (PAR6/2).";
+    const SUMMARY: &'static str = "Away from the minimal output on dragonflies wherever it is blocked, to another group or by way of another switch of a group (PAR-6/2).";
+    const PAPER: Option<&'static str> = Some(
+        "M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, \"Efficient routing mechanisms for dragonfly \
+         networks\", ICPP 2013; policies: M. Garcia et al., \"Global misrouting policies in two-level hierarchical \
+         networks\", INA-OCMC 2013",
+    );
+    const EXAMPLE: &'static str = "threshold-min = 30\npolicy = \"mixed\"";
+}
+
+impl Described for ParUgal {
+    const NAME: &'static str = "par-ugal";
+    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, asked at every switch of the first group by the test of UGAL.";
     const PAPER: Option<&'static str> = Some(
         "N. Jiang, J. Kim, W. Dally, \"Indirect adaptive routing on large scale interconnection networks\", \
-         ISCA 2009; lanes: M. Garcia et al., \"On-the-fly adaptive routing in high-radix hierarchical \
-         networks\", ICPP 2012",
+         ISCA 2009",
     );
     const EXAMPLE: &'static str = "threshold = 24";
 }

@@ -54,6 +54,29 @@ pub trait QueueView {
     fn is_stopped(&self, _output: Port, _lane: u8) -> bool {
         false
     }
+
+    /// Whether the packet that is routed could not begin to leave by a lane of an output now: the link is in use, or the
+    /// lane has too few credits for it, or is paused.
+    #[inline]
+    fn is_blocked(&self, _output: Port, _lane: u8) -> bool {
+        false
+    }
+
+    /// How much of what the other end of a link grants to a lane is in use, as far as the switch knows: standing there or
+    /// under way.
+    #[inline]
+    fn occupancy(&self, _output: Port, _lane: u8) -> Occupancy {
+        Occupancy { used: 0, most: 1 }
+    }
+}
+
+/// A part of a whole, in flits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Occupancy {
+    /// In use.
+    pub used: u32,
+    /// What can be in use at most; not 0.
+    pub most: u32,
 }
 
 /// So that a view that is only known as `&dyn QueueView` can be handed on.
@@ -71,6 +94,16 @@ impl<V: QueueView + ?Sized> QueueView for &V {
     #[inline]
     fn is_stopped(&self, output: Port, lane: u8) -> bool {
         (**self).is_stopped(output, lane)
+    }
+
+    #[inline]
+    fn is_blocked(&self, output: Port, lane: u8) -> bool {
+        (**self).is_blocked(output, lane)
+    }
+
+    #[inline]
+    fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
+        (**self).occupancy(output, lane)
     }
 }
 
@@ -310,7 +343,7 @@ impl Forwarding {
         }
     }
 
-    /// Number of lanes packets use (2 for datelines, 2 to 6 on dragonflies, otherwise 1).
+    /// Number of lanes packets use (2 for datelines, 2 to 8 on dragonflies, otherwise 1).
     pub fn lanes(&self) -> u8 {
         self.facts.lanes
     }

@@ -3,7 +3,7 @@
 //! Where a packet stands on its way is read off the port and lane it came in by: lanes are a ladder by place,
 //! so that (link class, lane) tells how many global links it has taken and how many local ones in this group.
 //! The m-th global link has lane m, and so has a local link after m global ones, where a group is crossed by one
-//! local link or links up and down are told apart anyway. Under PAR a packet may take two in its first group,
+//! local link or links up and down are told apart anyway. Under `par-ugal` a packet may take two in its first group,
 //! and the lane is the place on the longest way, l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5. Lanes rise along
 //! every way, so there is no cycle, even where packets of one lane for different outputs share a buffer inside a
 //! switch. Two other ladders do have one. Counting local and global links over the whole way (as G002-2 words it)
@@ -25,6 +25,7 @@ use netloom_units::{NicId, Port, SwitchId};
 
 use crate::divisor::Divisor;
 use crate::forwarding::{Facts, Plan};
+use crate::in_transit::InTransit;
 use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
 use crate::{Announcements, Forwarding, Hop, Occasion, QueueView};
 
@@ -35,6 +36,8 @@ pub(crate) enum Detours {
     Always,
     /// Those for which it looks shorter.
     Adaptive(Adaptive),
+    /// Those that find their way blocked, wherever that is.
+    InTransit(InTransit),
 }
 
 /// How it is found out whether a way looks shorter.
@@ -70,10 +73,10 @@ const THROUGH: usize = 2;
 
 /// The place of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
-    group: u32,
+pub(crate) struct Place {
+    pub(crate) group: u32,
     /// Number in the group.
-    index: u16,
+    pub(crate) index: u16,
 }
 
 /// Stands for a port where two switches of a group are not cabled.
@@ -131,6 +134,8 @@ pub(crate) struct GroupPlan {
     links: GroupLinks,
     /// Whether some groups are joined by several cables.
     has_trunks: bool,
+    /// Ports of each switch to other groups, where a packet may take any of them.
+    global_ports: Box<[Box<[Port]>]>,
     ladder: Ladder,
     stream: Stream,
 }
@@ -163,8 +168,11 @@ impl GroupPlan {
             Detours::Adaptive(_) if has_one_spine => Detours::Never,
             detours => detours,
         };
-        let is_turning =
-            matches!(detours, Detours::Adaptive(adaptive) if adaptive.asks == Asks::InSourceGroup);
+        let is_turning = match detours {
+            Detours::Adaptive(adaptive) => adaptive.asks == Asks::InSourceGroup,
+            Detours::InTransit(_) => true,
+            Detours::Never | Detours::Always => false,
+        };
         let ways = match fabric.leaves {
             Some(_) if is_turning => {
                 let what = topology.structure().words();
@@ -174,6 +182,7 @@ impl GroupPlan {
                 ));
             }
             Some(_) => Ways::TwoLevel,
+            None if matches!(detours, Detours::InTransit(_)) => Ways::InTransit,
             None if is_turning => Ways::Turning,
             None => Ways::Direct,
         };
@@ -198,11 +207,11 @@ impl GroupPlan {
             lanes: match detours {
                 Detours::Never if groups < 2 => 1,
                 Detours::Never => 2,
-                Detours::Adaptive(_) if is_turning => 6,
-                Detours::Always | Detours::Adaptive(_) => 3,
+                _ if is_turning => 6,
+                _ => 3,
             },
             claims_no_deadlock: true,
-            adaptive: matches!(detours, Detours::Adaptive(_)),
+            adaptive: matches!(detours, Detours::Adaptive(_) | Detours::InTransit(_)),
         };
         Ok(Forwarding::new(Plan::Groups(plan), facts))
     }
@@ -240,6 +249,16 @@ impl GroupPlan {
                 }
             }
         }
+        let leads_away = |s: SwitchId| {
+            let leaves_group =
+                move |&(_, other, _): &(Port, SwitchId, Port)| place(other).group != place(s).group;
+            let away = topology.neighbours(s).filter(leaves_group);
+            away.map(|(port, ..)| port).collect()
+        };
+        let global_ports = match detours {
+            Detours::InTransit(_) => topology.switches().map(leads_away).collect(),
+            _ => Box::default(),
+        };
         let mut targets: Vec<u32> = topology
             .nics()
             .map(|nic| topology.attachment(nic).0.0)
@@ -262,6 +281,7 @@ impl GroupPlan {
             leaves: fabric.leaves,
             links: fabric.links.clone(),
             has_trunks,
+            global_ports,
             ladder,
             stream: Stream::new(seed, Purpose::Routing),
         }
@@ -288,11 +308,15 @@ impl GroupPlan {
     ) -> Hop {
         let target = self.targets[self.by_hosts.of(destination.0) as usize];
         let (here, there) = (self.places[at.index()], self.places[target as usize]);
+        if at.0 == target {
+            let port = self.host_ports[destination.index()];
+            return Hop { port, lane: 0 };
+        }
+        if let Detours::InTransit(rules) = &self.detours {
+            let rung = self.rung(at, from, lane);
+            return self.route_in_transit(rules, at, there, rung, destination, occasion, view);
+        }
         if here.group == there.group {
-            if at.0 == target {
-                let port = self.host_ports[destination.index()];
-                return Hop { port, lane: 0 };
-            }
             let rung = self.rung(at, from, lane);
             let draw = match self.leaves {
                 Some(leaves) if here.index < leaves => self.draw(destination, occasion),
@@ -354,7 +378,7 @@ impl GroupPlan {
     pub(crate) fn announced_every(&self) -> Option<NonZero<u32>> {
         match self.detours {
             Detours::Adaptive(adaptive) => adaptive.announced_every,
-            Detours::Never | Detours::Always => None,
+            Detours::Never | Detours::Always | Detours::InTransit(_) => None,
         }
     }
 
@@ -379,7 +403,7 @@ impl GroupPlan {
     /// Random words for a packet, whatever the switch; for a flow where nothing else may tell packets apart.
     /// Kept out of line: most hops draw nothing.
     #[inline(never)]
-    fn draw(&self, destination: NicId, occasion: Occasion) -> Draw {
+    pub(crate) fn draw(&self, destination: NicId, occasion: Occasion) -> Draw {
         let (number, what) = match self.detours {
             Detours::Never => (destination.0, DRAW_OF_FLOW),
             _ => (occasion.sequence, DRAW_OF_PACKET),
@@ -457,6 +481,41 @@ impl GroupPlan {
         }
     }
 
+    /// The hop of the shortest way to another switch.
+    #[inline]
+    pub(crate) fn minimal(
+        &self,
+        at: SwitchId,
+        here: Place,
+        there: Place,
+        rung: Rung,
+        draw: Draw,
+    ) -> Hop {
+        match here.group == there.group {
+            true => self.local(at, here, there.index, rung, draw),
+            false => self.leave(at, here, self.exit(here, there.group, draw), rung, draw),
+        }
+    }
+
+    /// Where a switch is.
+    pub(crate) fn place(&self, at: SwitchId) -> Place {
+        self.places[at.index()]
+    }
+
+    /// Ports of a switch to each of its group; no port to itself.
+    pub(crate) fn cabled(&self, at: SwitchId) -> &[Port] {
+        &self.local_ports[at.index() * self.switches..][..self.switches]
+    }
+
+    /// Ports of a switch to other groups, where a packet may take any of them.
+    pub(crate) fn global_ports(&self, at: SwitchId) -> &[Port] {
+        &self.global_ports[at.index()]
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// The hop towards the link by which a packet leaves its group.
     #[inline]
     fn leave(&self, at: SwitchId, here: Place, exit: Exit, rung: Rung, draw: Draw) -> Hop {
@@ -480,11 +539,14 @@ impl GroupPlan {
         let target = self.targets[self.by_hosts.of(destination.0) as usize];
         let (here, there) = (self.places[at.index()], self.places[target as usize]);
         let rung = self.rung(at, from, lane);
+        if at.0 == target {
+            let port = self.host_ports[destination.index()];
+            return hops.push(Hop { port, lane: 0 });
+        }
+        if let Detours::InTransit(rules) = &self.detours {
+            return self.choices_in_transit(rules, at, there, rung, hops);
+        }
         if here.group == there.group {
-            if at.0 == target {
-                let port = self.host_ports[destination.index()];
-                return hops.push(Hop { port, lane: 0 });
-            }
             return self.locals(at, here, there.index, rung, hops);
         }
         if rung.globals > 0 || self.detours == Detours::Never {
@@ -506,19 +568,11 @@ impl GroupPlan {
             }
             self.exits(at, here, group, rung, may_turn, hops);
         }
-        hops[first..].sort_unstable();
-        let mut kept = first;
-        for i in first..hops.len() {
-            if i == first || hops[i] != hops[kept - 1] {
-                hops[kept] = hops[i];
-                kept += 1;
-            }
-        }
-        hops.truncate(kept);
+        once_each(hops, first);
     }
 
     /// All hops by which a packet may leave for a group; by way of another switch only if it may turn.
-    fn exits(
+    pub(crate) fn exits(
         &self,
         at: SwitchId,
         here: Place,
@@ -545,7 +599,14 @@ impl GroupPlan {
     }
 
     /// All hops by which a packet may go to another switch of the group.
-    fn locals(&self, at: SwitchId, here: Place, other: u16, rung: Rung, hops: &mut Vec<Hop>) {
+    pub(crate) fn locals(
+        &self,
+        at: SwitchId,
+        here: Place,
+        other: u16,
+        rung: Rung,
+        hops: &mut Vec<Hop>,
+    ) {
         let row = &self.local_ports[at.index() * self.switches..][..self.switches];
         let lane = rung.local;
         match row[usize::from(other)] {
@@ -636,6 +697,19 @@ impl GroupPlan {
     }
 }
 
+/// Sorts what was added to a list behind so many, and leaves each once.
+pub(crate) fn once_each(hops: &mut Vec<Hop>, first: usize) {
+    hops[first..].sort_unstable();
+    let mut kept = first;
+    for i in first..hops.len() {
+        if i == first || hops[i] != hops[kept - 1] {
+            hops[kept] = hops[i];
+            kept += 1;
+        }
+    }
+    hops.truncate(kept);
+}
+
 /// Those of a list of links that a switch has.
 #[inline]
 fn own(links: &[GroupLink], switch: u16) -> &[GroupLink] {
@@ -649,7 +723,7 @@ mod tests {
     use netloom_topology::{Arrangement, Blueprint, Dragonfly, Megafly, Placement};
 
     use super::*;
-    use crate::{Minimal, Par, Routing, Valiant};
+    use crate::{Minimal, ParUgal, Routing, Valiant};
 
     fn fabrics() -> Vec<Arc<Topology>> {
         let mut all = vec![];
@@ -689,7 +763,8 @@ mod tests {
     fn the_ladder_proves_what_enumeration_proves() {
         let mut proved = 0;
         for topology in fabrics() {
-            let routings: [&dyn Routing; 3] = [&Minimal {}, &Valiant {}, &Par { threshold: 24 }];
+            let routings: [&dyn Routing; 3] =
+                [&Minimal {}, &Valiant {}, &ParUgal { threshold: 24 }];
             for routing in routings {
                 let Ok(forwarding) = routing.compile(&topology, 1) else {
                     assert!(matches!(topology.structure(), Structure::Megafly(_)));

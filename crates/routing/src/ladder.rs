@@ -33,6 +33,8 @@ pub(crate) enum Ways {
     Direct,
     /// One, or two in the first group: to a switch where it turns, and from there.
     Turning,
+    /// One or two in every group: straight, or by way of another switch.
+    InTransit,
     /// Between leaves and spines: up, or up and down, in the first group, down and up in the middle one, down
     /// in the last. Links up and down are different channels, so they may share a lane.
     TwoLevel,
@@ -51,7 +53,7 @@ impl Ladder {
         Ladder::with_lanes(ways, ways == Ways::Turning)
     }
 
-    /// With a lane for each place of the longest way, l-g-l-g-l or l-l-g-l-g-l, so that lanes rise; as many links up and
+    /// With a lane for each place of the longest way, l-g-l-g-l, l-l-g-l-g-l or l-l-g-l-l-g-l-l, so that lanes rise; as many links up and
     /// down cannot be told apart by a lane.
     pub(crate) fn apart(&self) -> Option<Self> {
         (self.ways != Ways::TwoLevel).then(|| Ladder::with_lanes(self.ways, true))
@@ -64,11 +66,14 @@ impl Ladder {
             local: match ways {
                 Ways::Turning if globals == 0 => locals.min(1),
                 Ways::Turning => 2 * globals + 1,
+                Ways::InTransit if is_apart => 3 * globals + locals.min(1),
+                Ways::InTransit => 2 * globals + locals.min(1),
                 _ if is_apart => 2 * globals,
                 _ => globals,
             },
             global: match ways {
                 Ways::Turning => 2 * globals + 2,
+                Ways::InTransit if is_apart => 3 * globals + 2,
                 _ if is_apart => 2 * globals + 1,
                 _ => globals,
             },
@@ -76,6 +81,9 @@ impl Ladder {
         let at = |entry: Entry, lane: u8| match (entry, ways) {
             (Entry::Host, _) => rung(0, 0),
             (Entry::Global, Ways::Turning) => rung(lane / 2, 0),
+            (Entry::Global, Ways::InTransit) if is_apart => rung(lane / 3 + 1, 0),
+            (Entry::Local, Ways::InTransit) if is_apart => rung(lane / 3, lane % 3 + 1),
+            (Entry::Local, Ways::InTransit) => rung(lane / 2, lane % 2 + 1),
             (Entry::Global, Ways::Direct) if is_apart => rung(lane / 2 + 1, 0),
             (Entry::Global, _) => rung(lane + 1, 0),
             // A spine is the second stop of the first group and the third one of the middle group.
@@ -118,6 +126,7 @@ impl Ladder {
                     here.locals == 0 || (here.globals, here.locals) == (0, 1),
                     goes_on,
                 ),
+                Ways::InTransit => (here.locals < 2, goes_on),
                 Ways::TwoLevel if is_leaf => {
                     let is_middle = here.globals > 0 && goes_on && here.locals == 1;
                     ((here.globals, here.locals) == (0, 0) || is_middle, false)
@@ -175,6 +184,8 @@ mod tests {
             (Ways::Direct, true, 1, 3),
             (Ways::Direct, true, 2, 5),
             (Ways::Turning, true, 2, 6),
+            (Ways::InTransit, false, 2, 6),
+            (Ways::InTransit, true, 2, 8),
             (Ways::TwoLevel, false, 1, 2),
             (Ways::TwoLevel, false, 2, 3),
         ] {

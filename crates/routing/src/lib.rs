@@ -30,6 +30,7 @@ mod ecmp;
 mod forwarding;
 mod grid;
 mod group_plan;
+mod in_transit;
 mod ladder;
 mod own;
 pub mod paths;
@@ -40,12 +41,13 @@ mod tree;
 mod up_down;
 
 pub use choice::Choice;
-pub use dragonfly::{Knowledge, Minimal, Par, Ugal, Valiant};
+pub use dragonfly::{Knowledge, Minimal, Par, ParUgal, Ugal, Valiant};
 pub use ecmp::Ecmp;
 pub use forwarding::{
-    Announcements, EmptyQueues, Facts, Forwarding, Hop, Occasion, QueueView, WORD_BITS,
+    Announcements, EmptyQueues, Facts, Forwarding, Hop, Occasion, Occupancy, QueueView, WORD_BITS,
 };
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
+pub use in_transit::Policy;
 pub use own::Route;
 pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;

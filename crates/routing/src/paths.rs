@@ -4,7 +4,7 @@ use netloom_random::{Purpose, Stream};
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::{Forwarding, Occasion, QueueView};
+use crate::{Forwarding, Occasion, Occupancy, QueueView};
 
 /// A packet's way through one switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +29,10 @@ pub fn path(
 ) -> Result<Vec<Step>, String> {
     path_seeing(topology, forwarding, from, to, sequence, |_, _| 0)
 }
+
+/// Flits that wait at an output from which on it is taken for blocked, and for full, by a routing that asks.
+const BLOCKED: u32 = 50;
+const FULL: u32 = 100;
 
 /// The way of one packet where so many flits wait at the outputs of each switch, and its neighbours know.
 pub fn path_seeing(
@@ -61,6 +65,17 @@ impl<F: Fn(SwitchId, Port) -> u32> QueueView for At<'_, F> {
         match self.topology.peer(self.switch, cable) {
             Peer::Switch(other, _) => (self.queued)(other, output),
             _ => 0,
+        }
+    }
+
+    fn is_blocked(&self, output: Port, _: u8) -> bool {
+        self.queued(output) >= BLOCKED
+    }
+
+    fn occupancy(&self, output: Port, _: u8) -> Occupancy {
+        Occupancy {
+            used: self.queued(output).min(FULL),
+            most: FULL,
         }
     }
 }

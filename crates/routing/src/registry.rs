@@ -6,8 +6,8 @@ use netloom_catalog::{Kind, kind};
 use netloom_topology::{Structure, Topology};
 
 use crate::{
-    DModK, Det, DimensionOrder, Ecmp, Forwarding, Minimal, Par, RandomUp, Shortest, Ugal, UpDown,
-    Valiant,
+    DModK, Det, DimensionOrder, Ecmp, Forwarding, Minimal, Par, ParUgal, RandomUp, Shortest, Ugal,
+    UpDown, Valiant,
 };
 
 /// A description of a routing, as a file gives it.
@@ -27,6 +27,7 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(Valiant, dyn Routing),
     kind!(Ugal, dyn Routing),
     kind!(Par, dyn Routing),
+    kind!(ParUgal, dyn Routing),
     kind!(UpDown, dyn Routing),
     kind!(Shortest, dyn Routing),
 ];
@@ -37,7 +38,7 @@ pub fn fitting(structure: &Structure) -> Vec<&'static str> {
         Structure::Tree(tree) if tree.is_k_ary_n_tree() => &["d-mod-k", "det", "random-up", "ecmp"],
         Structure::Tree(_) => &["d-mod-k", "random-up", "ecmp"],
         Structure::Grid(_) => &["dimension-order"],
-        Structure::Dragonfly(_) => &["minimal", "valiant", "ugal", "par"],
+        Structure::Dragonfly(_) => &["minimal", "valiant", "ugal", "par", "par-ugal"],
         Structure::Megafly(_) => &["minimal", "valiant", "ugal"],
         Structure::Plain => &[],
     };

@@ -157,7 +157,7 @@ fn is_suitable(kind: &str, topology: &Topology) -> bool {
         ("d-mod-k" | "random-up" | "ecmp", Structure::Tree(_)) => true,
         ("dimension-order", Structure::Grid(_)) => true,
         ("minimal" | "valiant" | "ugal", Structure::Megafly(_)) => true,
-        ("minimal" | "valiant" | "ugal" | "par", Structure::Dragonfly(_)) => true,
+        ("minimal" | "valiant" | "ugal" | "par" | "par-ugal", Structure::Dragonfly(_)) => true,
         ("shortest" | "up-down", _) => true,
         _ => false,
     }

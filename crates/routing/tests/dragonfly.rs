@@ -11,7 +11,8 @@ use netloom_random::{Purpose, Stream};
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{Step, mean_switches, path, path_seeing};
 use netloom_routing::{
-    EmptyQueues, Forwarding, Knowledge, Minimal, Occasion, Par, QueueView, Routing, Ugal, Valiant,
+    EmptyQueues, Forwarding, Knowledge, Minimal, Occasion, ParUgal, QueueView, Routing, Ugal,
+    Valiant,
 };
 use netloom_topology::{Arrangement, Dragonfly, Megafly, Placement, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
@@ -40,7 +41,7 @@ fn megafly(hosts: u16, leaves: u16, spines: u16, globals: u16, groups: Option<u3
     }
 }
 
-const PAR: Par = Par { threshold: 24 };
+const PAR_UGAL: ParUgal = ParUgal { threshold: 24 };
 const UGAL: Ugal = Ugal {
     threshold: 24,
     knowledge: Knowledge::Local,
@@ -115,7 +116,7 @@ fn by_place(letters: &str, locals_of_group: u8) -> Vec<u8> {
 #[test]
 fn paper_002_is_proved_in_no_time() {
     let topology = build(&dragonfly(5, 11, 5, None));
-    let routings: [&dyn Routing; 5] = [&Minimal {}, &Valiant {}, &UGAL, &UGAL_G, &PAR];
+    let routings: [&dyn Routing; 5] = [&Minimal {}, &Valiant {}, &UGAL, &UGAL_G, &PAR_UGAL];
     for (routing, lanes) in routings.into_iter().zip([2, 3, 3, 3, 6]) {
         let start = Instant::now();
         let forwarding = compile(routing, &topology);
@@ -197,9 +198,9 @@ fn two_ways(
 fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
     let topology = build(&dragonfly(2, 4, 2, None));
     for (routing, threshold) in [
-        (&PAR as &dyn Routing, 24),
+        (&PAR_UGAL as &dyn Routing, 24),
         (&UGAL, 24),
-        (&Par { threshold: 0 }, 0),
+        (&ParUgal { threshold: 0 }, 0),
     ] {
         let forwarding = compile(routing, &topology);
         assert!(forwarding.is_adaptive() && !forwarding.keeps_order());
@@ -262,7 +263,7 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
 #[test]
 fn par_asks_again_at_the_second_switch() {
     let topology = build(&dragonfly(2, 4, 2, None));
-    let (par, ugal) = (compile(&PAR, &topology), compile(&UGAL, &topology));
+    let (par, ugal) = (compile(&PAR_UGAL, &topology), compile(&UGAL, &topology));
     let mut longest = 0;
     for sequence in 0..60 {
         for (from, to) in [(0, 71), (3, 20), (17, 40), (64, 9)].map(|(a, b)| (NicId(a), NicId(b))) {
@@ -382,7 +383,7 @@ fn switches_with_global_links_announce_them() {
 #[test]
 fn nothing_inside_a_group_is_diverted() {
     let topology = build(&dragonfly(2, 4, 2, None));
-    for routing in [&PAR as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
+    for routing in [&PAR_UGAL as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
         let forwarding = compile(routing, &topology);
         for from in 0..8 {
             for to in 0..8 {
@@ -450,7 +451,7 @@ fn trunks_between_groups_are_shared() {
 #[test]
 fn two_groups_have_no_detour() {
     let topology = build(&dragonfly(2, 3, 2, Some(2)));
-    for routing in [&PAR as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
+    for routing in [&PAR_UGAL as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
         let forwarding = compile(routing, &topology);
         assert!(!forwarding.is_adaptive() && forwarding.keeps_order());
         assert_eq!(forwarding.lanes(), 2);
@@ -467,10 +468,10 @@ fn what_cannot_be_had_is_refused() {
     );
     assert!(Ugal { every: 0, ..UGAL }.compile(&topology, 0).is_ok());
     let megafly = build(&megafly(2, 2, 2, 2, None));
-    let reason = PAR.compile(&megafly, 0).unwrap_err();
+    let reason = PAR_UGAL.compile(&megafly, 0).unwrap_err();
     assert_eq!(
         reason,
-        "routing par is for dragonflies, not for megafly of 5 groups of 2 leaves and 2 spines: a packet cannot turn \
+        "routing par-ugal is for dragonflies, not for megafly of 5 groups of 2 leaves and 2 spines: a packet cannot turn \
          at a spine; ugal decides at the leaf"
     );
 }
@@ -498,7 +499,7 @@ fn has_cycle(ways: &[(Vec<Step>, Vec<u8>)]) -> bool {
 #[test]
 fn counting_links_closes_a_circle_where_places_do_not() {
     let topology = build(&dragonfly(1, 3, 1, None));
-    let forwarding = compile(&PAR, &topology);
+    let forwarding = compile(&PAR_UGAL, &topology);
     let mut ways = vec![];
     for from in topology.nics() {
         for to in topology.nics() {
@@ -584,7 +585,7 @@ proptest! {
         all_ways(&topology, &UGAL, &aside, 1);
         // Between two groups nothing turns, and one local lane suffices.
         let n = if fabric.groups > Some(2) { 2 } else { 1 };
-        all_ways(&topology, &PAR, &turned, n);
+        all_ways(&topology, &PAR_UGAL, &turned, n);
     }
 
     #[test]

@@ -61,7 +61,9 @@ fn wiring(tape: &mut Tape<'_>) -> Wiring {
         "\"valiant\"",
         "{ kind = \"ugal\", threshold = 4 }",
         "{ kind = \"ugal\", threshold = 4, knowledge = \"global\", every = 8 }",
-        "{ kind = \"par\", threshold = 4 }",
+        "{ kind = \"par-ugal\", threshold = 4 }",
+        "{ kind = \"par\", threshold-min = 0 }",
+        "{ kind = \"par\", threshold-min = 5, relative = false, policy = \"current-router\" }",
         "\"up-down\"",
     ];
     const ANY: &[&str] = &["\"up-down\""];

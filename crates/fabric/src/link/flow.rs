@@ -1,6 +1,7 @@
 //! What a sender knows of the buffer at the other end of its link: credits per lane, credits per queue, or
 //! PAUSE.
 
+use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
 use crate::link::lane_room::LaneRoom;
@@ -59,6 +60,12 @@ pub(crate) trait Flow: Send {
     /// Flits that stand at the other end, or are on the way there, as far as the sender knows.
     fn in_use(&self, now: Tick, paces: &Paces) -> u32;
 
+    /// Flits that the classes of a lane may still send now.
+    fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32;
+
+    /// What the classes of a lane have in use at the other end, or on the way there, and the most they can have.
+    fn occupancy_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> Occupancy;
+
     /// Whether the other end has stopped a class (PAUSE only).
     fn is_stopped(&self, class: u16) -> bool {
         let _ = class;
@@ -114,6 +121,14 @@ macro_rules! credits {
 
             fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
                 <$room>::in_use(self, now, paces)
+            }
+
+            fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
+                Room::room_of(self, lane, now, paces, limits)
+            }
+
+            fn occupancy_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> Occupancy {
+                Room::occupancy_of(self, lane, now, paces, limits)
             }
 
             fn is_idle(&self) -> bool {
@@ -188,6 +203,17 @@ impl Flow for Pause {
 
     fn in_use(&self, _: Tick, _: &Paces) -> u32 {
         self.counted()
+    }
+
+    fn room_of(&self, lane: u16, _: Tick, _: &Paces, _: &Limits) -> u32 {
+        match Pause::is_stopped(self, lane) {
+            true => 0,
+            false => u32::MAX,
+        }
+    }
+
+    fn occupancy_of(&self, lane: u16, _: Tick, _: &Paces, _: &Limits) -> Occupancy {
+        Pause::occupancy_of(self, lane)
     }
 
     fn is_stopped(&self, class: u16) -> bool {

@@ -8,6 +8,7 @@
 //!
 //! Changes of one tick commute: a lane is judged after all of them.
 
+use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
 use crate::link::room::{MOST_LANES, Sizes};
@@ -109,6 +110,15 @@ impl Pause {
     /// Flits that the receiver has counted, on all lanes.
     pub(crate) fn counted(&self) -> u32 {
         self.counted.iter().sum::<i32>().max(0) as u32
+    }
+
+    /// What the receiver has counted on a lane, and the most it can hold.
+    pub(crate) fn occupancy_of(&self, class: u16) -> Occupancy {
+        let lane = usize::from(class) % MOST_LANES;
+        Occupancy {
+            used: self.counted[lane].max(0) as u32,
+            most: u32::from(self.capacity[lane]).max(1),
+        }
     }
 
     pub(crate) fn is_idle(&self) -> bool {

@@ -1,5 +1,7 @@
 //! Buffers shared by virtual channels (DAMQ): each has a reserve, the rest is for whoever comes.
 
+use netloom_routing::Occupancy;
+
 use crate::Sizes;
 
 /// Virtual channels of a link at most.
@@ -71,6 +73,15 @@ impl Pool {
         used <= shares.most[lane] && self.kept_with(lane, used, shares) <= shares.capacity
     }
 
+    /// What a channel has in use, and the most it can have.
+    pub(crate) fn occupancy(&self, lane: u8, shares: &Shares) -> Occupancy {
+        let lane = usize::from(lane) % MOST_LANES;
+        Occupancy {
+            used: u32::from(self.used[lane]),
+            most: u32::from(shares.most[lane]).max(1),
+        }
+    }
+
     /// A packet takes its room.
     #[inline]
     pub(crate) fn take(&mut self, lane: u8, flits: u16, shares: &Shares) {
@@ -134,6 +145,8 @@ mod tests {
         assert!(pool.fits(0, 40, &shares) && !pool.fits(0, 41, &shares));
         pool.take(0, 30, &shares);
         assert!(pool.fits(0, 10, &shares) && !pool.fits(0, 11, &shares));
+        assert_eq!(pool.occupancy(0, &shares), Occupancy { used: 30, most: 40 });
+        assert_eq!(pool.occupancy(1, &shares), Occupancy { used: 0, most: 76 });
     }
 
     proptest! {

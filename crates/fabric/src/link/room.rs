@@ -5,6 +5,7 @@
 //! enough. Everything a port frees passes one place (a link, a crossbar port), so its ramps follow each
 //! other; two are kept, the running one and the next.
 
+use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
 use crate::link::ramp::{Paces, Ramp};
@@ -124,6 +125,15 @@ impl Limits {
             kept += used(other).max(self.min[other]);
         }
         (self.capacity - kept).min(self.max[lane].saturating_sub(mine))
+    }
+
+    /// What the classes of a lane can have at most.
+    pub(crate) fn most(&self, lane: usize) -> u32 {
+        if !self.is_pool {
+            return self.min[lane] * self.per_lane;
+        }
+        let kept: u32 = self.min.iter().sum();
+        self.max[lane].min(self.capacity - (kept - self.min[lane]))
     }
 
     /// Room counted for each of so many queues of a lane; `flits` of each, by lane.
@@ -267,6 +277,37 @@ impl<U: Used> Room<U> {
             let class = if other == lane { class } else { other as u16 };
             self.used_at(class, now, paces)
         })
+    }
+
+    /// How much all classes of a lane may still send.
+    pub(crate) fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
+        let classes = self.classes_of(lane, limits);
+        classes
+            .map(|class| self.available(class, now, paces, limits))
+            .sum()
+    }
+
+    /// What all classes of a lane have in use, and the most they can have.
+    pub(crate) fn occupancy_of(
+        &self,
+        lane: u16,
+        now: Tick,
+        paces: &Paces,
+        limits: &Limits,
+    ) -> Occupancy {
+        let classes = self.classes_of(lane, limits);
+        Occupancy {
+            used: classes.map(|class| self.used_at(class, now, paces)).sum(),
+            most: limits.most(usize::from(lane)).max(1),
+        }
+    }
+
+    /// Its queues, or itself; lanes that share one queue are that one.
+    fn classes_of(&self, lane: u16, limits: &Limits) -> impl Iterator<Item = u16> + use<U> {
+        let per_lane = limits.per_lane as u16;
+        let lanes = self.used.n_classes() as u16 / per_lane;
+        let first = lane % lanes * per_lane;
+        first..first + per_lane
     }
 
     /// Whether a class may send so much now. The paces are asked for only where ramps must be looked at.

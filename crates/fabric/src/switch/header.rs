@@ -1,7 +1,7 @@
 //! The header stage of every switch whose routing looks at queues: what it sees, and what it is asked.
 
 use netloom_packet::Packet;
-use netloom_routing::{Hop, Occasion, QueueView};
+use netloom_routing::{Hop, Occasion, Occupancy, QueueView};
 use netloom_units::{Port, Sc, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
@@ -19,12 +19,35 @@ pub(crate) struct Header {
     pub(crate) lane: u8,
 }
 
+/// A way by which a packet could leave a switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exit {
+    pub(crate) header: Header,
+    pub(crate) sc: Sc,
+    pub(crate) output: Port,
+    /// The lane of the routing.
+    pub(crate) lane: u8,
+}
+
 /// What a switch sees of its own outputs and has heard of others, for one header.
 struct Outputs<'a, S: Switches> {
     fabric: &'a Fabric<S>,
     header: Header,
     sc: Sc,
+    flits: u16,
     now: Tick,
+}
+
+impl<S: Switches> Outputs<'_, S> {
+    /// A way by which the packet could leave.
+    fn exit(&self, output: Port, lane: u8) -> Exit {
+        Exit {
+            header: self.header,
+            sc: self.sc,
+            output,
+            lane,
+        }
+    }
 }
 
 impl<S: Switches> QueueView for Outputs<'_, S> {
@@ -44,7 +67,20 @@ impl<S: Switches> QueueView for Outputs<'_, S> {
     }
 
     fn is_stopped(&self, output: Port, lane: u8) -> bool {
-        S::is_stopped(self.fabric, self.header, self.sc, output, lane)
+        S::is_stopped(self.fabric, self.exit(output, lane))
+    }
+
+    /// Kept out of line, as the next: few routings ask.
+    #[cold]
+    #[inline(never)]
+    fn is_blocked(&self, output: Port, lane: u8) -> bool {
+        S::is_blocked(self.fabric, self.exit(output, lane), self.flits, self.now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
+        S::occupancy(self.fabric, self.exit(output, lane), self.now)
     }
 }
 
@@ -62,6 +98,7 @@ impl<S: Switches> Fabric<S> {
             fabric: self,
             header,
             sc: packet.label.sc(),
+            flits: packet.flits,
             now,
         };
         let hop = self.shared.forwarding.route_seeing(

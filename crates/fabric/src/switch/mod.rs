@@ -11,7 +11,8 @@ pub(crate) mod tiled;
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_units::{NicId, Port, Sc, SwitchId, Tick};
+use netloom_routing::Occupancy;
+use netloom_units::{NicId, Port, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
@@ -21,7 +22,7 @@ use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
 
-pub(crate) use header::Header;
+pub(crate) use header::{Exit, Header};
 
 /// No record.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -200,11 +201,18 @@ pub(crate) trait Switches: Sized + Send {
     /// Flits that wait in a switch for an output, and beyond it as far as its credits tell.
     fn queued(&self, output: u32, now: Tick) -> u32;
 
-    /// Whether the other end of a link has stopped the lane that a packet of a channel would leave on (PAUSE).
-    fn is_stopped(fabric: &Fabric<Self>, header: Header, sc: Sc, output: Port, lane: u8) -> bool {
-        let _ = (fabric, header, sc, output, lane);
+    /// Whether the other end of a link has stopped the lane that a packet would leave on (PAUSE).
+    fn is_stopped(fabric: &Fabric<Self>, exit: Exit) -> bool {
+        let _ = (fabric, exit);
         false
     }
+
+    /// Whether a packet of so many flits could not begin to leave now: the link is in use, or the other end has no room
+    /// for it on its lane.
+    fn is_blocked(fabric: &Fabric<Self>, exit: Exit, flits: u16, now: Tick) -> bool;
+
+    /// How much of what the other end of a link grants to a lane is in use.
+    fn occupancy(fabric: &Fabric<Self>, exit: Exit, now: Tick) -> Occupancy;
 
     /// What switches tell each other of their queues, where a routing asks for it.
     fn announcing(&self) -> Option<&Announcing>;

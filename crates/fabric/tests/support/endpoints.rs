@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, NicQueues, Window};
-use netloom_routing::{Choice, Ecmp, Knowledge, Par, Routing, Ugal};
+use netloom_routing::{Choice, Ecmp, Knowledge, Par, ParUgal, Policy, Routing, Ugal};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 use netloom_traffic::programs::{Builder, Rank};
 use netloom_traffic::{HotSources, HotSpot, Idle};
@@ -37,8 +37,19 @@ pub(crate) fn ugal_global(threshold: u32, every: u32) -> Arc<dyn Routing + Send 
     })
 }
 
-pub(crate) fn par(threshold: u32) -> Arc<dyn Routing + Send + Sync> {
-    Arc::new(Par { threshold })
+pub(crate) fn par_ugal(threshold: u32) -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(ParUgal { threshold })
+}
+
+/// In transit: above so many per cent, to what has at most so much.
+pub(crate) fn par(least: u8, most: u8, policy: Policy) -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(Par {
+        threshold_min: least,
+        threshold_local: most,
+        threshold_global: most,
+        relative: least > 0,
+        policy,
+    })
 }
 
 pub(crate) fn ecmp(choice: Choice) -> Arc<dyn Routing + Send + Sync> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use netloom_fabric::build;
 use netloom_fabric::{Options, Row, rows};
-use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
+use netloom_routing::{Knowledge, Minimal, ParUgal, Routing, Ugal, Valiant};
 use netloom_traffic::Neighbour;
 use netloom_units::Tick;
 
@@ -50,7 +50,7 @@ fn minimal_ways_saturate_early_and_others_do_not() {
         ("valiant", measure(Valiant {}, 0.3)),
         ("ugal", measure(ugal(Knowledge::Local), 0.3)),
         ("ugal-g", measure(ugal(Knowledge::Global), 0.3)),
-        ("par", measure(Par { threshold: 24 }, 0.3)),
+        ("par-ugal", measure(ParUgal { threshold: 24 }, 0.3)),
     ] {
         assert!((0.295..0.305).contains(&accepted), "{name} {accepted}");
     }
@@ -68,7 +68,7 @@ fn announced_queues_beat_local_ones() {
     assert!(lost < 0.4, "{lost}");
     for (name, (accepted, _)) in [
         ("ugal-g", measure(global, 0.5)),
-        ("par", measure(Par { threshold: 24 }, 0.5)),
+        ("par-ugal", measure(ParUgal { threshold: 24 }, 0.5)),
     ] {
         assert!((0.49..0.51).contains(&accepted), "{name} {accepted}");
     }

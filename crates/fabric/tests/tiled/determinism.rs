@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_fabric::Options;
 use netloom_fabric::build;
-use netloom_routing::Par;
+use netloom_routing::ParUgal;
 use netloom_units::Tick;
 
 use crate::support::Case;
@@ -16,7 +16,7 @@ fn dragonfly72() -> Case {
         flits: vec![vec![24], vec![24, 96]],
         load: 0.7,
         until: 200_000,
-        ..Case::dragonfly72(Arc::new(Par { threshold: 24 }))
+        ..Case::dragonfly72(Arc::new(ParUgal { threshold: 24 }))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use netloom_fabric::build;
 use netloom_fabric::{Options, Row, rows};
-use netloom_routing::Par;
+use netloom_routing::ParUgal;
 use netloom_units::Tick;
 
 use crate::support::Case;
@@ -19,7 +19,7 @@ fn a_million_packets_survive_faults() {
         flits: vec![vec![24, 72]],
         load: 0.5,
         messages: Some(messages),
-        ..Case::dragonfly72(Arc::new(Par { threshold: 24 }))
+        ..Case::dragonfly72(Arc::new(ParUgal { threshold: 24 }))
     }
     .reliable(&[1750, 1500, 0], Some(650_000))
     .faulty(1e-3, 1e-3, 1e-3);

@@ -53,6 +53,7 @@ impl Twin<'_> {
             s,
             from,
             sc,
+            flits: packet.flits as u32,
         };
         let f = &self.plan.forwarding;
         let hop = f.route_seeing(at, from, lane, to, occasion, &mut word, &view);

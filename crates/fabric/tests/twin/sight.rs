@@ -4,12 +4,12 @@
 //! before anything is granted; headers of one edge in order of their inputs.
 
 use netloom_fabric::FlowControl;
-use netloom_routing::QueueView;
+use netloom_routing::{Occupancy, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{Port, Sc, SwitchId};
 
 use super::Twin;
-use super::state::{Kind, Occurrence, Sender};
+use super::state::{Class, Kind, Occurrence, Sender};
 
 /// What a routing may know at a switch.
 pub(super) struct Sight<'a> {
@@ -18,6 +18,31 @@ pub(super) struct Sight<'a> {
     /// The input and the service channel of the packet that is routed.
     pub(super) from: Port,
     pub(super) sc: Sc,
+    /// Its flits.
+    pub(super) flits: u32,
+}
+
+impl Sight<'_> {
+    /// The lane of the link on which the packet would leave.
+    fn vl(&self, output: Port, lane: u8) -> u8 {
+        let plan = self.twin.plan;
+        let at = SwitchId(self.s as u32);
+        let level = plan.channels.at_switch(at, self.from, output, self.sc);
+        level + lane * plan.lanes_per_level()
+    }
+
+    /// The queues behind an output that credits tell apart and a lane has, and the flits of each.
+    fn queues(&self, vl: u8) -> Vec<(Class, u32)> {
+        let (per_vl, is_per_vl) = self.twin.scheme();
+        let first = if is_per_vl {
+            usize::from(vl) * per_vl
+        } else {
+            0
+        };
+        let queues = (first..first + per_vl).map(|q| q as u32);
+        let class = |q| (Class::Queue(q), self.twin.queue_limit(q));
+        queues.map(class).collect()
+    }
 }
 
 impl QueueView for Sight<'_> {
@@ -32,14 +57,47 @@ impl QueueView for Sight<'_> {
 
     /// Only PAUSE stops a lane.
     fn is_stopped(&self, output: Port, lane: u8) -> bool {
-        let plan = self.twin.plan;
-        if !matches!(plan.flow_control, FlowControl::Pfc(_)) {
+        if !matches!(self.twin.plan.flow_control, FlowControl::Pfc(_)) {
             return false;
         }
-        let at = SwitchId(self.s as u32);
-        let level = plan.channels.at_switch(at, self.from, output, self.sc);
-        let vl = level + lane * plan.lanes_per_level();
+        let vl = self.vl(output, lane);
         self.twin.ports[self.s][output.index()].far.is_stopped[usize::from(vl)]
+    }
+
+    fn is_blocked(&self, output: Port, lane: u8) -> bool {
+        let far = &self.twin.ports[self.s][output.index()].far;
+        let vl = self.vl(output, lane);
+        let sender = Sender::Switch(self.s, output.index());
+        let has_room = match self.twin.plan.flow_control {
+            FlowControl::QueueCredits => {
+                let free =
+                    |(class, limit)| limit - far.credit_used.get(&class).copied().unwrap_or(0);
+                let free: u32 = self.queues(vl).into_iter().map(free).sum();
+                free >= self.flits
+            }
+            _ => self
+                .twin
+                .may_send(sender, Class::Lane(vl), vl, u64::from(self.flits)),
+        };
+        far.link_until > self.twin.now || !has_room
+    }
+
+    fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
+        let far = &self.twin.ports[self.s][output.index()].far;
+        let vl = self.vl(output, lane);
+        let sizes = &self.twin.plan.switch.crossbar().input_buffer;
+        let in_use = |class: &Class| far.credit_used.get(class).copied().unwrap_or(0);
+        let most = sizes.most(usize::from(vl));
+        let (used, most) = match self.twin.plan.flow_control {
+            FlowControl::Pfc(_) => (far.counted[usize::from(vl)] as u32, most),
+            FlowControl::QueueCredits => {
+                let queues = self.queues(vl);
+                let used = queues.iter().map(|(class, _)| in_use(class)).sum();
+                (used, queues.iter().map(|(_, limit)| limit).sum())
+            }
+            _ => (in_use(&Class::Lane(vl)), most),
+        };
+        Occupancy { used, most }
     }
 }
 

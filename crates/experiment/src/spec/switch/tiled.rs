@@ -2,10 +2,8 @@
 
 use netloom_catalog::{Described, Param, Params, Section, Shape, params, read_kind};
 use netloom_fabric::{
-use netloom_fabric::{
     Allocation, CrossbarStart, Faults, InputPorts, Pipeline, Priority, QueueScheme, Retransmission,
     RowSpace, TileStages,
-};
 };
 use netloom_units::{Bytes, Time};
 

@@ -14,8 +14,9 @@ use crate::rows::Rows;
 use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::port::Port as CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
-use crate::switch::{Header, Peer};
+use crate::switch::{Exit, Header, Peer};
 
 /// What a routing looks at.
 pub(super) struct Sight {
@@ -110,6 +111,18 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// The output of a way out.
+    pub(super) fn output_of(&self, exit: Exit) -> &CrossbarPort<A, S::Flow, W, R> {
+        &self.switches.ports[exit.header.base + u32::from(exit.output.0)]
+    }
+
+    /// The lane of the link on which a packet would leave.
+    pub(super) fn class_of(&self, exit: Exit) -> u16 {
+        let channels = &self.shared.channels;
+        let level = channels.at_switch(exit.header.at, exit.header.from, exit.output, exit.sc);
+        u16::from(level + exit.lane * self.switches.lanes_per_level)
+    }
+
     /// A header has arrived, and its routing looks at queues: it is routed when the switch decides.
     #[cold]
     #[inline(never)]

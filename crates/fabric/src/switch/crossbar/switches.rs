@@ -2,7 +2,8 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
-use netloom_units::{NicId, Port, Sc, SwitchId, Tick};
+use netloom_routing::Occupancy;
+use netloom_units::{NicId, Port, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
@@ -15,7 +16,7 @@ use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
-use crate::switch::{Candidate, Header, Peer, Switches, events_beside_every_switch};
+use crate::switch::{Candidate, Exit, Peer, Switches, events_beside_every_switch};
 
 events_beside_every_switch!(Event);
 
@@ -230,15 +231,28 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
         Crossbars::queued(self, output, now)
     }
 
-    fn is_stopped(fabric: &Fabric<Self>, header: Header, sc: Sc, output: Port, lane: u8) -> bool {
+    fn is_stopped(fabric: &Fabric<Self>, exit: Exit) -> bool {
         if !S::Flow::IS_PAUSE {
             return false;
         }
-        let channels = &fabric.shared.channels;
-        let level = channels.at_switch(header.at, header.from, output, sc);
-        let vl = level + lane * fabric.switches.lanes_per_level;
-        let port = &fabric.switches.ports[header.base + u32::from(output.0)];
-        port.credit.is_stopped(u16::from(vl))
+        let port = fabric.output_of(exit);
+        port.credit.is_stopped(fabric.class_of(exit))
+    }
+
+    fn is_blocked(fabric: &Fabric<Self>, exit: Exit, flits: u16, now: Tick) -> bool {
+        let port = fabric.output_of(exit);
+        let (switches, vl) = (&fabric.switches, fabric.class_of(exit));
+        let paces = port.credit_paces(&switches.wires, &switches.stages);
+        let limits = &switches.input_buffer.flits;
+        port.link_until > now || port.credit.room_of(vl, now, paces, limits) < u32::from(flits)
+    }
+
+    fn occupancy(fabric: &Fabric<Self>, exit: Exit, now: Tick) -> Occupancy {
+        let port = fabric.output_of(exit);
+        let (switches, vl) = (&fabric.switches, fabric.class_of(exit));
+        let paces = port.credit_paces(&switches.wires, &switches.stages);
+        port.credit
+            .occupancy_of(vl, now, paces, &switches.input_buffer.flits)
     }
 
     fn announcing(&self) -> Option<&Announcing> {

@@ -2,19 +2,20 @@
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
+use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
-use crate::link::pool::Pool;
+use crate::link::pool::{Pool, Shares};
 use crate::parcel::Parcel;
 use crate::plan::FabricPlan;
 use crate::recorder::PortUse;
 use crate::switch::announcing::Announcing;
-use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
-use crate::switch::{Peer, Switches, events_beside_every_switch};
+use crate::switch::tiled::{Port, Tiles};
+use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
 
 /// The lane of acknowledgements on the link to the first switch. They have their own: data at the head of an end port may wait
 /// for room in a stash, that is for acknowledgements, and these must not wait behind such data elsewhere.
@@ -199,6 +200,17 @@ impl Switches for Tiles {
         port.committed + port.credit.total().saturating_sub(round_trip)
     }
 
+    fn is_blocked(fabric: &Fabric<Self>, exit: Exit, flits: u16, now: Tick) -> bool {
+        let (port, shares) = fabric.switches.output_of(exit);
+        let has_room = port.is_end() || port.credit.fits(exit.lane, flits, shares);
+        port.link_until > now || !has_room
+    }
+
+    fn occupancy(fabric: &Fabric<Self>, exit: Exit, _: Tick) -> Occupancy {
+        let (port, shares) = fabric.switches.output_of(exit);
+        port.credit.occupancy(exit.lane, shares)
+    }
+
     fn announcing(&self) -> Option<&Announcing> {
         self.announcing.as_ref()
     }
@@ -275,6 +287,14 @@ impl Switches for Tiles {
 
     fn least_credit_delay(plan: &FabricPlan) -> u64 {
         plan.switch.period()
+    }
+}
+
+impl Tiles {
+    /// The output of a way out, and the input buffer behind its link.
+    fn output_of(&self, exit: Exit) -> (&Port, &Shares) {
+        let port = &self.ports[exit.header.base + u32::from(exit.output.0)];
+        (port, &self.input_shares[u32::from(port.wire)])
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, Priority, Retransmission, RowSpace, TileStages, Window};
-use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
+use netloom_routing::{Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 
 use super::{Case, STAGES};
@@ -282,7 +282,7 @@ fn fabrics() -> Vec<(&'static str, Case)> {
         ),
         (
             "outputs that keep flits on a dragonfly",
-            Case::dragonfly((2, 4, 2), par())
+            Case::dragonfly((2, 4, 2), par_ugal())
                 .keeping(Retransmission::PerFlit)
                 .at(1.0),
         ),
@@ -296,7 +296,7 @@ fn fabrics() -> Vec<(&'static str, Case)> {
             "transit first on a dragonfly",
             Case {
                 priority: Priority::TransitFirst,
-                ..Case::dragonfly((2, 4, 2), par()).at(1.0)
+                ..Case::dragonfly((2, 4, 2), par_ugal()).at(1.0)
             },
         ),
         (
@@ -307,18 +307,48 @@ fn fabrics() -> Vec<(&'static str, Case)> {
             },
         ),
         (
-            "PAR on a dragonfly",
-            Case::dragonfly((2, 4, 2), par()).at(0.7),
+            "PAR on a small dragonfly",
+            Case::small_dragonfly(par(Policy::Mixed)).at(1.0),
         ),
         (
-            "PAR and a hot spot",
-            Case::dragonfly((2, 4, 2), par()).hot(17).at(0.5),
+            "PAR on a dragonfly",
+            Case::dragonfly((2, 4, 2), par(Policy::Mixed)).at(0.9),
+        ),
+        (
+            "PAR by links of the current switch, and a hot spot",
+            Case::dragonfly((2, 4, 2), par(Policy::CurrentRouter))
+                .hot(17)
+                .at(0.7),
+        ),
+        (
+            "PAR and outputs that keep flits",
+            Case::dragonfly((2, 4, 2), par(Policy::Mixed))
+                .keeping(Retransmission::PerFlit)
+                .at(1.0),
+        ),
+        (
+            "PAR by the test of UGAL on a dragonfly",
+            Case::dragonfly((2, 4, 2), par_ugal()).at(0.7),
+        ),
+        (
+            "PAR by the test of UGAL and a hot spot",
+            Case::dragonfly((2, 4, 2), par_ugal()).hot(17).at(0.5),
         ),
     ]
 }
 
-fn par() -> Arc<dyn Routing + Send + Sync> {
-    Arc::new(Par { threshold: 24 })
+fn par(policy: Policy) -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(Par {
+        threshold_min: 0,
+        threshold_local: 100,
+        threshold_global: 100,
+        relative: false,
+        policy,
+    })
+}
+
+fn par_ugal() -> Arc<dyn Routing + Send + Sync> {
+    Arc::new(ParUgal { threshold: 24 })
 }
 
 fn ugal() -> Arc<dyn Routing + Send + Sync> {
@@ -407,7 +437,7 @@ fn endpoints() -> Vec<(&'static str, Case)> {
         ),
         (
             "windows on a dragonfly",
-            Case::dragonfly((2, 4, 2), par())
+            Case::dragonfly((2, 4, 2), par_ugal())
                 .marking(&[30, 60, 90], WINDOW)
                 .hot(9)
                 .at(0.7),
@@ -462,7 +492,7 @@ fn endpoints() -> Vec<(&'static str, Case)> {
             "set aside on a dragonfly",
             Case {
                 row_buffer: 1,
-                ..Case::dragonfly((2, 4, 2), par())
+                ..Case::dragonfly((2, 4, 2), par_ugal())
                     .marking(&[24], WINDOW)
                     .setting_aside(&[100, 60, 0])
                     .hot(9)
@@ -480,7 +510,7 @@ fn copies() -> Vec<(&'static str, Case)> {
         side_band: 400,
         ..STAGES
     };
-    let small = || Case::small_dragonfly(par());
+    let small = || Case::small_dragonfly(par_ugal());
     let faulty = || tree().reliable(&[600], Some(6_000)).at(0.4);
     vec![
         ("ample stashes", tree().reliable(&[600], None).at(0.8)),
@@ -521,7 +551,7 @@ fn copies() -> Vec<(&'static str, Case)> {
         ),
         (
             "copies on a dragonfly",
-            Case::dragonfly((2, 4, 2), par())
+            Case::dragonfly((2, 4, 2), par_ugal())
                 .reliable(&[200, 120, 0], None)
                 .at(0.7),
         ),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_fabric::{
     Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashUse, TileStages, Window,
 };
-use netloom_routing::{Knowledge, Minimal, Par, Routing, Ugal, Valiant};
+use netloom_routing::{Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -48,7 +48,21 @@ fn fabrics() -> impl Strategy<Value = Case> {
             knowledge: Knowledge::Global,
             every: 5,
         }),
-        Arc::new(Par { threshold: 8 }),
+        Arc::new(ParUgal { threshold: 8 }),
+        Arc::new(Par {
+            threshold_min: 0,
+            threshold_local: 100,
+            threshold_global: 100,
+            relative: false,
+            policy: Policy::Mixed,
+        }),
+        Arc::new(Par {
+            threshold_min: 10,
+            threshold_local: 70,
+            threshold_global: 90,
+            relative: true,
+            policy: Policy::CurrentRouter,
+        }),
     ];
     let shapes = select(vec![(1u16, 2u16, 1u16), (2, 2, 2), (1, 3, 1)]);
     let dragonfly = (shapes, (0..routings.len()))

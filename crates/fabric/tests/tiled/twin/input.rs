@@ -2,7 +2,7 @@
 //! buffers.
 
 use netloom_fabric::{Retransmission, RowSpace, StashUse};
-use netloom_routing::{Occasion, QueueView};
+use netloom_routing::{Occasion, Occupancy, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -18,6 +18,8 @@ struct View<'a> {
     /// One cycle.
     period: u64,
     now: u64,
+    /// Of the packet that is routed.
+    flits: u32,
 }
 
 impl QueueView for View<'_> {
@@ -37,6 +39,19 @@ impl QueueView for View<'_> {
             .rev()
             .find(|(when, _)| when + delay <= self.now);
         known.map_or(0, |&(_, flits)| flits)
+    }
+
+    fn is_blocked(&self, output: Port, lane: u8) -> bool {
+        let output = &self.here.outputs[output.index()];
+        let pool = output.behind.as_ref();
+        let has_room = pool.is_none_or(|pool| pool.fits(usize::from(lane), self.flits));
+        output.link_end > self.now || !has_room
+    }
+
+    fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
+        let pool = self.here.outputs[output.index()].behind.as_ref();
+        let pool = pool.expect("a link between switches");
+        pool.occupancy(usize::from(lane))
     }
 }
 
@@ -192,6 +207,7 @@ impl Twin<'_> {
             here: &self.switches[s],
             period: self.plan.switch.period(),
             now: self.now,
+            flits: self.packets[id].flits,
         };
         let packet = &mut self.packets[id];
         let occasion = Occasion {

@@ -1,6 +1,7 @@
 //! Room in a buffer that virtual channels share, counted in whole packets.
 
 use netloom_fabric::Sizes;
+use netloom_routing::Occupancy;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
@@ -44,6 +45,13 @@ impl Pool {
             Sizes::Pool { capacity, max, .. } => {
                 used <= max[vc] && self.kept_with(vc, used) <= *capacity
             }
+        }
+    }
+
+    pub(crate) fn occupancy(&self, vc: usize) -> Occupancy {
+        Occupancy {
+            used: self.used[vc],
+            most: self.sizes.most(vc),
         }
     }
 
