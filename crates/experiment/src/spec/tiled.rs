@@ -130,6 +130,7 @@ pub(crate) fn machine(
         column_buffer: u32::from(spec.column_packets) * largest,
         stages: spec.stages,
         retransmission: spec.retransmission,
+        start: spec.start,
         priority: spec.priority,
         ports,
         stash,

@@ -124,11 +124,11 @@ macro_rules! credits {
             }
 
             fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
-                Room::room_of(self, lane, now, paces, limits)
+                <$room>::room_of(self, lane, now, paces, limits)
             }
 
             fn occupancy_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> Occupancy {
-                Room::occupancy_of(self, lane, now, paces, limits)
+                <$room>::occupancy_of(self, lane, now, paces, limits)
             }
 
             fn is_idle(&self) -> bool {

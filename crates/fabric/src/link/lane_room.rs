@@ -6,6 +6,8 @@
 use netloom_units::Tick;
 
 use crate::link::ramp::{Paces, Ramp};
+use netloom_routing::Occupancy;
+
 use crate::link::room::{Limits, MOST_LANES};
 
 /// What a sender knows of one buffer.
@@ -46,6 +48,25 @@ impl LaneRoom {
     /// How much a lane may still send.
     pub(crate) fn available(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
         limits.left(usize::from(lane), |lane| self.used_at(lane, now, paces))
+    }
+
+    /// The same, as a routing asks for it.
+    pub(crate) fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
+        self.available(lane, now, paces, limits)
+    }
+
+    /// What a lane has in use, and the most it can have.
+    pub(crate) fn occupancy_of(
+        &self,
+        lane: u16,
+        now: Tick,
+        paces: &Paces,
+        limits: &Limits,
+    ) -> Occupancy {
+        Occupancy {
+            used: self.used_at(usize::from(lane), now, paces),
+            most: limits.most(usize::from(lane)).max(1),
+        }
     }
 
     /// Whether a lane may send so much now.

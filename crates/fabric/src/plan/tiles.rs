@@ -13,6 +13,7 @@
 use netloom_catalog::choice;
 
 use crate::link::room::Sizes;
+use crate::plan::CrossbarStart;
 
 /// A tiled switch.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,6 +36,8 @@ pub struct Tiled {
     pub column_buffer: u32,
     /// Latencies of the stages.
     pub stages: TileStages,
+    /// When a stage begins with a packet whose flits come slower than it could pass them.
+    pub start: CrossbarStart,
     /// How long an output keeps what it has sent.
     pub retransmission: Retransmission,
     /// Who goes first where packets meet.

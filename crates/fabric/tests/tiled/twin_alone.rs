@@ -5,7 +5,7 @@ use crate::support::cases::{WINDOW, cases};
 use crate::support::random::{any_case, so_many};
 use crate::support::{Case, STAGES, Scripted, scripted};
 use crate::twin::{Counts, Flow, Twin};
-use netloom_fabric::{Cuts, FabricPlan, TileStages, Window};
+use netloom_fabric::{CrossbarStart, Cuts, FabricPlan, TileStages, Window};
 use proptest::prelude::*;
 
 /// Eight flits from one NIC to another, unless a test says otherwise.
@@ -40,9 +40,39 @@ fn a_packet_alone_takes_the_sum_of_its_parts() {
     // multiplexer, one for the output: on the link from 160 on.
     let on_link = 80 + (2 + 1 + 3 + 1 + 1) * 10;
     assert_eq!(one(1), [(0, on_link + 13 + 65)]);
-    // The last flit of 24 comes 23 times 3 ticks later than the bus could take it: that is 147, so the bus waits
-    // for the edge at 150 instead of 100.
-    assert_eq!(one(24), [(0, on_link + 50 + 24 * 13 + 65)]);
+    // The bus does not wait for the others, nor does anything behind it.
+    assert_eq!(one(24), [(0, on_link + 24 * 13 + 65)]);
+    // If it is not to run dry: the last flit of 24 comes 23 times 3 ticks later than the bus could take it. That is
+    // 147, so it waits for the edge at 150 instead of 100.
+    let stored = Case {
+        start: CrossbarStart::Stored,
+        ..sending(&[scripted(0, 0, 5, 24)])
+    };
+    assert_eq!(arrivals(&stored), [(0, on_link + 50 + 24 * 13 + 65)]);
+}
+
+/// What a faster core costs a packet alone: nothing. A core that waits for what it is to pass costs the more, the
+/// faster it is.
+#[test]
+fn a_faster_core_is_never_slower() {
+    let latencies = |start| {
+        [13, 12, 10, 9, 7, 5, 3, 1].map(|period| {
+            let case = Case {
+                period,
+                start,
+                ..sending(&[scripted(0, 0, 5, 24)])
+            };
+            arrivals(&case)[0].1
+        })
+    };
+    let at_once = latencies(CrossbarStart::AtOnce);
+    assert!(
+        at_once.is_sorted_by(|slow, fast| slow >= fast),
+        "{at_once:?}"
+    );
+    let stored = latencies(CrossbarStart::Stored);
+    assert_eq!(stored[0], at_once[0], "alike where it is no faster");
+    assert!(stored[7] > stored[0], "{stored:?}");
 }
 
 /// Inputs 0 and 1 are of one row: the tile gives its output to the first and then to the second.

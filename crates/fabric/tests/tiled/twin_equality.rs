@@ -1,8 +1,10 @@
 //! The model against its twin: the same packets at the same ticks.
 
+use netloom_fabric::CrossbarStart;
 use proptest::prelude::*;
 
 use crate::compare;
+use crate::support::Case;
 use crate::support::cases::cases;
 use crate::support::random::{any_case, so_many};
 
@@ -10,8 +12,14 @@ use crate::support::random::{any_case, so_many};
 fn every_case_is_as_its_twin() {
     let mut parted = vec![];
     for (name, case) in cases() {
-        if let Err(place) = compare::difference(&case) {
-            parted.push(format!("{name}: model and twin part {place}"));
+        for start in [CrossbarStart::AtOnce, CrossbarStart::Stored] {
+            let case = Case {
+                start,
+                ..case.clone()
+            };
+            if let Err(place) = compare::difference(&case) {
+                parted.push(format!("{name}, {start:?}: model and twin part {place}"));
+            }
         }
     }
     assert!(parted.is_empty(), "{}", parted.join("\n"));
@@ -28,7 +36,10 @@ proptest! {
     #![proptest_config(so_many(48))]
 
     #[test]
-    fn any_case_is_as_its_twin(case in any_case()) {
+    fn any_case_is_as_its_twin(mut case in any_case(), is_stored in any::<bool>()) {
+        if is_stored {
+            case.start = CrossbarStart::Stored;
+        }
         prop_assert_eq!(compare::unequal_at_end(&case), vec![]);
     }
 }

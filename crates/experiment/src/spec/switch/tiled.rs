@@ -32,6 +32,8 @@ pub struct TiledSpec {
     pub column_packets: u16,
     /// How long an output keeps what it has sent.
     pub retransmission: Retransmission,
+    /// When a stage begins that is faster than its feed.
+    pub start: CrossbarStart,
     /// Who goes first where packets meet.
     pub priority: Priority,
     /// Packets of each channel for which room is kept in a port's buffer.
@@ -78,6 +80,9 @@ params! {
         /// How long an output keeps what it has sent, in case the link damages it. The paper's outputs hold a copy until
         /// the link level has acknowledged it and does not say of what; a packet is what it counts everywhere else.
         retransmission: Retransmission = Retransmission::Packet,
+        /// When a row bus, a tile or a multiplexer begins that is faster than its flits come: with the header, or when it
+        /// never has to wait.
+        crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
         /// Who goes first where packets meet.
         priority: Priority = Priority::Equal,
     }
@@ -200,6 +205,7 @@ impl Params for TiledSwitch {
                 row_space: values.row_space,
                 column_packets: values.column_packets,
                 retransmission: values.retransmission,
+                start: values.crossbar_start,
                 priority: values.priority,
                 lane_reserve: values.lane_reserve.max(1),
                 lane_most: values.lane_most,

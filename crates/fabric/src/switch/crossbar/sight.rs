@@ -112,7 +112,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
     /// The output of a way out.
-    pub(super) fn output_of(&self, exit: Exit) -> &CrossbarPort<A, S::Flow, W, R> {
+    pub(super) fn output_of(&self, exit: Exit) -> &CrossbarPort<A, S::Flow, S::Space, W, R> {
         &self.switches.ports[exit.header.base + u32::from(exit.output.0)]
     }
 

@@ -242,7 +242,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     fn is_blocked(fabric: &Fabric<Self>, exit: Exit, flits: u16, now: Tick) -> bool {
         let port = fabric.output_of(exit);
         let (switches, vl) = (&fabric.switches, fabric.class_of(exit));
-        let paces = port.credit_paces(&switches.wires, &switches.stages);
+        let paces = port.credit_paces(&switches.wires);
         let limits = &switches.input_buffer.flits;
         port.link_until > now || port.credit.room_of(vl, now, paces, limits) < u32::from(flits)
     }
@@ -250,7 +250,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     fn occupancy(fabric: &Fabric<Self>, exit: Exit, now: Tick) -> Occupancy {
         let port = fabric.output_of(exit);
         let (switches, vl) = (&fabric.switches, fabric.class_of(exit));
-        let paces = port.credit_paces(&switches.wires, &switches.stages);
+        let paces = port.credit_paces(&switches.wires);
         port.credit
             .occupancy_of(vl, now, paces, &switches.input_buffer.flits)
     }

@@ -161,7 +161,7 @@ pub(crate) fn partition(
     let wires = plan
         .links
         .iter()
-        .map(|&link| Wire::new(link, clock, before_bus));
+        .map(|&link| Wire::new(link, clock, before_bus, tiled.start));
     let wires: Rows<Wire> = wires.collect::<Vec<_>>().into();
     let shares = |of: fn(&PortBuffers) -> &Sizes| -> Rows<Shares> {
         let all = tiled.ports.iter().map(|port| Shares::new(of(port)));
@@ -228,6 +228,7 @@ pub(crate) fn partition(
         output_queues: fifos(n_ports * lanes),
         tracked: FxHashMap::default(),
         announcing,
+        tails: Default::default(),
         packets: Slab::default(),
         input_shares,
         output_shares,

@@ -59,15 +59,15 @@ impl Fabric<Tiles> {
         while asking != 0 {
             let index = first_from(asking, pointer);
             asking &= !(1 << index);
-            let flits = if index == lanes {
+            let until = if index == lanes {
                 self.retrieve(now, port, out)
             } else {
                 self.advance(now, port, index, out)
             };
             let input = &mut self.switches.ports[port];
-            if let Some(flits) = flits {
+            if let Some(until) = until {
                 input.next_channel = if index == lanes { 0 } else { index as u8 + 1 };
-                input.bus_until = now + self.switches.clock.period * u64::from(flits);
+                input.bus_until = until;
                 if input.ready != 0 {
                     self.watch_bus(port, out);
                 }
@@ -167,7 +167,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// The first packet of an input queue takes the bus, if it may advance; its length.
+    /// The first packet of an input queue takes the bus, if it may advance; until when.
     #[inline]
     fn advance<Q: EventQueue<Event>>(
         &mut self,
@@ -175,7 +175,7 @@ impl Fabric<Tiles> {
         port: u32,
         vc: u32,
         out: &mut Outbox<Self, Q>,
-    ) -> Option<u16> {
+    ) -> Option<Tick> {
         let at = port * self.switches.geometry.lanes + vc;
         let id = self.switches.input_queues[at].head;
         let record = &self.switches.packets[id];
@@ -198,12 +198,18 @@ impl Fabric<Tiles> {
         }
         let arrival = self.switches.packets[id].packet.arrival;
         input.input_residence += u64::from(flits) * (now - arrival);
+        let tail = self.switches.wires[u32::from(input.wire)].tail(arrival, flits);
+        self.switches.tails.set(id, tail);
+        let stage = self.switches.stages.row_bus;
+        let until = self.switches.pass(now, id, flits, stage);
         self.return_credit(now, port, vc as u8, flits, out);
 
         match way {
             Way::Own => self.drop_off(now, port, id, output, u32::from(own), flits, out),
             Way::Copied(aside) => {
                 let copy = self.copy_for_stash(now, port, id, out);
+                let there = self.switches.tails.of(id);
+                self.switches.tails.set(copy, there);
                 self.drop_off(now, port, id, output, u32::from(own), flits, out);
                 self.send_aside(now, port, copy, aside, flits, out);
             }
@@ -212,16 +218,16 @@ impl Fabric<Tiles> {
                 self.send_aside(now, port, id, aside, flits, out);
             }
         }
-        Some(flits)
+        Some(until)
     }
 
-    /// The first packet that goes on from a stash takes the bus of its port, if there is room; its length.
+    /// The first packet that goes on from a stash takes the bus of its port, if there is room; until when.
     fn retrieve<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
         port: u32,
         out: &mut Outbox<Self, Q>,
-    ) -> Option<u16> {
+    ) -> Option<Tick> {
         let id = self.switches.retrievals[port].head;
         let record = &self.switches.packets[id];
         let (output, flits) = (u32::from(record.output), record.packet.flits);
@@ -238,10 +244,14 @@ impl Fabric<Tiles> {
             let switch = self.switches.ports[port].switch;
             self.switches.states[switch].retrieved.push((port, flits));
         } else {
+            // A copy is whole when it is sent.
+            self.switches.tails.set(id, Tick::ZERO);
             self.attempt_begins(now, port, id, out);
         }
+        let stage = self.switches.stages.row_bus;
+        let until = self.switches.pass(now, id, flits, stage);
         self.drop_off(now, port, id, output, channel, flits, out);
-        Some(flits)
+        Some(until)
     }
 
     /// A packet is on its way to the row buffer that leads to an output; any of its column where it will be chosen later.

@@ -149,6 +149,7 @@ mod tests {
                 output: 1,
                 side_band: 10,
             },
+            start: crate::plan::CrossbarStart::AtOnce,
             retransmission: Retransmission::Packet,
             priority: Priority::Equal,
             ports: vec![],

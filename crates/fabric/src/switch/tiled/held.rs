@@ -108,14 +108,14 @@ mod tests {
     use netloom_units::Clock;
 
     use super::*;
-    use crate::LinkTiming;
+    use crate::{CrossbarStart, LinkTiming};
 
     fn held(rule: Retransmission) -> Held {
         let link = LinkTiming {
             flit: 10,
             delay: 100,
         };
-        let wire = Wire::new(link, Clock::new(10), 2);
+        let wire = Wire::new(link, Clock::new(10), 2, CrossbarStart::AtOnce);
         Held::new(rule, &wire, Tick(1000), 0, 4)
     }
 

@@ -30,6 +30,7 @@ mod record;
 mod stall;
 mod stash;
 mod switches;
+mod tails;
 mod tile;
 mod tracking;
 mod wire;
@@ -55,6 +56,7 @@ use faults::Chances;
 use geometry::Geometry;
 use held::Held;
 use record::{Fifo, Record};
+use tails::Tails;
 use tracking::Entry;
 use wire::Wire;
 
@@ -106,6 +108,7 @@ pub(crate) struct Tiles {
     /// What switches tell each other of their queues.
     announcing: Option<Announcing>,
     packets: Slab<Record>,
+    tails: Tails,
 }
 
 impl Tiles {

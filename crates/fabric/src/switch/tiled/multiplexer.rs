@@ -142,15 +142,19 @@ impl Fabric<Tiles> {
     ) {
         let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
         let (packet, flits) = self.leave_column(port, index);
+        let stage = self.switches.stages.multiplexer;
+        let until = self.switches.pass(now, packet, flits, stage);
         let output = &mut self.switches.ports[port];
         output.multiplexer_blocked = false;
         output.next_column = ((index + 1) % (rows * channels)) as u8;
-        output.multiplexer_until = now + self.switches.clock.period * u64::from(flits);
+        output.multiplexer_until = until;
         let shares = &self.switches.output_shares[u32::from(output.wire)];
         output.space.take(vc, flits, shares);
         output.output_peak = output.output_peak.max(output.space.total());
         let when = now + self.switches.cycles(self.switches.stages.multiplexer);
         self.switches.packets[packet].packet.arrival = when;
+        let flit = self.switches.wires[u32::from(self.switches.ports[port].wire)].flit;
+        let when = self.switches.fed(when, packet, flits, flit);
         out.at(when, Event::Output { port, packet });
         let output = &self.switches.ports[port];
         if output.columns & !self.switches.store_columns != 0 {

@@ -66,13 +66,15 @@ impl Fabric<Tiles> {
         let row = first_from(eligible, state.next_row);
         let (packet, flits) = self.leave_column(port, row * channels + store);
         let stash_use = self.switches.stash_use;
-        let header = now + self.switches.cycles(self.switches.stages.multiplexer);
-        let tail = header + self.switches.clock.period * u64::from(flits - 1);
+        let stage = self.switches.stages.multiplexer;
+        let until = self.switches.pass(now, packet, flits, stage);
+        let header = now + self.switches.cycles(stage);
+        let tail = header + ((until - now) - self.switches.clock.period);
         let side_band = self.switches.cycles(self.switches.stages.side_band);
         let state = &mut self.switches.ports[port];
         state.stash_blocked = false;
         state.next_row = ((row + 1) % rows) as u8;
-        state.stash_until = now + self.switches.clock.period * u64::from(flits);
+        state.stash_until = until;
         state.stash_used += pages(flits);
         let (switch, column) = (
             state.switch,

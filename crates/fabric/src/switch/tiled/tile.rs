@@ -299,7 +299,8 @@ impl Fabric<Tiles> {
         let flits = queue.flits;
         let packet = queue.pop(&self.switches.packets);
         let is_empty = queue.is_empty();
-        let until = now + self.switches.clock.period * u64::from(flits);
+        let stage = self.switches.stages.tile;
+        let until = self.switches.pass(now, packet, flits, stage);
         let state = &mut self.switches.tile_inputs[tile_input];
         if is_empty {
             state.requests &= !(1 << (channel * outputs + at));

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use netloom_arbitration::RoundRobin;
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Channels, ClassPlan, Control, EndpointPlan, FabricPlan, Faults, FlowControl, LinkTiming,
-    NicQueues, PortBuffers, Priority, ReceiveOrder, Retransmission, RowSpace, Sizes, StashUse,
-    SwitchPlan, TileStages, Tiled, Window,
+    Channels, ClassPlan, Control, CrossbarStart, EndpointPlan, FabricPlan, Faults, FlowControl,
+    LinkTiming, NicQueues, PortBuffers, Priority, ReceiveOrder, Retransmission, RowSpace, Sizes,
+    StashUse, SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -45,6 +45,7 @@ pub(crate) struct Case {
     pub(crate) row_space: RowSpace,
     pub(crate) column_buffer: u32,
     pub(crate) retransmission: Retransmission,
+    pub(crate) start: CrossbarStart,
     pub(crate) priority: Priority,
     /// Flits beyond its reserve that a virtual channel may take in a port's buffer; all of them if `None`.
     pub(crate) most: Option<u32>,
@@ -171,6 +172,7 @@ impl Case {
             row_space: RowSpace::Shared,
             column_buffer: 2,
             retransmission: Retransmission::Packet,
+            start: CrossbarStart::AtOnce,
             priority: Priority::Equal,
             most: None,
             input: vec![60],
@@ -366,6 +368,7 @@ impl Case {
             column_buffer: self.column_buffer * largest,
             stages: self.stages,
             retransmission: self.retransmission,
+            start: self.start,
             priority: self.priority,
             ports: (0..n_classes)
                 .map(|class| PortBuffers {

@@ -1,7 +1,7 @@
 //! A port's input: headers are received and routed, and the row bus carries one packet at a time to the row
 //! buffers.
 
-use netloom_fabric::{Retransmission, RowSpace, StashUse};
+use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashUse};
 use netloom_routing::{Occasion, Occupancy, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -86,9 +86,12 @@ impl Twin<'_> {
         input.flits[vc].push_back(flit);
         let n = self.packets[flit.packet].flits;
         if flit.is_header() {
-            let slower = u64::from(n - 1) * (link.flit - period);
-            let first = (now.next_multiple_of(period) + before * period)
-                .max((now + slower).next_multiple_of(period));
+            let mut first = now.next_multiple_of(period) + before * period;
+            if self.tiled.start == CrossbarStart::Stored {
+                let slower = u64::from(n - 1) * (link.flit - period);
+                first = first.max((now + slower).next_multiple_of(period));
+            }
+            self.packets[flit.packet].tail = now + u64::from(n - 1) * link.flit;
             assert!(
                 input.headers.back().is_none_or(|&(last, ..)| last < first),
                 "headers of one input are routed one after the other"
@@ -358,6 +361,7 @@ impl Twin<'_> {
         let switch = &mut self.switches[s];
         let id = switch.inputs[p].heads[vc].pop_front().expect("a head");
         let n = self.packets[id].flits;
+        self.packets[id].tail += self.tiled.stages.row_bus * self.plan.switch.period();
         // The copy is of the packet as its NIC sent it: it is made before the header is marked.
         let is_copy = way.voq.is_some() && way.store.is_some();
         let stored = if is_copy { self.copy(id) } else { id };
@@ -400,6 +404,11 @@ impl Twin<'_> {
         let shape = self.shape;
         let switch = &mut self.switches[s];
         let id = switch.stashes[p].retrieval.pop_front().expect("a head");
+        // A copy is whole when it is sent again.
+        let is_moving = self.tiled.stash == Some(StashUse::Congestion);
+        let tail = &mut self.packets[id].tail;
+        *tail = if is_moving { *tail } else { 0 };
+        *tail += self.tiled.stages.row_bus * self.plan.switch.period();
         let packet = self.packets[id];
         let (q, n) = (packet.output, packet.flits);
         switch.rows[shape.at_row(p, shape.column(q))].used[q % shape.outputs][shape.retrieve()] +=
@@ -428,28 +437,38 @@ impl Twin<'_> {
             let switch = &mut self.switches[s];
             let input = &mut switch.inputs[p];
             for (vc, reading) in &mut input.dropping {
-                let (flit, _) = reading.next();
-                let at = input.flits[*vc].iter().position(|&f| f == flit);
-                let at = at.expect("a flit is there when it is dropped");
-                input.flits[*vc].remove(at);
+                let mut next = *reading;
+                let (flit, _) = next.next();
+                // What has not come is dropped when it does.
+                if let Some(at) = input.flits[*vc].iter().position(|&f| f == flit) {
+                    *reading = next;
+                    input.flits[*vc].remove(at);
+                } else {
+                    assert_eq!(self.tiled.start, CrossbarStart::AtOnce);
+                }
             }
             input.dropping.retain(|(_, r)| r.k < r.flits);
             let Some(bus) = &mut input.bus else {
                 continue;
             };
-            let (flit, is_last) = bus.reading.next();
-            match bus.from {
-                From::Channel(vc) => {
-                    let read = input.flits[vc].pop_front();
-                    assert_eq!(read, Some(flit), "the row bus does not run dry");
-                }
-                From::Retrieval if is_moving => {
-                    let read = switch.stashes[p].flits.pop_front();
-                    assert_eq!(read, Some(flit), "the row bus does not run dry");
-                }
+            let from = match bus.from {
+                From::Channel(vc) => Some(&mut input.flits[vc]),
+                From::Retrieval if is_moving => Some(&mut switch.stashes[p].flits),
                 // A copy stays where it is until it is deleted.
-                From::Retrieval => {}
+                From::Retrieval => None,
+            };
+            if let Some(from) = from {
+                // A lost packet of the channel may be before it.
+                let of = |flit: &&Flit| flit.packet == bus.reading.packet;
+                if bus.reading.waits(from.iter().find(of), self.tiled.start) {
+                    continue;
+                }
+                let at = from
+                    .iter()
+                    .position(|flit| flit.packet == bus.reading.packet);
+                from.remove(at.expect("a flit"));
             }
+            let (flit, is_last) = bus.reading.next();
             if let Some((q, vc)) = bus.voq {
                 let place = Some((q % shape.outputs, vc));
                 let column = shape.column(q);

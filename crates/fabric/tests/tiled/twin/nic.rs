@@ -446,6 +446,8 @@ impl Twin<'_> {
             output_vc: 0,
             is_injected: true,
             is_void: false,
+            tail: 0,
+            is_fed_at: 0,
         });
         state.sequence += 1;
     }

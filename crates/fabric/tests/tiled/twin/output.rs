@@ -77,6 +77,7 @@ impl Twin<'_> {
         let front = switch.columns[shape.at_column(q, r)].fifos[vc].front();
         let id = front.expect("a candidate").packet;
         let (output_vc, n) = self.leaving_on(id, vc);
+        self.feed_link(s, q, id);
         let switch = &mut self.switches[s];
         switch.columns[shape.at_column(q, r)].used[vc] -= n;
         let output = &mut switch.outputs[q];
@@ -88,6 +89,23 @@ impl Twin<'_> {
             vc,
             output_vc,
         });
+    }
+
+    /// When the link of an output may start with a packet whose multiplexer is granted now. A flit comes up to a cycle
+    /// later than it would without edges; the slower of two links sets the pace.
+    fn feed_link(&mut self, s: usize, q: usize, id: usize) {
+        let (now, period, stages) = (self.now, self.period(), self.tiled.stages);
+        let packet = &mut self.packets[id];
+        packet.tail += stages.multiplexer * period;
+        let header = now + stages.multiplexer * period;
+        let rest = u64::from(packet.flits - 1);
+        packet.is_fed_at = header;
+        if packet.tail > header + rest * period {
+            let latest = packet.tail + period - 1;
+            let sent = rest * self.switches[s].outputs[q].link.flit + stages.output * period;
+            let from = latest.saturating_sub(sent).next_multiple_of(period);
+            packet.is_fed_at = from.max(header);
+        }
     }
 
     /// The channel of the link on which a packet in a column buffer leaves, and its flits.
@@ -108,8 +126,12 @@ impl Twin<'_> {
         let switch = &mut self.switches[s];
         for q in 0..shape.ports() {
             if let Some(passing) = &mut switch.outputs[q].passing {
-                let (flit, is_last) = passing.reading.next();
                 let column = &mut switch.columns[shape.at_column(q, passing.row)];
+                let front = column.fifos[passing.vc].front();
+                if passing.reading.waits(front, self.tiled.start) {
+                    continue;
+                }
+                let (flit, is_last) = passing.reading.next();
                 let read = column.fifos[passing.vc].pop_front();
                 assert_eq!(read, Some(flit), "a multiplexer does not run dry");
                 let place = (q, passing.output_vc, flit);
@@ -134,7 +156,10 @@ impl Twin<'_> {
             behind.is_none_or(|pool| pool.fits(vc, self.packets[id].flits))
         };
         let candidates: Vec<usize> = (0..self.shape.n_vls)
-            .filter(|&vc| output.heads[vc].front().is_some_and(|&id| has_room(vc, id)))
+            .filter(|&vc| {
+                let may_go = |&id: &usize| self.packets[id].is_fed_at <= now && has_room(vc, id);
+                output.heads[vc].front().is_some_and(may_go)
+            })
             .collect();
         let candidates = self.first_of(candidates, |vc| output.heads[vc][0]);
         let Some(vc) = first_from(output.next_vc, &candidates) else {

@@ -1,5 +1,7 @@
 //! Packets and their flits.
 
+use netloom_fabric::CrossbarStart;
+
 /// A packet. What it decides about itself at a switch (`output`, `output_vc`) is only good until its header
 /// reaches the next one; what moves its tail keeps its own notes.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,10 @@ pub(crate) struct Packet {
     pub(crate) output_vc: usize,
     /// Whether it came into the present switch from its NIC.
     pub(crate) is_injected: bool,
+    /// When its last flit is, or will be, where its header is.
+    pub(crate) tail: u64,
+    /// In an output buffer: from when on its link would find every flit in time.
+    pub(crate) is_fed_at: u64,
     /// An acknowledgement that the end port of its NIC could not use.
     pub(crate) is_void: bool,
 }
@@ -77,6 +83,21 @@ impl Reading {
             flits,
             k: 0,
         }
+    }
+
+    /// Whether its next flit is not there yet, with that at the front of the buffer that it is read from. Only a stage
+    /// that starts at once has to wait.
+    pub(crate) fn waits(&self, front: Option<&Flit>, start: CrossbarStart) -> bool {
+        let next = Flit {
+            packet: self.packet,
+            k: self.k,
+        };
+        let waits = front != Some(&next);
+        assert!(
+            !waits || (front.is_none() && start == CrossbarStart::AtOnce),
+            "a stage does not run dry"
+        );
+        waits
     }
 
     /// The flit of this cycle, and whether it is the last.

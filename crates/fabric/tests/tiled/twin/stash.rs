@@ -61,6 +61,7 @@ impl Twin<'_> {
         };
         let id = head(r).expect("a candidate");
         let (taken, packet) = (takes(id), self.packets[id]);
+        self.packets[id].tail += self.tiled.stages.multiplexer * self.plan.switch.period();
         let switch = &mut self.switches[s];
         switch.columns[shape.at_column(j, r)].used[shape.store()] -= packet.flits;
         let stash = &mut switch.stashes[j];
@@ -91,8 +92,12 @@ impl Twin<'_> {
         let switch = &mut self.switches[s];
         for j in 0..shape.ports() {
             if let Some(storing) = &mut switch.stashes[j].storing {
-                let (flit, is_last) = storing.reading.next();
                 let column = &mut switch.columns[shape.at_column(j, storing.row)];
+                let front = column.fifos[storing.vc].front();
+                if storing.reading.waits(front, self.tiled.start) {
+                    continue;
+                }
+                let (flit, is_last) = storing.reading.next();
                 let read = column.fifos[storing.vc].pop_front();
                 assert_eq!(read, Some(flit), "an S-multiplexer does not run dry");
                 switch.to_stashes.push_back((there, (j, flit)));

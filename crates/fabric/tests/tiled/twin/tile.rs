@@ -143,6 +143,7 @@ impl Twin<'_> {
             .expect("a request")
             .packet;
         let n = self.packets[id].flits;
+        self.packets[id].tail += self.tiled.stages.tile * self.plan.switch.period();
         row.next_output = (o + 1) % shape.outputs;
         row.next_vc = (vc + 1) % shape.vcs();
         if vc == shape.store() {
@@ -172,6 +173,12 @@ impl Twin<'_> {
                     continue;
                 };
                 let (q, vc) = (crossing.output, crossing.vc);
+                let reading = crossing.reading;
+                let fifo = fifo_of(row, shape.store(), q % shape.outputs, vc);
+                if reading.waits(fifo.front(), self.tiled.start) {
+                    continue;
+                }
+                let crossing = row.crossing.as_mut().expect("it crosses");
                 let (flit, is_last) = crossing.reading.next();
                 if is_last {
                     row.crossing = None;
