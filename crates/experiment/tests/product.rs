@@ -50,6 +50,7 @@ const TREE: &[&str] = &[
 const GRID: &[&str] = &[
     "kind = \"dimension-order\"",
     "kind = \"dimension-order\"\ndeadlock = \"dateline\"",
+    "kind = \"dimension-order\"\ndeadlock = \"dateline-entry\"",
 ];
 const GROUPS: &[&str] = &[
     "kind = \"minimal\"",

@@ -112,6 +112,7 @@ twins! {
     torus_bubble_mixed: Case { flits: vec![1, 4, 8], input: 32, output: 24, load: 0.5, vls: 2, ..Case::torus(&[4, 3], 2, 2, Deadlock::Bubble) };
     torus_bubble_speedup: Case { flits: vec![3, 8], input: 16, output: 16, load: 0.6, speedup: (2, 1), pipeline: pipeline(1, 1, 1, 1, 1, 1), ..Case::torus(&[5, 3], 1, 1, Deadlock::Bubble) };
     torus_dateline: Case { flits: vec![1, 8], input: 16, output: 16, load: 0.4, vls: 2, ..Case::torus(&[4, 4], 1, 1, Deadlock::Dateline) };
+    torus_dateline_entry: Case { flits: vec![1, 8], input: 16, output: 16, load: 0.4, vls: 2, ..Case::torus(&[5, 4], 1, 2, Deadlock::DatelineEntry) };
     random_up: Case { routing: Arc::new(RandomUp { to_root: false }), flits: vec![2, 8], load: 0.8, ..Case::tree(4, 2) };
     parallel_links: Case { topology: Arc::new(ParallelFatTree { children: vec![4, 4], parents: vec![1, 2], links: vec![1, 2] }), load: 0.8, ..Case::tree(4, 2) };
     long_links: Case { links: vec![LinkTiming { flit: 1, delay: 50 }], input: 96, load: 0.8, ..Case::tree(4, 2) };
@@ -141,7 +142,7 @@ proptest! {
     /// Anything a plan may say, drawn at random.
     #[test]
     fn any_configuration_equals_its_twin(
-        shape in 0usize..5,
+        shape in 0usize..6,
         (period, flit_a, flit_b) in (1u64..5, 1u64..6, 1u64..6),
         (delay_a, delay_b) in (0u64..40, 0u64..40),
         (num, den) in (1u32..4, 1u32..3),
@@ -159,6 +160,7 @@ proptest! {
             1 => Case::tree(2, 3),
             2 => Case::tree(3, 2),
             3 => Case::torus(&[4, 3], 1, 1, Deadlock::Bubble),
+            4 => Case::torus(&[4, 3], 1, 1, Deadlock::DatelineEntry),
             _ => Case::torus(&[3, 3], 1, 2, Deadlock::Dateline),
         };
         let largest = u32::try_from(*flits.iter().max().unwrap()).unwrap();

@@ -26,6 +26,8 @@ choice! {
         Bubble = "bubble",
         /// Two lanes: lane 1 from the wrap-around link on, lane 0 again in the next dimension.
         Dateline = "dateline",
+        /// Two lanes: who will cross the wrap-around link of a ring takes lane 1 from its entry on, the others lane 0.
+        DatelineEntry = "dateline-entry",
         /// Nothing: deadlock is possible.
         Nothing = "none",
     }
@@ -150,10 +152,9 @@ impl Routing for DimensionOrder {
         let facts = Facts {
             keeps_order: !is_random_tie && !is_random_member,
             needs_occasion: is_random_tie || has_members,
-            lanes: if has_rings && self.deadlock == Deadlock::Dateline {
-                2
-            } else {
-                1
+            lanes: match self.deadlock {
+                Deadlock::Dateline | Deadlock::DatelineEntry if has_rings => 2,
+                _ => 1,
             },
             claims_no_deadlock: !has_rings || self.deadlock != Deadlock::Nothing,
             adaptive: false,
@@ -273,7 +274,7 @@ impl GridPlan {
             };
             (positive, self.member(d, destination, occasion))
         };
-        self.hop(d, here, positive, member, lane, goes_on)
+        self.hop(d, (here, there), positive, member, goes_on.then_some(lane))
     }
 
     /// Whether the positive way is the right one; `None` if both are.
@@ -321,14 +322,27 @@ impl GridPlan {
         ((u64::from(word) * u64::from(self.trunk)) >> 32) as u16
     }
 
+    /// One hop in a dimension. `lane` is the one a packet has in it already; `None` at the entry.
     #[inline]
-    fn hop(&self, d: u8, here: u32, positive: bool, member: u16, lane: u8, goes_on: bool) -> Hop {
+    fn hop(
+        &self,
+        d: u8,
+        (here, there): (u32, u32),
+        positive: bool,
+        member: u16,
+        lane: Option<u8>,
+    ) -> Hop {
         let dimension = &self.dimensions[usize::from(d)];
         let slot = u16::from(!positive && dimension.side > 2);
         let border = if positive { dimension.side - 1 } else { 0 };
-        let lane = match self.deadlock {
-            Deadlock::Dateline if dimension.is_ring && here == border => 1,
-            Deadlock::Dateline if goes_on => lane,
+        let lane = match (self.deadlock, lane) {
+            (Deadlock::Dateline, _) if dimension.is_ring && here == border => 1,
+            // Ahead only by way of the border. Nobody goes further than half-way round, so those who cross it never
+            // are on the link opposite of it, and the others never on the border's own: no circle in either lane.
+            (Deadlock::DatelineEntry, None) if dimension.is_ring => {
+                u8::from((there < here) == positive)
+            }
+            (Deadlock::Dateline | Deadlock::DatelineEntry, Some(lane)) => lane,
             _ => 0,
         };
         Hop {
@@ -359,7 +373,7 @@ impl GridPlan {
         };
         for &positive in ways {
             let members = 0..self.trunk;
-            hops.extend(members.map(|member| self.hop(d, here, positive, member, lane, false)));
+            hops.extend(members.map(|member| self.hop(d, (here, there), positive, member, None)));
         }
     }
 

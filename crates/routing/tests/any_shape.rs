@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn grids(
         sides in vec(1u16..7, 1..4), hosts in 1u16..4, trunk in 1u16..4,
-        wraps: bool, dateline: bool, random: bool, by_packet: bool,
+        wraps: bool, deadlock in 0usize..3, random: bool, by_packet: bool,
     ) {
         let rings = |s: u16| if wraps && s > 2 { s / 2 } else { s - 1 };
         let longest = 1 + sides.iter().map(|&s| usize::from(rings(s))).sum::<usize>();
@@ -127,7 +127,7 @@ proptest! {
             false => Mesh { sides, hosts, trunk }.build(0).unwrap(),
         });
         let routing = DimensionOrder {
-            deadlock: if dateline { Deadlock::Dateline } else { Deadlock::Bubble },
+            deadlock: [Deadlock::Bubble, Deadlock::Dateline, Deadlock::DatelineEntry][deadlock],
             tie: if random { Tie::Random } else { Tie::Positive },
             trunk: if by_packet { Trunk::Packet } else { Trunk::Flow },
         };

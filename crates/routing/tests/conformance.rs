@@ -135,7 +135,7 @@ fn variants(kind: &str) -> Vec<String> {
         "up-down" => vec!["".into(), "root = 3".into()],
         "dimension-order" => {
             let mut all = vec![];
-            for deadlock in ["bubble", "dateline", "none"] {
+            for deadlock in ["bubble", "dateline", "dateline-entry", "none"] {
                 for tie in ["random", "positive"] {
                     for trunk in ["flow", "packet"] {
                         all.push(format!(

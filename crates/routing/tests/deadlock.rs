@@ -53,7 +53,11 @@ fn a_torus_with_nothing_against_it_has_a_cycle() {
 #[test]
 fn bubble_and_dateline_free_a_torus() {
     for fabric in [torus(&[8, 8], 1), torus(&[8, 8], 10), torus(&[4, 5, 3], 2)] {
-        for deadlock in [Deadlock::Bubble, Deadlock::Dateline] {
+        for deadlock in [
+            Deadlock::Bubble,
+            Deadlock::Dateline,
+            Deadlock::DatelineEntry,
+        ] {
             let verdict = verdict(&fabric, &order(deadlock));
             let Verdict::Free {
                 how,

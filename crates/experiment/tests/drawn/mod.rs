@@ -70,6 +70,7 @@ fn wiring(tape: &mut Tape<'_>) -> Wiring {
     const TORUS: &[&str] = &[
         "\"dimension-order\"",
         "{ kind = \"dimension-order\", deadlock = \"dateline\" }",
+        "{ kind = \"dimension-order\", deadlock = \"dateline-entry\" }",
         "{ kind = \"dimension-order\", tie = \"random\", trunk = \"packet\" }",
         "\"up-down\"",
     ];
