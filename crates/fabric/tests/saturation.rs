@@ -28,16 +28,17 @@ fn throughput(ports: u32, queues: QueueScheme, allocation: Allocation, input: u3
     (run.counters().delivered - before) as f64 / 40_000.0 / f64::from(ports)
 }
 
+/// Textbooks have 0.618 for 8 ports and 0.593 for 32, where an input may send to its own output. Here nobody sends to itself.
 #[test]
-fn v001_14_a_single_fifo_saturates_at_0_618_with_8_ports() {
+fn v001_14_a_single_fifo_saturates_at_0_6255_with_8_ports() {
     let load = throughput(8, QueueScheme::PerVl, Allocation::Separable, 64);
-    assert!((load - 0.618).abs() < 0.01, "{load}");
+    assert!((load - 0.6255).abs() < 0.003, "{load}");
 }
 
 #[test]
-fn v001_14_a_single_fifo_saturates_at_0_593_with_32_ports() {
+fn v001_14_a_single_fifo_saturates_at_0_594_with_32_ports() {
     let load = throughput(32, QueueScheme::PerVl, Allocation::Separable, 64);
-    assert!((load - 0.593).abs() < 0.01, "{load}");
+    assert!((load - 0.594).abs() < 0.003, "{load}");
 }
 
 #[test]
