@@ -138,6 +138,7 @@ impl Reproduce {
         if let Some(folder) = &self.output {
             let manifest = self.manifest(paper, seeds, results.outcomes.len(), seconds);
             files.push(("claims.txt".to_owned(), text.clone()));
+            files.push(("claims.md".to_owned(), table.to_markdown()));
             if !figures.is_empty() {
                 let page = super::reproduced_page::page(paper, &text, &figures);
                 files.push(("figures.html".to_owned(), page));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Results;
+use crate::{Results, Shown};
 
 /// How exactly a claim can be checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -26,6 +26,32 @@ impl Tier {
     }
 }
 
+/// Whose word a claim is, where it is not simply the paper's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The paper says it of what it ran, and what it ran is described.
+    Paper,
+    /// The value or the band is our own arithmetic: the paper prints none.
+    Arithmetic,
+    /// The paper ran traces or programs that are not public; ours are made up.
+    MadeUp,
+    /// Not the paper's at all: a check that we add.
+    Ours,
+}
+
+impl Basis {
+    /// As a table has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Basis::Paper => "paper",
+            Basis::Arithmetic => "our arithmetic",
+            Basis::MadeUp => "made-up load",
+            Basis::Ours => "our check",
+        }
+    }
+}
+
 /// What a paper says, and how it is checked.
 #[derive(Clone, Copy)]
 pub struct Claim {
@@ -41,6 +67,8 @@ pub struct Claim {
     pub paper: &'static str,
     /// What is accepted.
     pub band: &'static str,
+    /// Whose word it is.
+    pub basis: Basis,
     /// The readings (X and G ids) that the measured value depends on.
     pub readings: &'static [&'static str],
     /// Looks at the results.
@@ -51,9 +79,11 @@ pub struct Claim {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The measured value is accepted.
+    /// The measured value is accepted, or the order is shown by the whole interval over seeds.
     Holds,
-    /// It is not.
+    /// An order: the means are as the paper says, but their interval over seeds also holds the opposite.
+    Undecided,
+    /// It is contradicted: the means are the other way round, or outside the band.
     Misses,
     /// What it takes was not run, or does not exist here yet.
     NotRun,
@@ -64,6 +94,7 @@ impl Verdict {
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
+            Verdict::Undecided => "undecided",
             Verdict::Misses => "misses",
             Verdict::NotRun => "not-run",
         }
@@ -83,12 +114,12 @@ pub struct Finding {
 
 impl Finding {
     /// A claim that was checked.
-    pub fn checked(holds: bool, measured: impl Into<String>) -> Finding {
+    pub fn checked(shown: impl Into<Shown>, measured: impl Into<String>) -> Finding {
         Finding {
-            verdict: if holds {
-                Verdict::Holds
-            } else {
-                Verdict::Misses
+            verdict: match shown.into() {
+                Shown::Yes => Verdict::Holds,
+                Shown::Unsure => Verdict::Undecided,
+                Shown::No => Verdict::Misses,
             },
             measured: measured.into(),
             numbers: vec![],

@@ -26,10 +26,11 @@ mod points;
 mod results;
 mod table;
 
-pub use claim::{Claim, Finding, Tier, Verdict};
+pub use claim::{Basis, Claim, Finding, Tier, Verdict};
 pub use execute::{Executed, Failure, execute};
 pub use kept::Kept;
+pub use order::Shown;
 pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Span, Variation, paper};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};
-pub use table::{Row, Table};
+pub use table::{Judged, Row, Table, Under};

@@ -4,9 +4,85 @@
 //! what is compared. An order is shown, never assumed: the whole 95 % interval of the difference lies on its side. `<`
 //! and `<=` differ in zero alone, which belongs to the latter; that the opposite cannot be shown proves neither.
 
+use std::ops::{BitAnd, BitOr};
+
 use crate::{Finding, Measured};
 
 pub(crate) const TOO_FEW: &str = "an order takes at least two seeds";
+
+/// What was found of something that is claimed; of several things together the least counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Shown {
+    /// The means say otherwise, or a band is missed.
+    No,
+    /// The means are as claimed, but their interval over seeds also holds the opposite.
+    Unsure,
+    /// It is so.
+    Yes,
+}
+
+impl Shown {
+    /// Of everything together.
+    pub(crate) fn all(each: impl IntoIterator<Item = Shown>) -> Shown {
+        each.into_iter().fold(Shown::Yes, BitAnd::bitand)
+    }
+}
+
+impl From<bool> for Shown {
+    fn from(is_so: bool) -> Shown {
+        if is_so { Shown::Yes } else { Shown::No }
+    }
+}
+
+impl BitAnd for Shown {
+    type Output = Shown;
+
+    fn bitand(self, other: Shown) -> Shown {
+        self.min(other)
+    }
+}
+
+impl BitOr for Shown {
+    type Output = Shown;
+
+    fn bitor(self, other: Shown) -> Shown {
+        self.max(other)
+    }
+}
+
+impl Measured {
+    /// Whether it is above a bound, with its whole interval.
+    pub(crate) fn exceeds(self, bound: f64) -> Shown {
+        match self.ends().0 > bound {
+            false if self.mean > bound => Shown::Unsure,
+            is_so => is_so.into(),
+        }
+    }
+
+    /// Whether it is at least a bound, with its whole interval.
+    pub(crate) fn reaches(self, bound: f64) -> Shown {
+        match self.ends().0 >= bound {
+            false if self.mean >= bound => Shown::Unsure,
+            is_so => is_so.into(),
+        }
+    }
+
+    /// Whether it is below a bound, with its whole interval.
+    pub(crate) fn stays_below(self, bound: f64) -> Shown {
+        match self.ends().1 < bound {
+            false if self.mean < bound => Shown::Unsure,
+            is_so => is_so.into(),
+        }
+    }
+
+    /// Whether it is above a factor of another one with the intervals apart.
+    pub(crate) fn is_above(self, factor: f64, other: Measured) -> Shown {
+        match self.ends().0 > factor * other.ends().1 {
+            false if self.mean > factor * other.mean => Shown::Unsure,
+            is_so => is_so.into(),
+        }
+    }
+}
 
 /// The 95 % interval of `one - factor * other` over seeds.
 pub(crate) fn difference(one: &[f64], factor: f64, other: &[f64]) -> Option<Measured> {
@@ -15,18 +91,19 @@ pub(crate) fn difference(one: &[f64], factor: f64, other: &[f64]) -> Option<Meas
 }
 
 /// Whether one is above a factor of the other: the whole interval lies above zero.
-pub(crate) fn is_above(one: &[f64], factor: f64, other: &[f64]) -> bool {
-    difference(one, factor, other).is_some_and(|difference| difference.ends().0 > 0.0)
+pub(crate) fn is_above(one: &[f64], factor: f64, other: &[f64]) -> Shown {
+    difference(one, factor, other).map_or(Shown::No, |difference| difference.exceeds(0.0))
 }
 
 /// Whether one is at least the other: no part of the interval lies below zero.
-pub(crate) fn is_at_least(one: &[f64], other: &[f64]) -> bool {
-    difference(one, 1.0, other).is_some_and(|difference| difference.ends().0 >= 0.0)
+pub(crate) fn is_at_least(one: &[f64], other: &[f64]) -> Shown {
+    difference(one, 1.0, other).map_or(Shown::No, |difference| difference.reaches(0.0))
 }
 
 /// Whether a list descends, each above the next.
-pub(crate) fn descends(list: &[&[f64]]) -> bool {
-    list.windows(2).all(|pair| is_above(pair[0], 1.0, pair[1]))
+pub(crate) fn descends(list: &[&[f64]]) -> Shown {
+    let pairs = list.windows(2);
+    Shown::all(pairs.map(|pair| is_above(pair[0], 1.0, pair[1])))
 }
 
 /// The mean over seeds.
@@ -35,42 +112,74 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 }
 
 /// A finding about an order, not judged if there are too few seeds for one.
-pub(crate) fn ordered(n_seeds: usize, holds: bool, words: impl Into<String>) -> Finding {
+pub(crate) fn ordered(
+    n_seeds: usize,
+    shown: impl Into<Shown>,
+    words: impl Into<String>,
+) -> Finding {
     match n_seeds {
         0 | 1 => Finding::not_run(format!("{}; {TOO_FEW}", words.into())),
-        _ => Finding::checked(holds, words),
+        _ => Finding::checked(shown, words),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
 
     #[test]
     fn a_difference_counts_seed_by_seed() {
         // Far apart from seed to seed, yet always above.
-        assert!(is_above(&[11.0, 21.0, 31.0], 1.0, &[10.0, 20.0, 30.0]));
-        assert!(!is_above(&[11.0, 19.0, 31.0], 1.0, &[10.0, 20.0, 30.0]));
-        assert!(!is_above(&[11.0, 21.0, 31.0], 2.0, &[10.0, 20.0, 30.0]));
+        let tens = [10.0, 20.0, 30.0];
+        assert_eq!(is_above(&[11.0, 21.0, 31.0], 1.0, &tens), Shown::Yes);
+        // Above on average, but not in every seed; and not even on average.
+        assert_eq!(is_above(&[11.0, 19.0, 31.0], 1.0, &tens), Shown::Unsure);
+        assert_eq!(is_above(&[11.0, 21.0, 31.0], 2.0, &tens), Shown::No);
         let [high, middle, low] = [[9.0, 9.1], [8.0, 8.0], [1.0, 1.1]];
-        assert!(descends(&[&high, &middle, &low]));
-        assert!(!descends(&[&high, &low, &middle]));
+        assert_eq!(descends(&[&high, &middle, &low]), Shown::Yes);
+        assert_eq!(descends(&[&high, &low, &middle]), Shown::No);
     }
 
     #[test]
     fn at_least_and_above_differ_in_zero_alone() {
         let [ten, other] = [[10.0, 20.0, 30.0], [11.0, 19.0, 31.0]];
         // Neither is shown to be larger: neither is at least the other.
-        assert!(!is_at_least(&ten, &other) && !is_at_least(&other, &ten));
-        assert!(is_at_least(&ten, &ten) && !is_above(&ten, 1.0, &ten));
+        assert_eq!(is_at_least(&ten, &other), Shown::No);
+        assert_eq!(is_at_least(&other, &ten), Shown::Unsure);
+        assert_eq!(is_at_least(&ten, &ten), Shown::Yes);
+        assert_eq!(is_above(&ten, 1.0, &ten), Shown::No);
         let above = ten.map(|value| value + 1.0);
-        assert!(is_at_least(&above, &ten) && is_above(&above, 1.0, &ten));
+        assert_eq!(is_at_least(&above, &ten), Shown::Yes);
+        assert_eq!(is_above(&above, 1.0, &ten), Shown::Yes);
+    }
+
+    #[test]
+    fn an_order_needs_intervals_apart() {
+        let of = |mean, half_width| Measured {
+            mean,
+            half_width: Some(half_width),
+        };
+        assert_eq!(of(10.0, 1.0).is_above(1.0, of(7.0, 1.9)), Shown::Yes);
+        assert_eq!(of(10.0, 1.0).is_above(1.0, of(7.0, 2.1)), Shown::Unsure);
+        assert_eq!(of(10.0, 1.0).is_above(2.0, of(5.0, 0.1)), Shown::No);
+        assert_eq!(of(10.5, 0.1).is_above(2.0, of(5.0, 0.1)), Shown::Yes);
+    }
+
+    #[test]
+    fn of_several_the_least_counts() {
+        let (yes, unsure, no) = (Shown::Yes, Shown::Unsure, Shown::No);
+        assert_eq!((yes & unsure, unsure & no), (unsure, no));
+        assert_eq!((yes | unsure, unsure | no), (yes, unsure));
+        assert_eq!(Shown::all([yes, unsure, yes]), unsure);
+        assert_eq!(Shown::all([]), yes);
     }
 
     #[test]
     fn one_seed_orders_nothing() {
-        assert_eq!(ordered(1, true, "x").verdict, crate::Verdict::NotRun);
-        assert_eq!(ordered(2, true, "x").verdict, crate::Verdict::Holds);
-        assert_eq!(ordered(2, false, "x").verdict, crate::Verdict::Misses);
+        assert_eq!(ordered(1, true, "x").verdict, Verdict::NotRun);
+        assert_eq!(ordered(2, true, "x").verdict, Verdict::Holds);
+        assert_eq!(ordered(2, Shown::Unsure, "x").verdict, Verdict::Undecided);
+        assert_eq!(ordered(2, false, "x").verdict, Verdict::Misses);
     }
 }

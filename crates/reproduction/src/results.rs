@@ -164,11 +164,6 @@ impl Measured {
         (self.mean - half_width, self.mean + half_width)
     }
 
-    /// Whether it is above a factor of another one with the intervals apart.
-    pub fn is_above(self, factor: f64, other: Measured) -> bool {
-        self.ends().0 > factor * other.ends().1
-    }
-
     /// With a unit and so many decimals: `780.4 ±3.1 ns`.
     pub fn words(self, decimals: usize, unit: &str) -> String {
         let mean = format!("{:.decimals$}", self.mean);
@@ -222,18 +217,6 @@ pub(crate) fn made_up(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_order_needs_intervals_apart() {
-        let of = |mean, half_width| Measured {
-            mean,
-            half_width: Some(half_width),
-        };
-        assert!(of(10.0, 1.0).is_above(1.0, of(7.0, 1.9)));
-        assert!(!of(10.0, 1.0).is_above(1.0, of(7.0, 2.1)));
-        assert!(!of(10.0, 1.0).is_above(2.0, of(5.0, 0.1)));
-        assert!(of(10.5, 0.1).is_above(2.0, of(5.0, 0.1)));
-    }
 
     #[test]
     fn nothing_is_said_of_what_lacks_a_run() {

@@ -1,8 +1,8 @@
-//! The claim table, for people and for machines.
+//! The claim table, for people and for machines: a row for each claim, a column for each reading.
 
 use serde::Serialize;
 
-use crate::{Paper, Results, Tier, Variation, Verdict};
+use crate::{Basis, Claim, Finding, Paper, Results, Tier, Variation, Verdict};
 
 /// One line: a claim, or a part of one, and what was found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -11,24 +11,46 @@ pub struct Row {
     pub id: &'static str,
     /// Which part of it; empty for all.
     pub part: &'static str,
-    /// The other reading it was measured under; `None` for our readings.
-    pub variation: Option<&'static str>,
     /// How exactly it can be checked.
     pub tier: Tier,
     /// What is claimed.
     pub statement: &'static str,
     /// The paper's own value.
     pub paper: &'static str,
-    /// What was measured.
+    /// What is accepted.
+    pub band: &'static str,
+    /// Whose word it is.
+    pub basis: Basis,
+    /// The readings it depends on.
+    pub readings: &'static [&'static str],
+    /// What was found under our readings.
+    #[serde(flatten)]
+    pub ours: Judged,
+    /// What was found under other readings, in the order of [`Table::under`].
+    pub under: Vec<Under>,
+}
+
+/// What was found about a claim.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Judged {
+    /// Whether it was met.
+    pub verdict: Verdict,
+    /// What was measured; or why nothing was.
     pub measured: String,
     /// The same as numbers.
     pub numbers: serde_json::Map<String, serde_json::Value>,
-    /// What is accepted.
-    pub band: &'static str,
-    /// Whether it was met.
-    pub verdict: Verdict,
-    /// The readings it depends on.
-    pub readings: &'static [&'static str],
+}
+
+/// What was found about a claim under another reading.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Under {
+    /// The name of the reading.
+    pub reading: &'static str,
+    /// Whether it was chosen because it fits.
+    pub is_fitted: bool,
+    /// What was found.
+    #[serde(flatten)]
+    pub judged: Judged,
 }
 
 /// All lines of a paper.
@@ -36,31 +58,51 @@ pub struct Row {
 pub struct Table {
     /// The paper they are about.
     paper: &'static Paper,
-    /// The lines, claims under our readings first.
+    /// The lines.
     pub rows: Vec<Row>,
+    /// The other readings that every claim was judged under.
+    pub under: Vec<&'static Variation>,
 }
 
 impl Table {
     /// Judges every claim under our readings.
     pub fn new(paper: &'static Paper, results: &Results) -> Table {
-        let rows = rows(paper, results, None);
-        Table { paper, rows }
+        let row = |claim: &Claim| Row {
+            id: claim.id,
+            part: claim.part,
+            tier: claim.tier,
+            statement: claim.statement,
+            paper: claim.paper,
+            band: claim.band,
+            basis: claim.basis,
+            readings: claim.readings,
+            ours: judged((claim.judge)(results)),
+            under: vec![],
+        };
+        Table {
+            paper,
+            rows: paper.claims.iter().map(row).collect(),
+            under: vec![],
+        }
     }
 
     /// The claims with a verdict, by id and part.
     #[cfg(test)]
     pub(crate) fn claims_with(&self, verdict: crate::Verdict) -> Vec<String> {
-        let rows = self.rows.iter().filter(|row| row.verdict == verdict);
-        rows.map(|row| format!("{} {}", row.id, row.part).trim_end().to_owned())
-            .collect()
+        let rows = self.rows.iter().filter(|row| row.ours.verdict == verdict);
+        rows.map(name).collect()
     }
 
-    /// Judges the claims again under another reading; those without a measured number, and arithmetic, are not
-    /// repeated.
+    /// Judges every claim again under another reading: what it gains and what it loses.
     pub fn vary(&mut self, variation: &'static Variation, results: &Results) {
-        let rows = rows(self.paper, results, Some(variation.name));
-        let is_measured = |row: &Row| !row.numbers.is_empty() && row.tier != Tier::E;
-        self.rows.extend(rows.into_iter().filter(is_measured));
+        self.under.push(variation);
+        for (row, claim) in self.rows.iter_mut().zip(self.paper.claims) {
+            row.under.push(Under {
+                reading: variation.name,
+                is_fitted: variation.is_fitted,
+                judged: judged((claim.judge)(results)),
+            });
+        }
     }
 
     /// The lines as JSON: a list of objects.
@@ -70,34 +112,97 @@ impl Table {
         text
     }
 
-    /// How many lines under our readings have that verdict.
+    /// How many lines have that verdict under our readings.
     pub fn count(&self, verdict: Verdict) -> usize {
-        let ours = self.rows.iter().filter(|row| row.variation.is_none());
-        ours.filter(|row| row.verdict == verdict).count()
+        let is_it = |row: &&Row| row.ours.verdict == verdict;
+        self.rows.iter().filter(is_it).count()
+    }
+
+    /// The verdicts counted, for people.
+    fn counts(&self) -> String {
+        format!(
+            "{} hold, {} undecided, {} miss, {} not run",
+            self.count(Verdict::Holds),
+            self.count(Verdict::Undecided),
+            self.count(Verdict::Misses),
+            self.count(Verdict::NotRun)
+        )
     }
 
     /// The lines for people, with the readings that misses depend on.
     pub fn to_text(&self) -> String {
-        let mut text = String::new();
-        let ours = self.rows.iter().filter(|row| row.variation.is_none());
-        let lines = ours.map(|row| cells(row, name(row)));
-        text.push_str(&columns(HEAD.map(str::to_owned), lines));
-        text.push_str(&format!(
-            "\n  {} hold, {} miss, {} not run\n",
-            self.count(Verdict::Holds),
-            self.count(Verdict::Misses),
-            self.count(Verdict::NotRun)
-        ));
+        let mut text = set_in_columns(&self.measured(|row| Some(&row.ours)));
+        text.push_str(&format!("\n  {}\n", self.counts()));
         text.push_str(&self.misses());
-        for variation in self.paper.variations {
-            text.push_str(&self.varied(variation));
+        if !self.under.is_empty() {
+            text.push_str("\n  every claim under every reading\n\n");
+            text.push_str(&set_in_columns(&self.by_reading()));
+        }
+        for (at, variation) in self.under.iter().enumerate() {
+            let lines = self.measured(|row| Some(&row.under[at].judged).filter(is_measured));
+            let what = heading(variation);
+            let (reading, words) = (variation.reading, variation.words);
+            text.push_str(&format!("\n  {what}, of {reading}: {words}\n\n"));
+            text.push_str(&set_in_columns(&lines));
         }
         text
     }
 
+    /// The lines as Markdown, as they are committed beside a paper.
+    pub fn to_markdown(&self) -> String {
+        let mut text = set_in_markdown(&self.measured(|row| Some(&row.ours)));
+        text.push_str(&format!("\n{}.\n", self.counts()));
+        if !self.under.is_empty() {
+            text.push_str("\nEvery claim under every reading:\n\n");
+            text.push_str(&set_in_markdown(&self.by_reading()));
+            text.push('\n');
+            for variation in &self.under {
+                let what = heading(variation);
+                let (reading, words) = (variation.reading, variation.words);
+                text.push_str(&format!("- **{what}**, of {reading}: {words}\n"));
+            }
+        }
+        text
+    }
+
+    /// What was measured, in one column, for lines that have something to say.
+    fn measured<'a>(&'a self, of: impl Fn(&'a Row) -> Option<&'a Judged>) -> Vec<Vec<String>> {
+        let head = [
+            "claim", "tier", "verdict", "paper", "measured", "accepted", "word of",
+        ];
+        let mut lines = vec![head.map(str::to_owned).to_vec()];
+        for row in &self.rows {
+            let Some(judged) = of(row) else { continue };
+            lines.push(vec![
+                name(row),
+                row.tier.word().to_owned(),
+                judged.verdict.word().to_owned(),
+                row.paper.to_owned(),
+                judged.measured.clone(),
+                row.band.to_owned(),
+                row.basis.word().to_owned(),
+            ]);
+        }
+        lines
+    }
+
+    /// The verdicts of every claim, ours first, then a column for each reading.
+    fn by_reading(&self) -> Vec<Vec<String>> {
+        let mut head = vec!["claim".to_owned(), "ours".to_owned()];
+        head.extend(self.under.iter().map(|own| heading(own)));
+        let mut lines = vec![head];
+        for row in &self.rows {
+            let mut line = vec![name(row), row.ours.verdict.word().to_owned()];
+            let word = |under: &Under| under.judged.verdict.word().to_owned();
+            line.extend(row.under.iter().map(word));
+            lines.push(line);
+        }
+        lines
+    }
+
     /// What the claims that miss depend on.
     fn misses(&self) -> String {
-        let is_miss = |row: &&Row| row.variation.is_none() && row.verdict == Verdict::Misses;
+        let is_miss = |row: &&Row| row.ours.verdict == Verdict::Misses;
         let mut text = String::new();
         let mut ids: Vec<&str> = vec![];
         for row in self.rows.iter().filter(is_miss) {
@@ -117,68 +222,39 @@ impl Table {
         }
         text
     }
+}
 
-    fn varied(&self, variation: &Variation) -> String {
-        let belongs = |row: &&Row| row.variation == Some(variation.name);
-        let lines: Vec<_> = self.rows.iter().filter(belongs).collect();
-        if lines.is_empty() {
-            return String::new();
-        }
-        let lines = lines.into_iter().map(|row| cells(row, name(row)));
-        format!(
-            "\n  under another reading of {}: {}\n\n{}",
-            variation.reading,
-            variation.words,
-            columns(HEAD.map(str::to_owned), lines)
-        )
+fn judged(finding: Finding) -> Judged {
+    let number = |(name, value): (String, f64)| (name, value.into());
+    Judged {
+        verdict: finding.verdict,
+        measured: finding.measured,
+        numbers: finding.numbers.into_iter().map(number).collect(),
     }
 }
 
-fn rows(paper: &'static Paper, results: &Results, variation: Option<&'static str>) -> Vec<Row> {
-    let row = |claim: &crate::Claim| {
-        let finding = (claim.judge)(results);
-        let number = |(name, value): (String, f64)| (name, value.into());
-        Row {
-            id: claim.id,
-            part: claim.part,
-            variation,
-            tier: claim.tier,
-            statement: claim.statement,
-            paper: claim.paper,
-            measured: finding.measured,
-            numbers: finding.numbers.into_iter().map(number).collect(),
-            band: claim.band,
-            verdict: finding.verdict,
-            readings: claim.readings,
-        }
-    };
-    paper.claims.iter().map(row).collect()
+/// Whether a reading has something of its own to say about a claim.
+fn is_measured(judged: &&Judged) -> bool {
+    judged.verdict != Verdict::NotRun && !judged.numbers.is_empty()
 }
-
-const HEAD: [&str; 6] = ["claim", "tier", "verdict", "paper", "measured", "accepted"];
 
 fn name(row: &Row) -> String {
     format!("{} {}", row.id, row.part).trim_end().to_owned()
 }
 
-fn cells(row: &Row, name: String) -> [String; 6] {
-    [
-        name,
-        row.tier.word().to_owned(),
-        row.verdict.word().to_owned(),
-        row.paper.to_owned(),
-        row.measured.clone(),
-        row.band.to_owned(),
-    ]
+/// The name of a reading, marked if it was fitted.
+fn heading(variation: &Variation) -> String {
+    let mark = if variation.is_fitted { " (fitted)" } else { "" };
+    format!("{}{mark}", variation.name)
 }
 
-/// Lines set in columns, indented by two blanks.
-fn columns(head: [String; 6], lines: impl Iterator<Item = [String; 6]>) -> String {
-    let lines: Vec<[String; 6]> = std::iter::once(head).chain(lines).collect();
+/// Lines set in columns, indented by two blanks; the first is the head.
+fn set_in_columns(lines: &[Vec<String>]) -> String {
+    let n = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
-    let widths: Vec<usize> = (0..6).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..n).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
-    for line in &lines {
+    for line in lines {
         let mut written = String::new();
         for (cell, width) in line.iter().zip(&widths) {
             written.push_str(&format!("  {cell:<width$}"));
@@ -187,4 +263,50 @@ fn columns(head: [String; 6], lines: impl Iterator<Item = [String; 6]>) -> Strin
         text.push('\n');
     }
     text
+}
+
+/// Lines as a table of Markdown; the first is the head.
+fn set_in_markdown(lines: &[Vec<String>]) -> String {
+    let written = |line: &[String]| {
+        let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        text.push_str(&written(line));
+        if at == 0 {
+            text.push_str(&format!("|{}\n", "---|".repeat(line.len())));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper;
+
+    #[test]
+    fn every_claim_stands_under_every_reading() {
+        let paper = paper("000").unwrap();
+        let mut table = Table::new(paper, &Results::default());
+        for variation in &paper.variations[..2] {
+            table.vary(variation, &Results::default());
+        }
+        assert!(table.rows.iter().all(|row| row.under.len() == 2));
+        let text = table.to_text();
+        let [one, other] = [&paper.variations[0], &paper.variations[1]].map(|own| own.name);
+        let is_head =
+            |line: &&str| line.trim_start().starts_with("claim") && line.contains(" ours");
+        let head = text.lines().find(is_head).unwrap();
+        assert!(head.contains(one) && head.contains(other), "{head}");
+        assert!(text.contains("undecided, "), "{text}");
+        let lines = table.to_markdown();
+        let head = format!("| claim | ours | {one} | {other} |");
+        assert!(lines.contains(&head), "{lines}");
+        let rows: Vec<serde_json::Value> = serde_json::from_str(&table.to_json()).unwrap();
+        assert_eq!(rows[0]["under"][1]["reading"], other);
+        assert_eq!(rows[0]["under"][1]["is_fitted"], false);
+        assert_eq!(rows[0]["verdict"], "not-run");
+    }
 }

@@ -10,7 +10,7 @@ use super::latency::{
 use super::scenarios::Switch::{Ib, Ib2x, Opa, Opa6X1, OpaX1};
 use super::scenarios::{SMALL_TORUS, SMALL_TREE, TORUS_2, TORUS_3, TREE_2, TREE_3};
 use super::shares::{background_is_cut, keeps_demand};
-use crate::{Claim, Finding, Results, Tier};
+use crate::{Basis, Claim, Finding, Results, Tier};
 
 /// What decides latencies on trees.
 const ON_TREES: &[&str] = &[
@@ -38,6 +38,7 @@ const C000_1: Claim = Claim {
     statement: "NC latency at 0.70 on the 4-ary 3-tree",
     paper: "-",
     band: "within 35 %",
+    basis: Basis::Paper,
     readings: ON_TREES,
     judge: |_| Finding::not_run("divided into parts"),
 };
@@ -124,6 +125,7 @@ const INTERNAL: Claim = Claim {
     statement: "with internal links of one flit a cycle the advantage of OPA shrinks or vanishes",
     paper: "- (our own check)",
     band: "NC latency at 0.70 above that of OPA",
+    basis: Basis::Ours,
     ..C000_1
 };
 
@@ -345,6 +347,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         statement: "8-bit counters never overflow with Table 4",
         paper: "-",
         band: "at most 255 (125 by arithmetic)",
+        basis: Basis::Paper,
         readings: &[],
         judge: registers,
     },
@@ -414,6 +417,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "ours",
         statement: "with a crossbar of twice the link speed NC, VO, VI and CL keep their demand",
         paper: "- (our own check)",
+        basis: Basis::Ours,
         judge: |results| keeps_demand(results, TREE_3.or(&SMALL_TREE, results), Ib2x),
         ..C000_13
     },

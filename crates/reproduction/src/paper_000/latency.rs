@@ -2,7 +2,7 @@
 
 use super::scenarios::Switch::{self, Ib, Opa};
 use super::scenarios::{FIRST, Fabric, HIGH, LAST, MIDDLE};
-use crate::{Finding, Measured, Point, Results, Verdict};
+use crate::{Finding, Measured, Point, Results, Shown};
 
 /// Those with a guarantee.
 pub(super) const QOS: [&str; 4] = ["NC", "VO", "VI", "CL"];
@@ -60,7 +60,7 @@ impl Both {
                 fabric.name
             );
             Some(
-                Finding::checked(more.ends().0 > 0.0, words)
+                Finding::checked(more.exceeds(0.0), words)
                     .number("ib_ns", ib.mean)
                     .number("opa_ns", opa.mean),
             )
@@ -175,7 +175,9 @@ pub(super) fn point_to_point_above_best_effort(results: &Results, fabric: &Fabri
         let (Some(fixed), Some(least)) = (fixed, least) else {
             continue;
         };
-        let lead = |fixed: Measured, least: Measured| fixed.ends().0 / least.ends().1;
+        let lead = |fixed: Measured, least: Measured| {
+            (fixed.is_above(1.0, least), fixed.ends().0 / least.ends().1)
+        };
         let is_better = |&(_, f, l): &(f64, Measured, Measured)| lead(fixed, least) > lead(f, l);
         if best.as_ref().is_none_or(is_better) {
             best = Some((point.load, fixed, least));
@@ -231,7 +233,8 @@ pub(super) fn sharp_rise(results: &Results, fabric: &Fabric) -> Finding {
     let (Some(middle), Some(high)) = (of(MIDDLE), of(HIGH)) else {
         return missing(fabric, Ib, HIGH);
     };
-    let mut finding = Finding::checked(true, "");
+    let mut shown = Shown::Yes;
+    let mut numbers = vec![];
     let mut words = vec![];
     for class in ["VO", "VI"] {
         let (Some(before), Some(after)) = (middle.latency(class), high.latency(class)) else {
@@ -240,20 +243,20 @@ pub(super) fn sharp_rise(results: &Results, fabric: &Fabric) -> Finding {
         if after.half_width.is_none() {
             return Finding::not_run(TOO_FEW);
         }
-        if !after.is_above(2.0, before) {
-            finding.verdict = Verdict::Misses;
-        }
+        shown = shown & after.is_above(2.0, before);
         words.push(format!(
             "{class} {:.0} to {:.0} ns",
             before.mean, after.mean
         ));
         let class = class.to_lowercase();
-        finding = finding
-            .number(format!("{class}_at_0.70_ns"), before.mean)
-            .number(format!("{class}_at_0.95_ns"), after.mean);
+        numbers.push((format!("{class}_at_0.70_ns"), before.mean));
+        numbers.push((format!("{class}_at_0.95_ns"), after.mean));
     }
-    finding.measured = format!("{} on the {}", words.join(", "), fabric.name);
-    finding
+    let words = format!("{} on the {}", words.join(", "), fabric.name);
+    Finding {
+        numbers,
+        ..Finding::checked(shown, words)
+    }
 }
 
 /// C000-11: the order of best effort at the last load.
@@ -271,7 +274,7 @@ pub(super) fn best_effort_order(results: &Results, fabric: &Fabric) -> Finding {
     if bk.half_width.is_none() {
         return Finding::not_run(TOO_FEW);
     }
-    let holds = bk.is_above(1.0, be) && be.is_above(1.0, ee);
+    let holds = bk.is_above(1.0, be) & be.is_above(1.0, ee);
     let words = format!(
         "BK {}, BE {}, EE {} on the {}",
         bk.words(0, "ns"),
@@ -403,7 +406,7 @@ pub(super) fn internal_links(results: &Results, fabric: &Fabric, other: Switch) 
         "IB {:.0}, OPA {:.0}, so built {:.0} ns on the {}",
         ib.mean, opa.mean, slow.mean, fabric.name
     );
-    Finding::checked(more.ends().0 > 0.0, words)
+    Finding::checked(more.exceeds(0.0), words)
         .number("ib_ns", ib.mean)
         .number("opa_ns", opa.mean)
         .number("so_built_ns", slow.mean)

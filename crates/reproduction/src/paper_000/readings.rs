@@ -90,6 +90,7 @@ pub(super) const VARIATIONS: &[Variation] = &[
             "link.delay=\"20.48 ns\"",
             "switch.pipeline={ input = 2, routing = 2, allocation = 2, crossbar = 2, output = 2, credit = 2 }",
         ],
+        is_fitted: false,
     },
     Variation {
         name: "random-dest",
@@ -100,24 +101,28 @@ pub(super) const VARIATIONS: &[Variation] = &[
             "traffic.2.pattern=\"random-partner\"",
             "traffic.3.pattern=\"random-partner\"",
         ],
+        is_fitted: false,
     },
     Variation {
         name: "uniform-cl",
         reading: "X000-9",
         words: "every message of CL draws its destination",
         sets: &["traffic.3.pattern=\"uniform\""],
+        is_fitted: false,
     },
     Variation {
         name: "voq",
         reading: "1.1.2",
         words: "one queue per lane and output at an input: no head-of-line blocking",
         sets: &["switch.queues=\"voq\""],
+        is_fitted: false,
     },
     Variation {
         name: "fast-crossbar",
         reading: "1.1.2",
         words: "two flits per cycle over each crossbar port (the runs of variant 2x)",
         sets: &["switch.speedup=2"],
+        is_fitted: false,
     },
     Variation {
         name: "static-lanes",
@@ -127,18 +132,21 @@ pub(super) const VARIATIONS: &[Variation] = &[
             "switch.input-buffer={ pool = \"114688 B\", min = \"16384 B\" }",
             "switch.output-buffer={ pool = \"114688 B\", min = \"16384 B\" }",
         ],
+        is_fitted: false,
     },
     Variation {
         name: "to-root",
         reading: "G000-4",
         words: "messages climb to a root even if a common ancestor comes earlier",
         sets: &["routing.to-root=true"],
+        is_fitted: false,
     },
     Variation {
         name: "fast-local",
         reading: "G000-9",
         words: "three flits per cycle within an MPort too",
         sets: &["switch.speedup=3"],
+        is_fitted: false,
     },
     Variation {
         name: "dateline",
@@ -149,6 +157,7 @@ pub(super) const VARIATIONS: &[Variation] = &[
             "switch.input-buffer={ pool = \"114688 B\", min = \"2048 B\" }",
             "switch.output-buffer={ pool = \"114688 B\", min = \"2048 B\" }",
         ],
+        is_fitted: false,
     },
     Variation {
         name: "two-slots",
@@ -158,11 +167,13 @@ pub(super) const VARIATIONS: &[Variation] = &[
             "switch.input-buffer={ pool = \"114688 B\", min = \"4096 B\" }",
             "switch.output-buffer={ pool = \"114688 B\", min = \"4096 B\" }",
         ],
+        is_fitted: false,
     },
     Variation {
         name: "trunk-flow",
         reading: "G000-6",
         words: "all messages between two hosts take the same cable of a trunk",
         sets: &["routing.trunk=\"flow\""],
+        is_fitted: false,
     },
 ];

@@ -62,5 +62,5 @@ pub(super) fn background_is_cut(results: &Results, fabric: &Fabric, switch: Swit
         return missing(fabric, switch, LAST);
     };
     let words = format!("{:.1} % of demand", 100.0 * share.mean);
-    Finding::checked(share.ends().1 < 1.0, words).number("bk_share", share.mean)
+    Finding::checked(share.stays_below(1.0), words).number("bk_share", share.mean)
 }

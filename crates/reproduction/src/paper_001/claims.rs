@@ -5,7 +5,7 @@ use netloom_units::Bytes;
 
 use super::schemes::Scheme::{Dbbm, Obqa, VoqNet, VoqSw};
 use super::{course, saturation};
-use crate::{Claim, Finding, Results, Tier};
+use crate::{Basis, Claim, Finding, Results, Tier};
 
 /// What decides where schemes saturate.
 const SATURATION: &[&str] = &[
@@ -25,6 +25,7 @@ const C001_1: Claim = Claim {
     statement: "4-ary 4-tree: OBQA-4 saturates at the same load",
     paper: "equal",
     band: "within 3 points of a link",
+    basis: Basis::Paper,
     readings: SATURATION,
     judge: |_| Finding::not_run("divided into parts"),
 };
@@ -59,6 +60,7 @@ const C001_10: Claim = Claim {
 const C001_13: Claim = Claim {
     id: "C001-13",
     tier: Tier::Q,
+    basis: Basis::MadeUp,
     readings: STORAGE,
     ..C001_1
 };
@@ -241,6 +243,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         statement: "memory: OBQA-4 half of VOQsw-8 (area 45.8 %), OBQA-8 a quarter of VOQsw-32",
         paper: "512/1024, 1024/4096 B",
         band: "exactly",
+        basis: Basis::Paper,
         readings: &[],
         judge: memory,
     },
@@ -251,6 +254,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         statement: "beyond the first stage DBBM leaves queues unused under DET",
         paper: "-",
         band: "the counts of every stage",
+        basis: Basis::Paper,
         readings: &[],
         judge: |_| Finding::not_run("a law, not a run: test c001_15_* of crate fabric"),
     },

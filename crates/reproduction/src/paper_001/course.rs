@@ -6,7 +6,7 @@ use super::scenarios::{
 };
 use super::schemes::Scheme::{self, Dbbm, Obqa, OneQueue, VoqNet, VoqSw};
 use crate::order::{TOO_FEW, is_at_least};
-use crate::{Finding, Measured, Outcome, Results};
+use crate::{Finding, Measured, Outcome, Results, Shown};
 
 /// The end of a bin in microseconds, and what was delivered in it as a part of all links to nodes.
 pub(super) type Bin = (f64, f64);
@@ -163,7 +163,7 @@ pub(super) fn dbbm_drops_more(results: &Results) -> Finding {
             percent(obqa.mean),
             scenario.network
         );
-        Ok(Finding::checked(more.ends().0 > 0.0, words)
+        Ok(Finding::checked(more.exceeds(0.0), words)
             .number("dbbm_4_drop", dbbm.mean)
             .number("obqa_4_drop", obqa.mean))
     };
@@ -195,10 +195,11 @@ fn order(results: &Results, scenario: &Scenario, obqa: Scheme, dbbm: Scheme) -> 
         if gap.half_width.is_none() {
             return Err(TOO_FEW.to_owned());
         }
+        let is_near = apart(&switch, &obqa)?.mean.abs() <= EQUAL;
         let holds = is_at_least(&net, &switch)
-            && apart(&switch, &obqa)?.mean.abs() <= EQUAL
-            && gap.ends().0 > 0.0
-            && apart(&dbbm, &one)?.ends().0 > 0.0;
+            & is_near.into()
+            & gap.exceeds(0.0)
+            & apart(&dbbm, &one)?.exceeds(0.0);
         let named = [
             ("VOQnet", net),
             ("VOQsw", switch),
@@ -253,7 +254,7 @@ pub(super) fn obqa_4_is_above_dbbm_8(results: &Results) -> Finding {
         }
         let (obqa, dbbm) = (over(&obqa)?, over(&dbbm)?);
         let words = format!("{:.3} against {:.3}", obqa.mean, dbbm.mean);
-        Ok(Finding::checked(more.ends().0 > 0.0, words)
+        Ok(Finding::checked(more.exceeds(0.0), words)
             .number("obqa_4", obqa.mean)
             .number("dbbm_8", dbbm.mean))
     };
@@ -279,7 +280,8 @@ pub(super) fn areas_in_order(results: &Results) -> Finding {
         if over_one.half_width.is_none() {
             return Err(TOO_FEW.to_owned());
         }
-        let holds = equal.abs() <= 0.03 && over_dbbm.ends().0 >= 0.0 && over_one.ends().0 >= 0.0;
+        let is_near = equal.abs() <= 0.03;
+        let holds = Shown::from(is_near) & over_dbbm.reaches(0.0) & over_one.reaches(0.0);
         let named = [
             ("OBQA-4", over(&obqa)?),
             ("VOQsw-8", over(&switch)?),

@@ -121,7 +121,7 @@ pub(super) fn obqa_2_is_above(results: &Results) -> Finding {
             "{:.3} against {:.3} on the {}",
             pair.one.mean, pair.other.mean, scenario.network
         );
-        Finding::checked(pair.difference.ends().0 > 0.0, words)
+        Finding::checked(pair.difference.exceeds(0.0), words)
             .number("obqa_2", pair.one.mean)
             .number("dbbm_4", pair.other.mean)
     }))
@@ -142,7 +142,8 @@ fn gains_little(results: &Results, scenario: &Scenario, dbbm: Scheme) -> Finding
             100.0 * obqa.difference.mean,
             scenario.network
         );
-        let holds = dbbm.difference.ends().1 < 0.5 * obqa.difference.ends().0;
+        // Twice as much is still less.
+        let holds = obqa.difference.is_above(2.0, dbbm.difference);
         Finding::checked(holds, words)
             .number("one_queue", dbbm.other.mean)
             .number("dbbm_gain", dbbm.difference.mean)

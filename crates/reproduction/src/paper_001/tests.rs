@@ -407,7 +407,11 @@ fn a_knee_outside_the_steps_is_not_judged() {
         );
         let table = Table::new(&PAPER, &results);
         let row = table.rows.iter().find(|row| row.id == "C001-4").unwrap();
-        assert!(row.measured.contains("too few loads"), "{}", row.measured);
+        assert!(
+            row.ours.measured.contains("too few loads"),
+            "{}",
+            row.ours.measured
+        );
     }
     // What carries everything saturates at 1.
     let results = made_up(Size::Paper, |series| MadeUp {
@@ -416,7 +420,7 @@ fn a_knee_outside_the_steps_is_not_judged() {
     });
     let table = Table::new(&PAPER, &results);
     let row = table.rows.iter().find(|row| row.id == "C001-1").unwrap();
-    assert_eq!(row.measured, "1.000 against 1.000: +0.0 points");
+    assert_eq!(row.ours.measured, "1.000 against 1.000: +0.0 points");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::scenarios::{Case, PROGRAMS, S002_3, Scenario, four};
 use super::series::{ordered_large, told, whole};
 use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
 use crate::order::{difference, mean};
-use crate::{Finding, Outcome, Results};
+use crate::{Finding, Outcome, Results, Shown};
 
 /// A skeleton of an application (G002-16).
 pub(super) struct Application {
@@ -163,7 +163,7 @@ pub(super) fn slower_if_bound(results: &Results, is_bound: bool) -> Finding {
     let judge = || {
         let mut words = vec![];
         let mut numbers = vec![];
-        let mut holds = true;
+        let mut holds = Shown::Yes;
         let mut n_seeds = usize::MAX;
         let own = APPLICATIONS
             .iter()
@@ -173,12 +173,12 @@ pub(super) fn slower_if_bound(results: &Results, is_bound: bool) -> Finding {
             n_seeds = n_seeds.min(slowdowns.len());
             let zero = vec![0.0; slowdowns.len()];
             let slowdown = difference(&slowdowns, 0.0, &zero).ok_or("no seeds")?;
-            let (least, _) = slowdown.ends();
-            holds &= if is_bound {
-                least > SLOWER
-            } else {
-                slowdown.mean.abs() <= SLOWER
-            };
+            holds = holds
+                & if is_bound {
+                    slowdown.exceeds(SLOWER)
+                } else {
+                    Shown::from(slowdown.mean.abs() <= SLOWER)
+                };
             words.push(format!("{} {}", application.name, percent(slowdown.mean)));
             numbers.push((application.name.to_lowercase(), slowdown.mean));
         }

@@ -5,7 +5,7 @@ use super::scenarios::{BURSTS, S002_7, Scenario};
 use super::series::{ordered_large, told};
 use super::switches::Switch::{self, Baseline, Full, Half};
 use crate::order::{is_above, mean};
-use crate::{Finding, Results};
+use crate::{Finding, Results, Shown};
 
 /// One length of messages, every value by seed.
 pub(super) struct Point {
@@ -93,7 +93,7 @@ pub(super) fn stash_is_better(results: &Results, switch: Switch) -> Finding {
             scenario.machine.network
         );
         let n_seeds = baseline[0].p90_ns.len();
-        let holds = both().all(is_better);
+        let holds = Shown::all(both().map(is_better));
         let mut finding = ordered_large(scenario.machine, n_seeds, holds, words);
         for (a, b) in both() {
             let ratio = mean(&b.p90_ns) / mean(&a.p90_ns);

@@ -2,7 +2,7 @@
 
 use super::switches::Switch::{Full, Half};
 use super::{applications, bursts, onset, uniform};
-use crate::{Claim, Finding, Tier};
+use crate::{Basis, Claim, Finding, Tier};
 
 /// What decides how much uniform traffic is carried, and how fast.
 const UNIFORM: &[&str] = &[
@@ -29,6 +29,7 @@ const C002_1: Claim = Claim {
     statement: "uniform traffic: baseline, 100 % and 50 % capacity saturate alike",
     paper: "about 90 %",
     band: "each 85 to 95 % accepted at most",
+    basis: Basis::Paper,
     readings: UNIFORM,
     judge: |_| Finding::not_run("divided into parts"),
 };
@@ -50,6 +51,7 @@ const C002_5: Claim = Claim {
     statement: "applications: hardly slower than with the baseline",
     paper: "at most 2 %",
     band: "each at most 3 % slower",
+    basis: Basis::MadeUp,
     readings: APPLICATIONS,
     ..C002_1
 };

@@ -161,7 +161,7 @@ fn order(
     words: impl Fn(f64) -> String,
 ) -> Finding {
     let [baseline, half, full] = &all;
-    let holds = is_above(baseline, 1.0, half) && is_above(half, 1.0, full);
+    let holds = is_above(baseline, 1.0, half) & is_above(half, 1.0, full);
     let told = ORDER.iter().zip(&all);
     let told = told.map(|(switch, own)| format!("{} {}", switch.word(), words(mean(own))));
     let told: Vec<String> = told.collect();
@@ -379,7 +379,7 @@ pub(super) fn without_ecn(results: &Results) -> Finding {
         let latency = of(last, |bin| bin.latency_ns)?;
         let before = of((onset - 10.0, onset), |bin| bin.latency_ns)?;
         let floor = vec![0.38; accepted.len()];
-        let holds = is_above(&floor, 1.0, &accepted) || is_above(&latency, 5.0, &before);
+        let holds = is_above(&floor, 1.0, &accepted) | is_above(&latency, 5.0, &before);
         let words = format!(
             "{:.3} accepted and {:.2} us, {:.1} times, in the last 20 us on {}",
             mean(&accepted),

@@ -2,7 +2,7 @@
 
 use super::machines::{DRAGONFLY, Machine};
 use crate::order::ordered;
-use crate::{Finding, Outcome, Results};
+use crate::{Finding, Outcome, Results, Shown};
 
 /// The outcomes of a series; none if one is lacking.
 pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Result<Vec<&'a Outcome>, String> {
@@ -19,7 +19,7 @@ pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Result<Vec<&'a Ou
 pub(super) fn ordered_large(
     machine: &Machine,
     n_seeds: usize,
-    holds: bool,
+    holds: impl Into<Shown>,
     words: impl Into<String>,
 ) -> Finding {
     let is_large = machine.n_nics == DRAGONFLY.n_nics;

@@ -2,7 +2,7 @@
 
 use super::search::{APPLICATION, TABLES, VARIANTS, Variant};
 use crate::order::{TOO_FEW, descends, is_at_least, mean, ordered};
-use crate::{Finding, Outcome, Results};
+use crate::{Finding, Outcome, Results, Shown};
 
 /// The table of all latencies.
 pub(super) const HISTOGRAMS: &str = "histograms";
@@ -110,15 +110,16 @@ fn with_numbers(mut finding: Finding, all: &[Vec<f64>], unit: &str) -> Finding {
 }
 
 /// Round robin above fair above step above 2powers, without and with deficits, and deficits at most basic.
-fn is_in_order(all: &[Vec<f64>]) -> bool {
+fn is_in_order(all: &[Vec<f64>]) -> Shown {
     let chain = |of: fn(&(&str, usize, usize)) -> usize| {
         let mut chain = vec![all[0].as_slice()];
         chain.extend(TABLES.iter().map(|table| all[of(table)].as_slice()));
         descends(&chain)
     };
-    let mut tables = TABLES.iter();
-    let never_worse = tables.all(|&(_, basic, deficits)| is_at_least(&all[basic], &all[deficits]));
-    chain(|table| table.1) && chain(|table| table.2) && never_worse
+    let never_worse = TABLES
+        .iter()
+        .map(|&(_, basic, deficits)| is_at_least(&all[basic], &all[deficits]));
+    chain(|table| table.1) & chain(|table| table.2) & Shown::all(never_worse)
 }
 
 /// How much less than under round robin, in percent, seed by seed.

@@ -105,7 +105,7 @@ pub(super) fn dips_shrink(results: &Results) -> Finding {
         chain.extend(TABLES.iter().map(|table| depths[of(table)].as_slice()));
         descends(&chain)
     };
-    let holds = chain(|table| table.1) && chain(|table| table.2);
+    let holds = chain(|table| table.1) & chain(|table| table.2);
     let mut words = vec![format!("RR {:.0}", 100.0 * mean(&depths[0]))];
     for (name, basic, deficits) in TABLES {
         let [basic, deficits] = [basic, deficits].map(|own| 100.0 * mean(&depths[own]));

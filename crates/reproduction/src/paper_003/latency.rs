@@ -5,7 +5,7 @@ use netloom_results::Summary;
 use super::arbiters::Arbiter;
 use super::scenarios::{CLASSES, FAIR, STEP, Scenario, TWO_POWERS, not_there};
 use crate::order::{is_above, mean, ordered};
-use crate::{Finding, Results};
+use crate::{Finding, Results, Shown};
 
 /// A latency of each class and seed, in nanoseconds.
 type BySeed = [Vec<f64>; 5];
@@ -49,9 +49,9 @@ fn with_latencies(mut finding: Finding, name: &str, latencies: &BySeed) -> Findi
 }
 
 /// Whether a class takes longer than a factor of every other one.
-fn is_worst(latencies: &BySeed, class: usize, factor: f64) -> bool {
-    let mut others = (0..5).filter(|&other| other != class);
-    others.all(|other| is_above(&latencies[class], factor, &latencies[other]))
+fn is_worst(latencies: &BySeed, class: usize, factor: f64) -> Shown {
+    let others = (0..5).filter(|&other| other != class);
+    Shown::all(others.map(|other| is_above(&latencies[class], factor, &latencies[other])))
 }
 
 /// The largest mean over the smallest, seed by seed.
@@ -112,8 +112,8 @@ pub(super) fn fair_deficits(results: &Results) -> Finding {
     let Some(latencies) = means(results, &FAIR, Arbiter::Deficits) else {
         return not_there(&FAIR, Arbiter::Deficits);
     };
-    let mut pairs = latencies.windows(2);
-    let holds = pairs.all(|pair| is_above(&pair[1], 1.0, &pair[0]));
+    let pairs = latencies.windows(2);
+    let holds = Shown::all(pairs.map(|pair| is_above(&pair[1], 1.0, &pair[0])));
     let finding = ordered(latencies[0].len(), holds, words(&latencies));
     with_latencies(finding, "mean", &latencies)
 }
@@ -132,14 +132,14 @@ pub(super) fn fair_deficits_tuned(results: &Results) -> Finding {
     let left = |tuned: &[f64], plain: &[f64]| -> Vec<f64> {
         tuned.iter().zip(plain).map(|(t, p)| t / p).collect()
     };
-    let mut holds = true;
+    let mut holds = Shown::Yes;
     let mut words = vec![];
     let mut numbers = vec![];
     for class in 0..3 {
         let at_mean = left(&tuned.0[class], &plain.0[class]);
         let at_p99 = left(&tuned.1[class], &plain.1[class]);
         let all = vec![1.0; at_mean.len()];
-        holds &= is_above(&all, 1.0, &at_mean) && is_above(&at_mean, 1.0, &at_p99);
+        holds = holds & is_above(&all, 1.0, &at_mean) & is_above(&at_mean, 1.0, &at_p99);
         let [mean, p99] = [&at_mean, &at_p99].map(|left| 100.0 * (mean(left) - 1.0));
         words.push(format!("SL{class} {mean:+.1} / {p99:+.1}"));
         numbers.push((format!("sl{class}_mean_change_percent"), mean));

@@ -5,7 +5,7 @@ use netloom_results::Frame;
 use super::arbiters::Arbiter;
 use super::scenarios::{CLASSES, FAIR, STEP, Scenario, TWO_POWERS, not_there};
 use crate::order::{is_above, mean, ordered};
-use crate::{Finding, Outcome, Results};
+use crate::{Finding, Outcome, Results, Shown};
 
 /// The table with a line for each host and class.
 pub(super) const HOSTS: &str = "hosts";
@@ -105,10 +105,10 @@ fn is_near(medians: &BySeed, expected: &[Option<f64>; 5]) -> bool {
 }
 
 /// Whether a class is below all others.
-fn is_least(medians: &BySeed, class: usize) -> bool {
+fn is_least(medians: &BySeed, class: usize) -> Shown {
     let others = (0..5).filter(|&other| other != class);
-    let mut others = others.map(|other| &medians[other]);
-    others.all(|other| is_above(other, 1.0, &medians[class]))
+    let others = others.map(|other| &medians[other]);
+    Shown::all(others.map(|other| is_above(other, 1.0, &medians[class])))
 }
 
 /// C003-1.
@@ -134,7 +134,7 @@ pub(super) fn fair_basic_loss(results: &Results) -> Finding {
     let Some(medians) = medians(results, &FAIR, Arbiter::Basic) else {
         return not_there(&FAIR, Arbiter::Basic);
     };
-    let holds = is_least(&medians, 4) && mean(&medians[4]) < 20.0;
+    let holds = is_least(&medians, 4) & Shown::from(mean(&medians[4]) < 20.0);
     let finding = ordered(medians[0].len(), holds, words(&medians));
     with_medians(finding, "median", &medians)
 }
@@ -196,7 +196,7 @@ pub(super) fn step_accuracy(results: &Results) -> Finding {
     let (Some(round_robin), Some(basic), Some(deficits)) = (round_robin, basic, deficits) else {
         return Finding::not_run("needs S003-2 under RR, basic and deficits");
     };
-    let holds = is_above(&round_robin, 1.0, &basic) && is_above(&basic, 1.0, &deficits);
+    let holds = is_above(&round_robin, 1.0, &basic) & is_above(&basic, 1.0, &deficits);
     let words = format!(
         "RR {:.2}, basic {:.2}, deficits {:.2} points",
         mean(&round_robin),

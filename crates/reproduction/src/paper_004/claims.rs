@@ -5,7 +5,7 @@ use super::load;
 use super::punctuality::{alike, bell, by_half, early, in_time, steady};
 use super::scenarios::Packet::{Large, Small};
 use super::scenarios::{FOUR, ONE, TWELVE};
-use crate::{Claim, Finding, Results, Tier};
+use crate::{Basis, Claim, Finding, Results, Tier};
 
 /// What decides how many connections are admitted.
 const ADMITTED: &[&str] = &["X004-1", "X004-3", "X004-12", "G004-1", "G004-2", "G004-9"];
@@ -24,6 +24,7 @@ const C004_1: Claim = Claim {
     statement: "accepted connections at 1x, 256 B",
     paper: "2623 / 2598 / 2518",
     band: "each within 15 %",
+    basis: Basis::Paper,
     readings: ADMITTED,
     judge: not_run,
 };
@@ -61,6 +62,7 @@ const C004_6: Claim = Claim {
     statement: "largest delivered load in bytes/cycle/host",
     paper: "0.769 (256 B), 0.757 (4096 B)",
     band: "each 0.73 to 0.80",
+    basis: Basis::Paper,
     readings: CARRIED,
     judge: not_run,
 };
@@ -85,6 +87,7 @@ const C004_9: Claim = Claim {
     statement: "SL0, SL1: every packet before IAT/32",
     paper: "100 %",
     band: "each >= 99.9 %",
+    basis: Basis::Paper,
     readings: PUNCTUAL,
     judge: not_run,
 };
@@ -298,6 +301,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         part: "256 B",
         band: "means 0.74 to 0.80, most at most 0.85",
+        // The paper says that headers push the most above 80 %; by how much is our arithmetic.
+        basis: Basis::Arithmetic,
         judge: |results| load::port_use(results, Small),
         ..C004_8
     },

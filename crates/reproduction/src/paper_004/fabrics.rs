@@ -1,12 +1,12 @@
 //! A claim about every fabric, put together from what each of them gave.
 
 use super::scenarios::{Packet, Setting};
-use crate::{Finding, Measured};
+use crate::{Finding, Measured, Shown};
 
 /// What one fabric gave.
 pub(super) struct Part {
     /// Whether it is accepted.
-    pub(super) holds: bool,
+    pub(super) holds: Shown,
     /// As a person is told.
     pub(super) words: String,
     /// The same as numbers; the name of the fabric is added.
@@ -15,9 +15,9 @@ pub(super) struct Part {
 
 impl Part {
     /// A single number.
-    pub(super) fn of(holds: bool, words: String, name: &str, number: f64) -> Part {
+    pub(super) fn of(holds: impl Into<Shown>, words: String, name: &str, number: f64) -> Part {
         Part {
-            holds,
+            holds: holds.into(),
             words,
             numbers: vec![(name.to_owned(), number)],
         }
@@ -26,7 +26,7 @@ impl Part {
 
 /// Irregular / hypercube / mesh, as the paper has its tables: holds if each does; not run if one was not.
 pub(super) fn on_all(packet: Packet, of: impl Fn(&'static Setting) -> Option<Part>) -> Finding {
-    let mut holds = true;
+    let mut holds = Shown::Yes;
     let (mut words, mut numbers) = (vec![], vec![]);
     for setting in Setting::of(packet) {
         let Some(part) = of(setting) else {
@@ -36,7 +36,7 @@ pub(super) fn on_all(packet: Packet, of: impl Fn(&'static Setting) -> Option<Par
                 packet.bytes()
             ));
         };
-        holds &= part.holds;
+        holds = holds & part.holds;
         words.push(part.words);
         let named = |(name, number)| (format!("{name}_{}", setting.name()), number);
         numbers.extend(part.numbers.into_iter().map(named));

@@ -33,7 +33,7 @@ pub(super) fn small_carry_more(results: &Results) -> Finding {
         let more = Measured::over(&more)?;
         // An order takes at least two seeds.
         more.half_width?;
-        let (holds, words) = (more.ends().0 >= 0.0, format!("{:+.3}", more.mean));
+        let (holds, words) = (more.reaches(0.0), format!("{:+.3}", more.mean));
         Some(Part::of(holds, words, "more", more.mean))
     })
 }
@@ -101,7 +101,7 @@ pub(super) fn port_use(results: &Results, packet: Packet) -> Finding {
         let is_low = packet == Packet::Large || most <= 0.85;
         let named = [("hosts", hosts), ("switch_ports", ports), ("most", most)];
         Some(Part {
-            holds: is_near(hosts) && is_near(ports) && is_low,
+            holds: (is_near(hosts) && is_near(ports) && is_low).into(),
             words: format!("{hosts:.3}, {ports:.3}, max {most:.3}"),
             numbers: named.map(|(name, n)| (name.to_owned(), n)).to_vec(),
         })

@@ -69,7 +69,7 @@ pub(super) fn in_time(results: &Results, packet: Packet, sl: u8) -> Finding {
             ("longest_iat", longest),
         ];
         Some(Part {
-            holds: most >= 0.99 && late == 0.0,
+            holds: (most >= 0.99 && late == 0.0).into(),
             words: format!("{} and {}", per_cent(most), per_cent(1.0 - late)),
             numbers: numbers.map(|(name, n)| (name.to_owned(), n)).to_vec(),
         })
@@ -119,7 +119,7 @@ pub(super) fn bell(results: &Results, packet: Packet, sl: u8) -> Finding {
             share => format!("{:.4} % beyond", 100.0 * share),
         };
         Some(Part {
-            holds: is_bell && mean.abs() < 1.0 / 16.0 && outside == 0.0,
+            holds: (is_bell && mean.abs() < 1.0 / 16.0 && outside == 0.0).into(),
             words: format!("{peaks}, {beyond}"),
             numbers: vec![
                 ("is_unimodal".to_owned(), f64::from(u8::from(is_bell))),
@@ -143,7 +143,7 @@ pub(super) fn alike(results: &Results, packet: Packet, sl: u8) -> Finding {
         let late: Vec<f64> = worst.iter().map(|line| line.late).collect::<Option<_>>()?;
         let late = late.into_iter().fold(0.0, f64::max);
         Some(Part {
-            holds: late == 0.0 && gap <= 0.20,
+            holds: (late == 0.0 && gap <= 0.20).into(),
             words: format!("{}, gap {:.1}", per_cent(1.0 - late), 100.0 * gap),
             numbers: vec![
                 ("worst_in_time_1".to_owned(), 1.0 - late),
