@@ -706,6 +706,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The study gives this value itself at every point. The values of an axis can be set as well: \
          --set 'study.axes.\"traffic.load\"=[0.5, 0.6]'.",
     ),
+    (
+        "E1010",
+        "a variant goes with nothing",
+        "`only` of a [[study.variant]] names columns of the other axes, as results have them, and values that these axes \
+         have: such points are run, the others are left out.",
+    ),
 ];
 
 #[cfg(test)]

@@ -15,12 +15,15 @@ pub struct AxisValue {
     pub levels: Vec<Level>,
     /// What it puts into the file, by paths of keys.
     pub sets: Vec<(String, Value)>,
+    /// With which values of other axes it goes, by their columns; with all of those that are not named.
+    pub only: Vec<(String, Vec<Level>)>,
 }
 
 /// Keys that take several values, one after the other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Axis {
-    /// The columns of tables: the path of its key, several for axes that step together, `variant` for variants.
+    /// The columns of tables: the path of its key, several for axes that step together; or its own name, which is
+    /// `variant` for variants that give none.
     pub columns: Vec<String>,
     /// The values that the file names.
     pub values: Vec<AxisValue>,
@@ -89,6 +92,7 @@ impl ExactRange {
             label: format!("{x}"),
             levels: vec![Level::Number(x)],
             sets: vec![(path.to_owned(), value)],
+            only: vec![],
         }
     }
 }

@@ -60,6 +60,10 @@ struct Draft {
     refine: Option<(Decimal, Place)>,
     /// Whether it is one key under `[study.axes]`.
     is_single: bool,
+    /// Whether its values are variants, which have names.
+    is_named: bool,
+    /// What its values go with, and where that stands.
+    only: Vec<(String, Level, Place)>,
 }
 
 /// Reads `[study]`; `None` if anything is wrong with it.
@@ -82,7 +86,7 @@ pub(crate) fn read(
     let [axes, zip, variant] = ["axes", "zip", "variant"].map(|key| study.get(key));
 
     let mut drafts = vec![];
-    drafts.extend(variant.and_then(|list| variants(list, notes)));
+    drafts.extend(variant.into_iter().flat_map(|list| variants(list, notes)));
     let ValueShape::Table(entries) = &study.shape else {
         return None;
     };
@@ -97,7 +101,14 @@ pub(crate) fn read(
         for (path, place) in &draft.paths {
             check_path(path, *place, kinds, notes);
         }
-        told_apart(&draft.axis, notes);
+        if !draft.is_named {
+            told_apart(&draft.axis, notes);
+        }
+    }
+    own_columns(&drafts, notes);
+    // An axis that is wrong is not there, which is told once.
+    if errors(notes) == before {
+        check_only(&drafts, notes);
     }
     overlaps(&drafts, notes);
     lost_sets(document, &drafts, notes);
@@ -153,6 +164,8 @@ fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
                     place: value.place,
                     refine: None,
                     is_single: true,
+                    is_named: false,
+                    only: vec![],
                 })
             }
             ValueShape::Table(inner) => {
@@ -176,6 +189,8 @@ fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
                     place: value.place,
                     refine,
                     is_single: true,
+                    is_named: false,
+                    only: vec![],
                 })
             }
             _ => {
@@ -235,6 +250,7 @@ fn listed(path: &str, items: &[Value], place: Place, notes: &mut Notes) -> Optio
             label: level.to_string(),
             levels: vec![level],
             sets: vec![(path.to_owned(), item.clone())],
+            only: vec![],
         }
     };
     Some(items.iter().map(value).collect())
@@ -327,7 +343,15 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
         let mut paths = vec![];
         let mut columns: Vec<Vec<AxisValue>> = vec![];
         let mut is_sound = true;
-        for (path, key_place, value) in entries {
+        let own = own_column(table, notes);
+        let is_path = |key: &str| key != "name" && key != "values";
+        let lists = entries.iter().filter(|(key, _, _)| is_path(key));
+        // A list may be that of several paths.
+        let lists = lists.flat_map(|(key, place, value)| {
+            let each = key.split(',').map(str::trim);
+            each.map(move |path| (path.to_owned(), place, value))
+        });
+        for (path, key_place, value) in lists {
             let ValueShape::List(items) = &value.shape else {
                 notes
                     .error(
@@ -342,12 +366,12 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
                 continue;
             };
             paths.push((path.clone(), *key_place));
-            match listed(path, items, value.place, notes) {
+            match listed(&path, items, value.place, notes) {
                 Some(values) => columns.push(values),
                 None => is_sound = false,
             }
         }
-        if entries.is_empty() {
+        if paths.is_empty() && is_sound {
             notes
                 .error("E1002", table.place, "no axes step together here")
                 .help("write two or more lists, or take the table away");
@@ -378,6 +402,7 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
                 label: String::new(),
                 levels: vec![],
                 sets: vec![],
+                only: vec![],
             };
             let mut labels = vec![];
             for part in parts {
@@ -388,37 +413,208 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
             whole.label = labels.join(", ");
             whole
         });
-        let together = together.collect();
+        let mut together: Vec<AxisValue> = together.collect();
+        let mut columns: Vec<String> = paths.iter().map(|(path, _)| path.clone()).collect();
+        if let Some((name, levels)) = own {
+            let levels = levels.unwrap_or_else(|| {
+                let first = together.iter().map(|value| value.levels[0].clone());
+                first.collect()
+            });
+            if levels.len() != length {
+                let (n, place) = (levels.len(), table.place);
+                notes
+                    .error("E1003", place, format!("{n} values, and lists of {length}"))
+                    .help("`values` has a name for each step");
+                return None;
+            }
+            for (value, level) in together.iter_mut().zip(levels) {
+                value.label = level.to_string();
+                value.levels = vec![level];
+            }
+            columns = vec![name];
+        }
         Some(Draft {
-            axis: axis(
-                paths.iter().map(|(path, _)| path.clone()).collect(),
-                together,
-            ),
+            axis: axis(columns, together),
             paths,
             place: table.place,
             refine: None,
             is_single: false,
+            is_named: false,
+            only: vec![],
         })
     });
     drafts.collect()
 }
 
-/// `[[study.variant]]`: one axis in all.
-fn variants(list: &Value, notes: &mut Notes) -> Option<Draft> {
-    let tables = tables(
+/// What axes that step together are called in results, and their steps: `name` and `values` beside the lists.
+fn own_column(table: &Value, notes: &mut Notes) -> Option<(String, Option<Vec<Level>>)> {
+    let name = table.get("name")?;
+    let Some(text) = name.as_text() else {
+        let message = format!("expected a text, found {}", name.shape.word());
+        notes.error("E0101", name.place, message);
+        return None;
+    };
+    let levels = match table.get("values").map(|values| (&values.shape, values)) {
+        Some((ValueShape::List(items), _)) => Some(items.iter().map(level).collect()),
+        Some((other, values)) => {
+            let message = format!("expected a list of values, found {}", other.word());
+            notes.error("E0101", values.place, message);
+            None
+        }
+        None => None,
+    };
+    Some((text.to_owned(), levels))
+}
+
+/// Columns that tables of results have anyway.
+const TAKEN: &[&str] = &[
+    "point", "run_id", "seed", "seeds", "scope", "class", "sl", "status",
+];
+
+/// No two axes have a column in common, nor one that tables have anyway.
+fn own_columns(drafts: &[Draft], notes: &mut Notes) {
+    let mut seen: BTreeMap<&str, Place> = BTreeMap::new();
+    for draft in drafts {
+        for column in &draft.axis.columns {
+            if TAKEN.contains(&column.as_str()) {
+                notes
+                    .error("E1004", draft.place, format!("`{column}` can name no axis"))
+                    .help("tables of results have a column of that name: write another one");
+            }
+            if let Some(first) = seen.insert(column, draft.place)
+                && !column.contains('.')
+            {
+                notes
+                    .error(
+                        "E1004",
+                        draft.place,
+                        format!("two axes are called `{column}`"),
+                    )
+                    .also(first, "the first")
+                    .help("give each a name of its own");
+            }
+        }
+    }
+}
+
+/// `only` names columns of other axes and their values.
+fn check_only(drafts: &[Draft], notes: &mut Notes) {
+    for (at, draft) in drafts.iter().enumerate() {
+        for (column, level, place) in &draft.only {
+            let others = drafts.iter().enumerate().filter(|(other, _)| *other != at);
+            let mut named = others.filter_map(|(_, other)| {
+                let column = other.axis.columns.iter().position(|own| own == column)?;
+                Some((other, column))
+            });
+            let Some((other, at)) = named.next() else {
+                let columns = drafts.iter().flat_map(|draft| &draft.axis.columns);
+                let columns: Vec<&str> = columns.map(String::as_str).collect();
+                notes
+                    .error(
+                        "E1010",
+                        *place,
+                        format!("no other axis is called `{column}`"),
+                    )
+                    .help(format!("write of {}", columns.join(", ")));
+                continue;
+            };
+            let mut levels = other.axis.values.iter().map(|value| &value.levels[at]);
+            if levels.all(|own| own.to_string() != level.to_string()) {
+                notes
+                    .error("E1010", *place, format!("`{column}` is never {level}"))
+                    .help("write values that the axis has");
+            }
+        }
+    }
+}
+
+/// What a variant goes with: `only = { "traffic.load" = [0.1, 0.2] }`.
+fn only_of(table: &Value, notes: &mut Notes) -> Vec<(String, Level, Place)> {
+    let Some(only) = table.get("only") else {
+        return vec![];
+    };
+    let mut found = vec![];
+    let wrong = |value: &Value, notes: &mut Notes| {
+        let message = format!(
+            "expected lists of values by axes, found {}",
+            value.shape.word()
+        );
+        notes
+            .error("E0101", value.place, message)
+            .help("write only = { \"traffic.load\" = [0.1, 0.2] }");
+    };
+    let ValueShape::Table(entries) = &only.shape else {
+        wrong(only, notes);
+        return found;
+    };
+    for (column, place, value) in entries {
+        match &value.shape {
+            ValueShape::List(items) if !items.is_empty() => {
+                let each = items
+                    .iter()
+                    .map(|item| (column.clone(), level(item), *place));
+                found.extend(each);
+            }
+            _ => wrong(value, notes),
+        }
+    }
+    found
+}
+
+/// `[[study.variant]]`: an axis of all that give the same `axis`, in the order of the file.
+fn variants(list: &Value, notes: &mut Notes) -> Vec<Draft> {
+    let Some(tables) = tables(
         list,
         "variant",
         "name = \"deep buffers\" and set = { … }",
         notes,
-    )?;
+    ) else {
+        return vec![];
+    };
+    let name = |table: &Value| {
+        let axis = table.get("axis").and_then(Value::as_text);
+        axis.unwrap_or(VARIANT).to_owned()
+    };
+    let mut axes: Vec<(String, Tables<'_>)> = vec![];
+    for (table, entries) in tables {
+        let name = name(table);
+        match axes.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, tables)) => tables.push((table, entries)),
+            None => axes.push((name, vec![(table, entries)])),
+        }
+    }
+    let drafts = axes.into_iter();
+    let drafts = drafts.filter_map(|(name, tables)| variants_of(&name, tables, list.place, notes));
+    drafts.collect()
+}
+
+/// The variants of one axis.
+fn variants_of(
+    column: &str,
+    tables: Tables<'_>,
+    list_place: Place,
+    notes: &mut Notes,
+) -> Option<Draft> {
     let mut values = vec![];
+    let mut all_only = vec![];
     let mut paths: BTreeMap<String, Place> = BTreeMap::new();
     for (table, _) in tables {
         let mut section = Section::open(table, notes)?;
         let name: Option<String> = section.required("name");
         let name_place = section.place_of("name");
+        let _: Option<String> = section.or("axis", VARIANT.to_owned());
         section.raw("set");
+        section.raw("only");
         section.finish();
+        let only = only_of(table, notes);
+        let mut allowed: Vec<(String, Vec<Level>)> = vec![];
+        for (column, level, _) in &only {
+            match allowed.iter_mut().find(|(own, _)| own == column) {
+                Some((_, levels)) => levels.push(level.clone()),
+                None => allowed.push((column.clone(), vec![level.clone()])),
+            }
+        }
+        all_only.extend(only);
         let set = table.get("set");
         let entries = match set.map(|set| (&set.shape, set.place)) {
             Some((ValueShape::Table(entries), _)) => &entries[..],
@@ -460,6 +656,7 @@ fn variants(list: &Value, notes: &mut Notes) -> Option<Draft> {
                 label: name.clone(),
                 levels: vec![Level::Text(name)],
                 sets: sets.collect(),
+                only: allowed,
             },
             name_place,
         ));
@@ -484,11 +681,13 @@ fn variants(list: &Value, notes: &mut Notes) -> Option<Draft> {
         return None;
     }
     Some(Draft {
-        axis: axis(vec![VARIANT.to_owned()], values),
+        axis: axis(vec![column.to_owned()], values),
         paths: paths.into_iter().collect(),
-        place: list.place,
+        place: list_place,
         refine: None,
         is_single: false,
+        is_named: true,
+        only: all_only,
     })
 }
 
@@ -543,9 +742,6 @@ fn check_path(path: &str, place: Place, kinds: &Kinds, notes: &mut Notes) {
 
 /// Every value of an axis has a label of its own.
 fn told_apart(axis: &Axis, notes: &mut Notes) {
-    if axis.columns[0] == VARIANT {
-        return;
-    }
     for (at, value) in axis.values.iter().enumerate() {
         let same = axis.values[..at]
             .iter()
@@ -678,6 +874,14 @@ fn walked(
             return None;
         }
     };
+    let path = &drafts[at].axis.columns[0];
+    let all = drafts.iter().flat_map(|draft| &draft.only);
+    if let Some((_, _, place)) = all.into_iter().find(|(column, _, _)| column == path) {
+        notes
+            .error("E1006", *place, format!("a rule walks along `{path}`"))
+            .help("take it out of `only`, or take the rule away");
+        return None;
+    }
     let draft = &mut drafts[at];
     let numbers: Option<Vec<f64>> = draft.axis.values.iter().map(number).collect();
     let rises = numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[0] < pair[1]));

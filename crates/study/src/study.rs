@@ -152,13 +152,48 @@ impl Study {
 
     /// How many points the values of the file make, without those that a rule adds.
     pub fn n_points(&self) -> u64 {
+        let mut values = self.axes.iter().flat_map(|axis| &axis.values);
+        match values.all(|value| value.only.is_empty()) {
+            true => self.n_combinations(),
+            false => self.points().count() as u64,
+        }
+    }
+
+    /// How many combinations of values there are, with those that do not go together.
+    fn n_combinations(&self) -> u64 {
         let lengths = self.axes.iter().map(|axis| axis.values.len() as u64);
         lengths.product()
     }
 
     /// The points that the values of the file make, in order: the last axis changes fastest.
     pub fn points(&self) -> impl Iterator<Item = Point> {
-        (0..self.n_points()).map(|number| self.point_at(number))
+        let all = (0..self.n_combinations()).map(|number| self.point_at(number));
+        all.filter(|point| self.goes_together(point))
+    }
+
+    /// Whether the values of a point go with each other.
+    fn goes_together(&self, point: &Point) -> bool {
+        let values = || {
+            let pairs = self.axes.iter().zip(&point.0);
+            pairs.map(|(axis, number)| {
+                let at = usize::try_from(number / axis.fineness()).expect("a number of a value");
+                (axis, &axis.values[at])
+            })
+        };
+        values()
+            .flat_map(|(_, value)| &value.only)
+            .all(|(column, allowed)| {
+                let mut others = values().filter_map(|(axis, value)| {
+                    let at = axis.columns.iter().position(|own| own == column)?;
+                    Some(&value.levels[at])
+                });
+                // Numbers of a column of texts are texts there.
+                others.all(|level| {
+                    allowed
+                        .iter()
+                        .any(|own| own.to_string() == level.to_string())
+                })
+            })
     }
 
     fn point_at(&self, mut number: u64) -> Point {

@@ -6,6 +6,7 @@ use netloom_experiment::render;
 use netloom_experiment::runner::run_id;
 use netloom_experiment::spec::{self, Request};
 use netloom_results::Level;
+use netloom_study::running::StudyFolder;
 use netloom_study::{OpenedStudy, Point, Series, Study, Unit};
 
 /// Eight hosts, two classes.
@@ -414,7 +415,7 @@ fn zips_and_variants_that_do_not_fit() {
             "E0105 `set` is missing | write set = { \"switch.input-buffer\" = \"64 KiB\" }; set = {} is the file as it stands",
             "E0105 `name` is missing | add name = … (text)",
             "E1001 no key has the path `lnk.flit` | did you mean \"link.flit\"?",
-            "E0106 unknown key `set-too` | keys here are name, set",
+            "E0106 unknown key `set-too` | keys here are name, axis, set, only",
         ],
     );
     tells(
@@ -645,4 +646,104 @@ fn the_cost_is_that_of_all_runs() {
         words.contains(&"fabric") && !words.contains(&"traffic"),
         "{words:?}"
     );
+}
+
+/// Two axes of variants, one of them with a value that is not combined with everything, and lists under one name.
+const NAMED: &str = r#"
+[[study.variant]]
+name = "short"
+set = {}
+[[study.variant]]
+name = "long"
+set = { "link.cable" = "50 m" }
+only = { load = [0.3] }
+[[study.variant]]
+axis = "arbiter"
+name = "turns"
+set = { "qos.arbiter" = "round-robin" }
+[[study.variant]]
+axis = "arbiter"
+name = "age"
+set = { "qos.arbiter" = "oldest-first" }
+[[study.zip]]
+name = "load"
+values = [0.2, 0.3]
+"traffic.0.load, traffic.1.load" = [0.1, 0.15]
+"#;
+
+#[test]
+fn axes_have_names_and_not_everything_is_combined() {
+    let study = study(&with(NAMED));
+    let columns: Vec<&str> = study.columns().collect();
+    assert_eq!(columns, ["variant", "arbiter", "load"]);
+    let labels: Vec<String> = study.points().map(|point| study.label(&point)).collect();
+    assert_eq!(
+        labels,
+        [
+            "variant = short, arbiter = turns, load = 0.2",
+            "variant = short, arbiter = turns, load = 0.3",
+            "variant = short, arbiter = age, load = 0.2",
+            "variant = short, arbiter = age, load = 0.3",
+            "variant = long, arbiter = turns, load = 0.3",
+            "variant = long, arbiter = age, load = 0.3",
+        ]
+    );
+    assert_eq!((study.n_points(), study.units().len()), (6, 18));
+    assert_eq!(study.most_runs(), 18);
+    let last = study.points().last().unwrap();
+    let experiment = study.load(&last, 1, None, 1).experiment.unwrap();
+    let loads: Vec<f64> = experiment.classes.iter().filter_map(|c| c.load).collect();
+    assert_eq!(loads, [0.15, 0.15]);
+    // Its own text is the same study.
+    let again = self::study(&study.to_toml());
+    assert_eq!(again.points().count(), 6);
+}
+
+#[test]
+fn names_and_combinations_that_cannot_be() {
+    let changed = |from: &str, to: &str| {
+        assert!(NAMED.contains(from), "{from}");
+        told(&NAMED.replace(from, to))
+    };
+    assert_eq!(
+        changed("only = { load = [0.3] }", "only = { lod = [0.3] }"),
+        ["E1010 no other axis is called `lod` | write of variant, arbiter, load"]
+    );
+    assert_eq!(
+        changed("only = { load = [0.3] }", "only = { load = [0.4] }"),
+        ["E1010 `load` is never 0.4 | write values that the axis has"]
+    );
+    assert_eq!(
+        changed("values = [0.2, 0.3]", "values = [0.2]"),
+        ["E1003 1 values, and lists of 2 | `values` has a name for each step"]
+    );
+    assert_eq!(
+        changed("name = \"load\"", "name = \"seed\"")[0],
+        "E1004 `seed` can name no axis | tables of results have a column of that name: write another one"
+    );
+    assert_eq!(
+        changed("name = \"load\"", "name = \"arbiter\"")[0],
+        "E1004 two axes are called `arbiter` | give each a name of its own"
+    );
+}
+
+#[test]
+fn more_seeds_go_on_in_the_same_folder() {
+    let place = Folder::new("more-seeds");
+    let path = place.0.join("out");
+    let of = |seeds: u32| study(&with(NAMED).replace("repeat = 3", &format!("repeat = {seeds}")));
+    let begin = |study: &Study| StudyFolder::begin(&path, study, false);
+    begin(&of(2)).unwrap();
+    std::fs::write(path.join("runs/kept"), "").unwrap();
+    let folder = begin(&of(5)).unwrap();
+    assert!(path.join("runs/kept").exists());
+    let document = folder.document().unwrap();
+    assert_eq!((document.units, document.study_id), (30, of(5).id()));
+    assert!(folder.study_text().unwrap().0.contains("repeat = 5"));
+    // Somebody works on it: the number of seeds stays.
+    assert!(begin(&of(6)).is_err());
+    drop(folder);
+    // Another study is another study.
+    let other = study(&with(NAMED).replace("50 m", "60 m"));
+    assert!(begin(&other).is_err());
 }

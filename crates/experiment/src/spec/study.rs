@@ -54,6 +54,32 @@ pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
             "Values by the paths of their keys: { \"switch.input-buffer\" = \"64 KiB\" }.",
             Shape::Table,
         ),
+        optional(
+            "axis",
+            "The axis that it belongs to: variants of different axes are combined.",
+            String::shape(),
+            "\"variant\"",
+        ),
+        optional(
+            "only",
+            "With which values of other axes it is combined, by their names: { \"traffic.load\" = [0.1, 0.2] }; left out, with all.",
+            Shape::Table,
+            "{}",
+        ),
+    ];
+    let zip = vec![
+        optional(
+            "name",
+            "One column of results in place of one for each list.",
+            String::shape(),
+            "",
+        ),
+        optional(
+            "values",
+            "What stands in that column; left out, the values of the first list.",
+            Shape::List(Box::new(Shape::Either(vec![Shape::Number, Shape::Text]))),
+            "",
+        ),
     ];
     vec![
         section(
@@ -76,8 +102,8 @@ pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
         ),
         section(
             "study.zip",
-            "Axes that step together: lists of one length, by the paths of their keys.",
-            vec![],
+            "Axes that step together: lists of one length, by the paths of their keys; one list for several paths with commas.",
+            zip,
             true,
         ),
         section(
@@ -88,11 +114,18 @@ pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
         ),
         section(
             "study.variant",
-            "A named set of values, together with the others an axis called `variant`.",
+            "A named set of values, together with the others of its `axis` an axis.",
             variant,
             true,
         ),
     ]
+}
+
+fn optional(name: &str, about: &str, shape: Shape, default: &str) -> Param {
+    Param {
+        default: Some(default.to_owned()),
+        ..required(name, about, shape)
+    }
 }
 
 fn required(name: &str, about: &str, shape: Shape) -> Param {

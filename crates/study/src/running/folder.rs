@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
-use netloom_catalog::{Value, ValueShape};
+use netloom_catalog::{Document, Notes, Value, ValueShape};
 use netloom_experiment::spec::FILES;
 use netloom_results::store::{FolderError, FolderLock, Sibling, is_ours, make_folder, write_file};
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
@@ -40,7 +40,8 @@ pub enum StudyFolderError {
 }
 
 impl StudyFolder {
-    /// Begins a study in a folder, or goes on with the same study.
+    /// Begins a study in a folder, or goes on with the same study: also with more or fewer seeds, where those that
+    /// are there are kept.
     ///
     /// # Errors
     /// If the folder holds something else, unless `overwrite` is set, or if the system refuses.
@@ -53,7 +54,7 @@ impl StudyFolder {
         // Somebody else may begin the same study at the same moment: then we look again.
         loop {
             let folder = StudyFolder::locked(path, FolderLock::shared(path)?);
-            match folder.look(&document, overwrite)? {
+            match folder.look(study, &document, overwrite)? {
                 Found::Same => return folder.ready(),
                 Found::Nothing => {
                     let begun = folder.new_folder(study, &document)?;
@@ -65,9 +66,17 @@ impl StudyFolder {
                 Found::Other => {
                     drop(folder);
                     let folder = StudyFolder::locked(path, FolderLock::alone(path)?);
-                    if folder.look(&document, overwrite)? == Found::Other {
+                    if folder.look(study, &document, overwrite)? == Found::Other {
                         let begun = folder.new_folder(study, &document)?;
                         begun.replace().map_err(FolderError::system(path))?;
+                    }
+                }
+                Found::OtherSeeds => {
+                    drop(folder);
+                    let folder = StudyFolder::locked(path, FolderLock::alone(path)?);
+                    if folder.look(study, &document, overwrite)? == Found::OtherSeeds {
+                        folder.write("study.toml", study.to_toml().as_bytes())?;
+                        folder.write("study.json", document.to_json().as_bytes())?;
                     }
                 }
             }
@@ -116,7 +125,12 @@ impl StudyFolder {
     }
 
     /// What the folder holds, if it may be replaced by the study of this document.
-    fn look(&self, document: &StudyDocument, overwrite: bool) -> Result<Found, StudyFolderError> {
+    fn look(
+        &self,
+        study: &Study,
+        document: &StudyDocument,
+        overwrite: bool,
+    ) -> Result<Found, StudyFolderError> {
         let shown = || self.path.display().to_string();
         let taken = |what: String| FolderError::Taken {
             path: shown(),
@@ -124,6 +138,7 @@ impl StudyFolder {
         };
         let there = match self.document() {
             Ok(there) if there.study_id == document.study_id => return Ok(Found::Same),
+            Ok(_) if self.differs_in_seeds(study) => return Ok(Found::OtherSeeds),
             Ok(there) => Some(there),
             Err(StudyFolderError::NoStudy(_)) => None,
             Err(_) if overwrite => None,
@@ -157,6 +172,20 @@ impl StudyFolder {
             // Tables that an older version was killed at.
             None => Ok(Found::Other),
         }
+    }
+
+    /// Whether it holds this study with another number of seeds.
+    fn differs_in_seeds(&self, study: &Study) -> bool {
+        let alike = |document: &Document| {
+            let mut document = document.clone();
+            document.set("measure.repeat=1", &mut Notes::new());
+            document.to_toml()
+        };
+        self.study_text().is_ok_and(|(text, _)| {
+            let mut notes = Notes::new();
+            let there = Document::parse("study.toml", &text, &mut notes);
+            !notes.has_errors() && alike(&there) == alike(study.document())
+        })
     }
 
     /// The study before its first run, beside its place.
@@ -275,6 +304,8 @@ enum Found {
     Nothing,
     /// The same study.
     Same,
+    /// The same study with another number of seeds.
+    OtherSeeds,
     /// Something that is to be replaced.
     Other,
 }
