@@ -21,6 +21,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod reproduced_page;
+mod reproduced_studies;
 mod results_lock;
 mod route;
 mod run;

@@ -11,7 +11,8 @@ use clap::builder::PossibleValuesParser;
 use netloom_experiment::runner::Control;
 use netloom_figures::{Figure, of_csv};
 use netloom_reproduction::{
-    Executed, Failure, Kept, PAPERS, Paper, Run, Size, Table, Variation, execute, paper, runs_csv,
+    Executed, Failure, Kept, PAPERS, Paper, Plan, Run, Runs, Size, Table, Variation, execute,
+    paper, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
 use netloom_results::store::{FolderLock, Incoming, table_file};
@@ -19,6 +20,7 @@ use netloom_results::store::{FolderLock, Incoming, table_file};
 use super::load::at_least_one;
 use super::output::Output;
 use super::progress::{Shown, Style};
+use super::reproduced_studies::Studies;
 use super::{Exit, Format, interrupt};
 
 /// The file by which a folder is known to be ours; it is written last.
@@ -34,8 +36,10 @@ const RUNS: &str = "runs";
   netloom reproduce 000 --size paper --scenario S000-3,S000-4 -o 000.out
   netloom reproduce 004 --vary strict-entries,no-header
 
-With -o DIR every run is stored in DIR/runs as it ends. The same command goes on where one was
-stopped or killed, and runs nothing twice; other sizes, seeds and readings may share the folder.
+With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under another reading in
+DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well
+(papers 001 to 004: in DIR/runs). The same command goes on where one was stopped or killed, and runs
+nothing twice; other sizes, seeds and readings may share the folder.
 With --scenario a part is run; claims are judged with it and with all that the folder holds.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
@@ -95,7 +99,7 @@ impl Reproduce {
         interrupt::listen()?;
         interrupt::fabric_runs();
         let began = Instant::now();
-        let effort = (paper.effort)(size);
+        let effort = paper.effort(size);
         let seeds = self.seeds.unwrap_or(effort.seeds);
         output.say(&format!(
             "paper {}: {}; size {}, {seeds} seeds, {}",
@@ -104,11 +108,17 @@ impl Reproduce {
         for variation in &variations {
             output.say(&format!("under {}: {}", variation.name, variation.words));
         }
-        let ours = (paper.runs)(size, seeds, None);
-        let varied = variations.iter();
-        let varied = varied.map(|variation| (paper.runs)(size, seeds, Some(variation)));
-        let lists = std::iter::once(ours).chain(varied).collect();
-        let executed = match self.execute(lists, output)? {
+        let executed = match paper.runs {
+            Runs::Studies(plan) => self.studies(plan, size, &variations, output)?,
+            Runs::Listed { runs, .. } => {
+                let ours = runs(size, seeds, None);
+                let varied = variations.iter();
+                let varied = varied.map(|variation| runs(size, seeds, Some(variation)));
+                let lists = std::iter::once(ours).chain(varied).collect();
+                self.execute(lists, output)?
+            }
+        };
+        let executed = match executed {
             Ok(executed) => executed,
             Err(failure) => return Ok(failed(&failure, output)),
         };
@@ -171,6 +181,39 @@ impl Reproduce {
         Ok(Exit::Done)
     }
 
+    /// Runs what the folders of a paper's studies lack.
+    fn studies(
+        &self,
+        plan: &'static Plan,
+        size: Size,
+        variations: &[&'static Variation],
+        output: &Output,
+    ) -> anyhow::Result<Result<Executed, Failure>> {
+        let passing = std::env::temp_dir().join(format!("netloom-paper-{}", std::process::id()));
+        let studies = Studies {
+            plan,
+            size,
+            seeds: self.seeds,
+            scenarios: &self.scenario,
+            folder: self.output.as_deref().unwrap_or(&passing),
+            is_kept: self.output.is_some(),
+            overwrite: self.overwrite,
+            threads: self.threads(),
+            progress: self.progress,
+        };
+        let executed = studies.run(variations, output);
+        if self.output.is_none() {
+            // Where nothing was begun there is nothing to go.
+            let _ = std::fs::remove_dir_all(&passing);
+        }
+        executed
+    }
+
+    fn threads(&self) -> NonZeroUsize {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.and_then(NonZeroUsize::new).unwrap_or(cores)
+    }
+
     /// Runs what the folder does not hold yet.
     fn execute(
         &self,
@@ -192,8 +235,7 @@ impl Reproduce {
             chosen
         });
         let lists = lists.collect();
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.threads.and_then(NonZeroUsize::new).unwrap_or(cores);
+        let threads = self.threads();
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
         let mut executed = execute(lists, kept.as_ref(), threads, &|progress| {
             if let Ok(mut shown) = shown.lock() {
@@ -229,17 +271,8 @@ impl Reproduce {
 
     /// Scenarios that a paper does not have, or not at this size.
     fn refuse_unknown(&self, paper: &Paper, size: Size) -> anyhow::Result<()> {
-        let mut known: Vec<&str> = vec![];
-        for run in (paper.runs)(size, 1, None) {
-            if !known.contains(&run.scenario()) {
-                known.push(run.scenario());
-            }
-        }
-        match self
-            .scenario
-            .iter()
-            .find(|id| !known.contains(&id.as_str()))
-        {
+        let known = paper.scenarios(size);
+        match self.scenario.iter().find(|id| !known.contains(id)) {
             Some(id) => bail!(
                 "paper {} has no scenario `{id}` at size {}; write of {}",
                 paper.id,
@@ -252,11 +285,11 @@ impl Reproduce {
 
     fn variations(&self, paper: &Paper) -> anyhow::Result<Vec<&'static Variation>> {
         if self.vary.iter().any(|name| name == "all") {
-            return Ok(paper.variations.iter().collect());
+            return Ok(paper.variations().iter().collect());
         }
-        let known: Vec<&str> = paper.variations.iter().map(|v| v.name).collect();
+        let known: Vec<&str> = paper.variations().iter().map(|v| v.name).collect();
         let find = |name: &String| {
-            let found = paper.variations.iter().find(|v| v.name == *name);
+            let found = paper.variations().iter().find(|v| v.name == *name);
             found.with_context(|| {
                 let known = known.join(", ");
                 format!(
@@ -283,7 +316,8 @@ impl Reproduce {
                 folder.display()
             );
         }
-        if is_taken && !self.overwrite && !holds(LAST) && !holds(RUNS) {
+        let has_studies = Size::ALL.iter().any(|size| holds(size.word()));
+        if is_taken && !self.overwrite && !holds(LAST) && !holds(RUNS) && !has_studies {
             bail!(
                 "{} holds files that are no claims; give another folder with -o DIR, or write beside them with \
                  --overwrite",

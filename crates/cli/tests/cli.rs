@@ -1150,11 +1150,14 @@ fn a_paper_is_reproduced_in_short_form() {
         .take(4)
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(head[0], "claim tier verdict paper measured accepted");
+    assert_eq!(
+        head[0],
+        "claim tier verdict paper measured accepted word of"
+    );
     // Numbers are judged on the fabrics of the paper only, orders on small ones too.
     assert_eq!(
         head[1],
-        "C000-1 IB Q not-run 780.41 ns no result of S000-1 IB at load 0.7 within 35 %"
+        "C000-1 IB Q not-run 780.41 ns no result of S000-1 IB at load 0.7 within 35 % paper"
     );
     assert!(
         head[3].starts_with("C000-1 order O ") && head[3].contains(" on the 4-ary 2-tree "),
@@ -1173,7 +1176,7 @@ fn a_paper_is_reproduced_in_short_form() {
     let claims = machine.json();
     for claim in claims.as_array().unwrap() {
         for key in [
-            "id", "tier", "paper", "measured", "band", "verdict", "readings",
+            "id", "tier", "paper", "measured", "band", "basis", "verdict", "readings", "under",
         ] {
             assert!(!claim[key].is_null(), "{key} of {claim}");
         }

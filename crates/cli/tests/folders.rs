@@ -183,7 +183,7 @@ fn two_reproductions_at_once_do_not_forget_each_others_runs() {
         );
     }
     place.run(&arguments).with(0);
-    let runs = names(&place.0.join("out/runs")).len();
+    let runs = names(&place.0.join("out/tiny/S000-1/runs")).len();
     let manifest: serde_json::Value =
         serde_json::from_str(&place.read("out/manifest.json")).unwrap();
     assert_eq!(manifest["runs"].as_u64(), Some(runs as u64));
@@ -403,7 +403,7 @@ fn symbolic_links_in_a_folder_are_not_followed() {
         "paper",
         "-q",
     ];
-    std::fs::create_dir_all(place.0.join("paper/runs")).unwrap();
+    std::fs::create_dir_all(place.0.join("paper/tiny")).unwrap();
     link("paper/claims.txt", "victim");
     let refused = place.run(&paper).with(1).stderr;
     assert!(refused.contains("symbolic link"), "{refused}");

@@ -3,13 +3,13 @@
 mod place;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use place::{Ended, Place};
 
-/// Sixteen runs, and eight under another reading, which are the same as half of ours.
+/// Sixteen runs, and eight under another reading.
 const TINY: [&str; 8] = [
     "reproduce",
     "000",
@@ -27,6 +27,11 @@ const FILES: [&str; 4] = ["claims.json", "claims.txt", "runs.csv", "points.csv"]
 
 fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&TINY[..], more].concat()
+}
+
+/// The folder of the scenario, which is one of a study.
+fn scenario(place: &Place, folder: &str) -> PathBuf {
+    place.0.join(folder).join("tiny/S000-1")
 }
 
 /// The files of runs that have ended, and when each was written.
@@ -51,7 +56,7 @@ fn begun(place: &Place, folder: &str, some: usize) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while stored(&place.0.join(folder)).len() < some {
+    while stored(&scenario(place, folder)).len() < some {
         std::thread::sleep(Duration::from_millis(2));
     }
     child
@@ -60,7 +65,7 @@ fn begun(place: &Place, folder: &str, some: usize) -> Child {
 /// Goes on, and checks that what was stored is found and left alone.
 #[track_caller]
 fn goes_on(place: &Place, folder: &str) -> Ended {
-    let before = stored(&place.0.join(folder));
+    let before = stored(&scenario(place, folder));
     assert!((3..RUNS).contains(&before.len()), "{}", before.len());
     let ended = place.run(&arguments(&["-o", folder])).with(0);
     let (ran, found) = (RUNS - before.len(), before.len());
@@ -70,7 +75,7 @@ fn goes_on(place: &Place, folder: &str) -> Ended {
         "{}",
         ended.stderr
     );
-    let after = stored(&place.0.join(folder));
+    let after = stored(&scenario(place, folder));
     assert_eq!(after.len(), RUNS);
     for (name, time) in &before {
         assert_eq!(after[name], *time, "{name} was written again");
@@ -90,7 +95,7 @@ fn assert_same(place: &Place, one: &str, other: &str) {
 fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     let place = Place::new("reproduce-killed");
     place.run(&arguments(&["-o", "whole"])).with(0);
-    assert_eq!(stored(&place.0.join("whole")).len(), RUNS);
+    assert_eq!(stored(&scenario(&place, "whole")).len(), RUNS);
 
     // SIGKILL: nothing can be tidied up.
     let mut child = begun(&place, "killed", 3);
@@ -131,7 +136,7 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     assert_same(&place, "whole", "stopped");
     assert_eq!(tables(), [false, true]);
 
-    // Again: nothing is run. Another reading shares the folder, and the runs that are the same.
+    // Again: nothing is run. Another reading shares the folder and has a study of its own.
     let again = place.run(&arguments(&["-o", "whole"])).with(0);
     assert!(
         again.stderr.contains("0 runs in 0 s, 16 were there"),
@@ -141,10 +146,24 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     let varied = ["-o", "whole", "--vary", "fast-crossbar"];
     let varied = place.run(&arguments(&varied)).with(0);
     assert!(
-        varied.stderr.contains("0 runs in ") && varied.stderr.contains("24 were there"),
+        varied.stderr.contains("8 runs in ") && varied.stderr.contains("16 were there"),
         "{}",
         varied.stderr
     );
+    // More seeds: those that are there are kept.
+    let more = place.run(&arguments(&["-o", "whole", "--seeds", "3"]));
+    let more = more.with(0);
+    assert!(
+        more.stderr.contains("8 runs in ") && more.stderr.contains("16 were there"),
+        "{}",
+        more.stderr
+    );
+    // A study like any other.
+    let study = "whole/tiny/S000-1";
+    let status = place.run(&["status", study]).with(0);
+    assert!(status.stdout.contains("24 of 24 runs"), "{}", status.stdout);
+    place.run(&["report", study]).with(0);
+    place.run(&["plot", study]).with(0);
     // A folder of a study has runs too.
     place.file("whole/study.json", "{}");
     std::fs::remove_file(place.0.join("whole/claims.json")).unwrap();

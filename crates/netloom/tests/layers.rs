@@ -65,6 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "reproduction",
         &[
             "units",
+            "catalog",
             "design",
             "metrics",
             "results",

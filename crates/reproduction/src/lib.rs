@@ -13,6 +13,7 @@
 //! [`Variation`] runs the claims again under another reading.
 
 mod claim;
+mod collected;
 mod execute;
 mod kept;
 mod order;
@@ -22,6 +23,7 @@ mod paper_001;
 mod paper_002;
 mod paper_003;
 mod paper_004;
+mod plan;
 mod points;
 mod results;
 mod table;
@@ -30,7 +32,8 @@ pub use claim::{Basis, Claim, Finding, Tier, Verdict};
 pub use execute::{Executed, Failure, execute};
 pub use kept::Kept;
 pub use order::Shown;
-pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Span, Variation, paper};
+pub use paper::{Effort, PAPERS, Paper, Reading, Run, Runs, Size, Span, Variation, paper};
+pub use plan::{Plan, Scenario};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};
 pub use table::{Judged, Row, Table, Under};

@@ -1,12 +1,13 @@
 //! A paper as data: its runs, its claims, the readings behind them.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use netloom_experiment::spec::{Request, load};
 use netloom_experiment::{Experiment, render};
 use netloom_figures::Drawing;
 
-use crate::{Claim, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
+use crate::{Claim, Plan, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
 
 /// A published study that can be run again.
 #[derive(Clone, Copy)]
@@ -15,20 +16,67 @@ pub struct Paper {
     pub id: &'static str,
     /// What it is about.
     pub title: &'static str,
-    /// How long and how often each size runs.
-    pub effort: fn(Size) -> Effort,
-    /// All runs of a size with that many seeds, under another reading where one is given.
-    pub runs: fn(Size, u32, Option<&'static Variation>) -> Vec<Run>,
+    /// What is run of it.
+    pub runs: Runs,
     /// What it claims.
     pub claims: &'static [Claim],
     /// How we read it where it is silent or contradicts itself.
     pub readings: &'static [Reading],
-    /// Other readings that can be tried.
-    pub variations: &'static [Variation],
     /// What its figures are drawn from: CSV tables by the names of their files, without ending.
     pub tables: fn(&Results) -> Vec<(&'static str, String)>,
     /// Its figures, as they are drawn from these tables.
     pub figures: &'static [Drawing],
+}
+
+/// What is run of a paper.
+#[derive(Clone, Copy)]
+pub enum Runs {
+    /// Studies, as files say.
+    Studies(&'static LazyLock<Plan>),
+    /// Runs that are listed.
+    Listed {
+        /// How long and how often each size runs.
+        effort: fn(Size) -> Effort,
+        /// All runs of a size with that many seeds, under another reading where one is given.
+        runs: fn(Size, u32, Option<&'static Variation>) -> Vec<Run>,
+        /// Other readings that can be tried.
+        variations: &'static [Variation],
+    },
+}
+
+impl Paper {
+    /// How long and how often a size runs.
+    pub fn effort(&self, size: Size) -> Effort {
+        match &self.runs {
+            Runs::Studies(plan) => plan.effort(size),
+            Runs::Listed { effort, .. } => effort(size),
+        }
+    }
+
+    /// Other readings that can be tried.
+    pub fn variations(&self) -> &'static [Variation] {
+        match self.runs {
+            Runs::Studies(plan) => &plan.variations,
+            Runs::Listed { variations, .. } => variations,
+        }
+    }
+
+    /// The ids of the scenarios of a size.
+    pub fn scenarios(&self, size: Size) -> Vec<String> {
+        let mut ids: Vec<String> = vec![];
+        let runs = match self.runs {
+            Runs::Studies(plan) => plan.runs(size, Some(1), None),
+            Runs::Listed { runs, .. } => runs(size, 1, None),
+        };
+        for run in runs {
+            if ids.last().is_none_or(|last| last != run.scenario()) {
+                ids.push(run.scenario().to_owned());
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
 }
 
 /// All papers.
@@ -186,7 +234,10 @@ mod tests {
         for paper in PAPERS {
             let known: Vec<&str> = paper.readings.iter().map(|reading| reading.id).collect();
             let used = paper.claims.iter().flat_map(|claim| claim.readings);
-            let varied = paper.variations.iter().map(|variation| &variation.reading);
+            let varied = paper
+                .variations()
+                .iter()
+                .map(|variation| &variation.reading);
             for reading in used.chain(varied) {
                 assert!(known.contains(reading), "{} {reading}", paper.id);
             }

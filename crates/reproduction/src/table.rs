@@ -290,12 +290,12 @@ mod tests {
     fn every_claim_stands_under_every_reading() {
         let paper = paper("000").unwrap();
         let mut table = Table::new(paper, &Results::default());
-        for variation in &paper.variations[..2] {
+        for variation in &paper.variations()[..2] {
             table.vary(variation, &Results::default());
         }
         assert!(table.rows.iter().all(|row| row.under.len() == 2));
         let text = table.to_text();
-        let [one, other] = [&paper.variations[0], &paper.variations[1]].map(|own| own.name);
+        let [one, other] = [&paper.variations()[0], &paper.variations()[1]].map(|own| own.name);
         let is_head =
             |line: &&str| line.trim_start().starts_with("claim") && line.contains(" ours");
         let head = text.lines().find(is_head).unwrap();

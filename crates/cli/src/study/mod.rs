@@ -166,7 +166,7 @@ pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
 }
 
 /// Puts the runs of a study together, with progress if that takes long.
-fn merge(
+pub(super) fn merge(
     study: &Study,
     folder: &StudyFolder,
     options: MergeOptions,

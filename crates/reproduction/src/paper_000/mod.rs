@@ -21,17 +21,43 @@ mod readings;
 mod scenarios;
 mod shares;
 
-use crate::{Paper, points_csv};
+use std::sync::LazyLock;
+
+use crate::{Paper, Plan, Runs, points_csv};
+
+/// The files in `experiments/papers/000`.
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../experiments/papers/000/", $name)))),+]
+    };
+}
+
+/// What is run of it.
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    Plan::read(files![
+        "paper.toml",
+        "s000_1.toml",
+        "s000_2.toml",
+        "s000_5.toml",
+        "s000_6.toml",
+        "studies/S000-1.toml",
+        "studies/S000-2.toml",
+        "studies/S000-3.toml",
+        "studies/S000-4.toml",
+        "studies/S000-5.toml",
+        "studies/S000-6.toml",
+        "studies/S000-7.toml",
+        "studies/S000-8.toml",
+    ])
+});
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "000",
     title: "IB vs OPA with DTable",
-    effort: |size| scenarios::span(size).effort(),
-    runs: scenarios::runs,
+    runs: Runs::Studies(&PLAN),
     claims: claims::CLAIMS,
     readings: readings::READINGS,
-    variations: readings::VARIATIONS,
     tables: |results| vec![("points", points_csv(results))],
     figures: &[],
 };

@@ -18,17 +18,19 @@ mod scenarios;
 mod schemes;
 mod tables;
 
-use crate::{Effort, Paper, Size};
+use crate::{Effort, Paper, Runs, Size};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "001",
     title: "OBQA in fat-trees",
-    effort,
-    runs: scenarios::runs,
+    runs: Runs::Listed {
+        effort,
+        runs: scenarios::runs,
+        variations: readings::VARIATIONS,
+    },
     claims: claims::CLAIMS,
     readings: readings::READINGS,
-    variations: readings::VARIATIONS,
     tables: tables::tables,
     figures: &[],
 };

@@ -25,17 +25,19 @@ mod switches;
 mod tables;
 mod uniform;
 
-use crate::{Effort, Paper, Size};
+use crate::{Effort, Paper, Runs, Size};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "002",
     title: "stashing in tiled switches",
-    effort,
-    runs: scenarios::runs,
+    runs: Runs::Listed {
+        effort,
+        runs: scenarios::runs,
+        variations: readings::VARIATIONS,
+    },
     claims: claims::CLAIMS,
     readings: readings::READINGS,
-    variations: readings::VARIATIONS,
     tables: tables::tables,
     figures: figures::FIGURES,
 };

@@ -24,17 +24,19 @@ mod space;
 mod tables;
 mod throughput;
 
-use crate::Paper;
+use crate::{Paper, Runs};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "003",
     title: "QoS for BXIv3 with arbitration tables",
-    effort: scenarios::effort,
-    runs: scenarios::runs,
+    runs: Runs::Listed {
+        effort: scenarios::effort,
+        runs: scenarios::runs,
+        variations: readings::VARIATIONS,
+    },
     claims: claims::CLAIMS,
     readings: readings::READINGS,
-    variations: readings::VARIATIONS,
     tables: tables::tables,
     figures: &[],
 };

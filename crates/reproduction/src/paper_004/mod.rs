@@ -24,17 +24,19 @@ mod readings;
 mod scenarios;
 mod tables;
 
-use crate::{Effort, Paper, Size};
+use crate::{Effort, Paper, Runs, Size};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "004",
     title: "IB arbitration tables (2001)",
-    effort,
-    runs: scenarios::runs,
+    runs: Runs::Listed {
+        effort,
+        runs: scenarios::runs,
+        variations: readings::VARIATIONS,
+    },
     claims: claims::CLAIMS,
     readings: readings::READINGS,
-    variations: readings::VARIATIONS,
     tables: tables::tables,
     figures: &[],
 };

@@ -1,0 +1,98 @@
+//! What the folder of a scenario's study holds, as results that claims are judged by.
+
+use netloom_results::store::{RunFile, RunSummary};
+use netloom_results::{Frame, RunId};
+use netloom_study::running::{Recorded, StudyFolder};
+
+use crate::plan::Scenario;
+use crate::{Failure, Outcome, Results};
+
+impl Scenario {
+    /// What was run of it; the rest is lacking.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or a run ended in a deadlock.
+    pub fn results(&self, folder: &StudyFolder) -> Result<Results, Failure> {
+        let refused = |error: &dyn std::fmt::Display| {
+            Failure::System(format!("cannot read {}: {error}", folder.path().display()))
+        };
+        let recorded = Recorded::read(folder).map_err(|error| refused(&error))?;
+        let mut results = Results::default();
+        for point in self.study.points() {
+            let settings = self.study.settings(&point);
+            for n in 0..self.study.seeds.repeat {
+                let seed = self.study.seeds.seed(n);
+                let run = self.run(&point, seed);
+                let Some(record) = recorded.get(&settings, seed) else {
+                    results.lacking.push((run.series, run.load));
+                    continue;
+                };
+                let (result, tables) = self
+                    .stored(folder, &record.run_id)
+                    .map_err(|error| refused(&error))?;
+                if let Some(deadlock) = &result.deadlock {
+                    let (series, load, time) = (run.series, run.load, deadlock.time_ns);
+                    let what = format!("{series} at {load}, seed {seed}, after {time} ns");
+                    return Err(Failure::Deadlock(what));
+                }
+                results.outcomes.push(Outcome {
+                    run,
+                    result,
+                    tables,
+                });
+            }
+        }
+        Ok(results)
+    }
+
+    /// A run with the tables that claims look into; tables are most of a file, and most claims need none.
+    fn stored(
+        &self,
+        folder: &StudyFolder,
+        run_id: &RunId,
+    ) -> Result<(netloom_results::Run, Vec<(String, Frame)>), String> {
+        let runs = folder.runs();
+        if self.tables.is_empty() {
+            let summary = RunSummary::read(&runs, run_id);
+            return Ok((summary.map_err(|error| error.to_string())?.run, vec![]));
+        }
+        let file = RunFile::read(&runs, run_id).map_err(|error| error.to_string())?;
+        let mut tables = file.tables;
+        tables.retain(|(name, _)| self.tables.contains(name));
+        Ok((file.summary.run, tables))
+    }
+
+    /// Nothing was run of it.
+    pub fn nothing(&self) -> Results {
+        let lacking = self.runs().into_iter().map(|run| (run.series, run.load));
+        Results {
+            outcomes: vec![],
+            lacking: lacking.collect(),
+        }
+    }
+}
+
+impl Results {
+    /// Adds what others gave.
+    pub fn add(&mut self, others: Results) {
+        self.outcomes.extend(others.outcomes);
+        self.lacking.extend(others.lacking);
+    }
+
+    /// What is there of some scenarios, by id, or single series.
+    pub fn of(&self, names: &[String]) -> Results {
+        let is_own = |series: &str| {
+            let scenario = series.split(' ').next();
+            let mut names = names.iter().map(String::as_str);
+            names.any(|name| name == series || Some(name) == scenario)
+        };
+        let outcomes = self.outcomes.iter();
+        let outcomes = outcomes.filter(|own| is_own(own.run.series));
+        let lacking = self.lacking.iter();
+        let lacking = lacking.filter(|(series, _)| is_own(series));
+        Results {
+            outcomes: outcomes.cloned().collect(),
+            lacking: lacking.copied().collect(),
+        }
+    }
+}

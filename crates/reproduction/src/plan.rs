@@ -1,0 +1,361 @@
+//! What is run of a paper, as its files say: studies for each size, and what other readings change in them.
+//!
+//! ```text
+//!  experiments/papers/000/   s000_1.toml           an experiment of the paper
+//!                            studies/S000-1.toml   extends it: variants, loads and seeds of a scenario, at paper size
+//!                            paper.toml            what other sizes and readings set over the studies
+//! ```
+//!
+//! The files are part of the program, so that a paper can be run from anywhere.
+
+use netloom_catalog::{Document, Notes, Value, ValueShape};
+use netloom_experiment::render;
+use netloom_experiment::spec::Request;
+use netloom_results::{Level, Setting};
+use netloom_study::{Point, Study};
+
+use crate::{Effort, Run, Size, Variation};
+
+/// Another reading runs on so many seeds at most: an order takes two.
+const VARIED_SEEDS: u32 = 2;
+
+/// What is run of a paper.
+pub struct Plan {
+    files: &'static [(&'static str, &'static str)],
+    sizes: Vec<SizePlan>,
+    readings: Vec<ReadingPlan>,
+    /// What every other reading sets over the study of an id: where it looks, not what it reads.
+    varied: Vec<(String, Sets)>,
+    /// Other readings that can be tried.
+    pub variations: Vec<Variation>,
+}
+
+/// Values by the paths of their keys.
+type Sets = Vec<(String, Value)>;
+
+struct SizePlan {
+    size: Size,
+    seeds: Option<u32>,
+    words: String,
+    set: Sets,
+    studies: Vec<StudyPlan>,
+}
+
+struct StudyPlan {
+    id: String,
+    /// What runs are called, with columns of the study in braces.
+    series: String,
+    /// Tables that claims look into beside the summary.
+    tables: Vec<String>,
+    set: Sets,
+}
+
+struct ReadingPlan {
+    studies: Vec<String>,
+    ours: Vec<String>,
+    variants: Vec<String>,
+    set: Sets,
+    /// In place of `set` at sizes below the paper's.
+    set_small: Sets,
+}
+
+impl Plan {
+    /// Reads `paper.toml` among these files, which are those of its folder by their names.
+    ///
+    /// # Panics
+    /// If it is not what it should be: it is part of the program, and every paper has a test that reads it.
+    pub fn read(files: &'static [(&'static str, &'static str)]) -> Plan {
+        let root = parsed("paper.toml", text_of(files, "paper.toml")).root;
+        let size = |size: Size| {
+            let own = root.get(size.word()).expect("every size is there");
+            SizePlan {
+                size,
+                seeds: own.get("seeds").map(whole),
+                words: word(own, "words"),
+                set: sets(own, "set"),
+                studies: tables(own, "study").map(study_plan).collect(),
+            }
+        };
+        let readings = || tables(&root, "reading");
+        Plan {
+            files,
+            sizes: Size::ALL.map(size).into(),
+            readings: readings().map(reading_plan).collect(),
+            varied: tables(&root, "varied")
+                .map(|own| (word(own, "id"), sets(own, "set")))
+                .collect(),
+            variations: readings().map(variation).collect(),
+        }
+    }
+
+    /// The text of one of its files.
+    pub fn text(&self, name: &str) -> &'static str {
+        text_of(self.files, name)
+    }
+
+    fn size(&self, size: Size) -> &SizePlan {
+        let own = self.sizes.iter().find(|own| own.size == size);
+        own.expect("every size is there")
+    }
+
+    /// How long and how often a size runs, as a person is told.
+    pub fn effort(&self, size: Size) -> Effort {
+        let scenarios = self.scenarios(size, None, None);
+        let seeds = scenarios.iter().map(|own| own.study.seeds.repeat).min();
+        Effort {
+            seeds: seeds.unwrap_or(1),
+            length: self.size(size).words.clone(),
+        }
+    }
+
+    /// The scenarios, by id, and single series whose results another reading leaves as they are.
+    pub fn ours(&self, variation: &Variation) -> &[String] {
+        &self.reading(variation).ours
+    }
+
+    fn reading(&self, variation: &Variation) -> &ReadingPlan {
+        let named = self.variations.iter().zip(&self.readings);
+        let mut own = named.filter(|(own, _)| own.name == variation.name);
+        own.next().expect("a reading of the paper").1
+    }
+
+    /// The scenarios of a size; under another reading those that it touches, with the variants that it is about.
+    ///
+    /// # Panics
+    /// If a file has mistakes: they are part of the program, and every paper has a test that loads them.
+    pub fn scenarios(
+        &self,
+        size: Size,
+        seeds: Option<u32>,
+        variation: Option<&Variation>,
+    ) -> Vec<Scenario> {
+        let (size, reading) = (self.size(size), variation.map(|own| self.reading(own)));
+        let is_touched = |own: &&StudyPlan| {
+            reading.is_none_or(|reading| reading.studies.iter().any(|id| *id == own.id))
+        };
+        let studies = size.studies.iter().filter(is_touched);
+        let scenario = |own: &StudyPlan| {
+            let mut document = self.document(&format!("studies/{}.toml", own.id));
+            let mut notes = Notes::new();
+            for (path, value) in size.set.iter().chain(&own.set) {
+                document.set(&format!("{path}={}", value.to_toml()), &mut notes);
+            }
+            let seeds = match reading {
+                Some(_) => Some(seeds.unwrap_or(VARIED_SEEDS).min(VARIED_SEEDS)),
+                None => seeds.or(size.seeds),
+            };
+            if let Some(seeds) = seeds {
+                document.set(&format!("measure.repeat={seeds}"), &mut notes);
+            }
+            if let (Some(reading), Some(variation)) = (reading, variation) {
+                let varied = self.varied.iter().filter(|(id, _)| *id == own.id);
+                for (path, value) in varied.flat_map(|(_, sets)| sets) {
+                    document.set(&format!("{path}={}", value.to_toml()), &mut notes);
+                }
+                let is_small = size.size != Size::Paper && !reading.set_small.is_empty();
+                let sets = if is_small {
+                    &reading.set_small
+                } else {
+                    &reading.set
+                };
+                put_reading(&mut document, reading, sets, variation.name);
+            }
+            let text = document.to_toml();
+            let opened = Study::open(&Request::new(&own.id, &text));
+            let told = || render(&opened.document, &opened.notes, false);
+            Scenario {
+                id: own.id.clone(),
+                series: own.series.clone(),
+                tables: own.tables.clone(),
+                study: opened.study.clone().unwrap_or_else(|| panic!("{}", told())),
+            }
+        };
+        studies.map(scenario).collect()
+    }
+
+    /// All runs of a size by their labels, in the order of the studies.
+    pub fn runs(&self, size: Size, seeds: Option<u32>, variation: Option<&Variation>) -> Vec<Run> {
+        let scenarios = self.scenarios(size, seeds, variation);
+        scenarios.iter().flat_map(Scenario::runs).collect()
+    }
+
+    /// A file over those that it extends.
+    fn document(&self, name: &str) -> Document {
+        let mut document = parsed(name, self.text(name));
+        let parent = document.root.get("extends").and_then(Value::as_text);
+        let Some(parent) = parent.map(|name| name.trim_start_matches("../").to_owned()) else {
+            return document;
+        };
+        let parent = self.document(&parent).root;
+        if let ValueShape::Table(entries) = &mut document.root.shape {
+            entries.retain(|(key, _, _)| key != "extends");
+        }
+        document.root = document.root.over(parent);
+        document
+    }
+}
+
+/// Keeps the variants that a reading is about, and adds an axis of its own that sets what it changes.
+fn put_reading(
+    document: &mut Document,
+    reading: &ReadingPlan,
+    sets: &[(String, Value)],
+    name: &str,
+) {
+    let study = document.root.get("study");
+    let variants = study.and_then(|study| study.get("variant"));
+    let mut variants: Vec<Value> = match variants.map(|own| &own.shape) {
+        Some(ValueShape::List(items)) => items.clone(),
+        _ => vec![],
+    };
+    let is_kept = |variant: &Value| {
+        let name = variant.get("name").and_then(Value::as_text);
+        let is_plain = variant.get("axis").is_none();
+        let is_named = reading
+            .variants
+            .iter()
+            .any(|own| Some(own.as_str()) == name);
+        !is_plain || reading.variants.is_empty() || is_named
+    };
+    variants.retain(is_kept);
+    let sets: Vec<String> = sets
+        .iter()
+        .map(|(path, value)| format!("{path:?} = {}", value.to_toml()))
+        .collect();
+    let set = sets.join(", ");
+    let own = format!("own = {{ axis = \"reading\", name = {name:?}, set = {{ {set} }} }}");
+    let own = parsed("reading", &own).root;
+    variants.extend(own.get("own").cloned());
+    let variants: Vec<String> = variants.iter().map(Value::to_toml).collect();
+    let all = format!("study.variant=[{}]", variants.join(", "));
+    document.set(&all, &mut Notes::new());
+}
+
+/// A scenario of a paper: a study, and what its runs are called.
+pub struct Scenario {
+    /// Its id.
+    pub id: String,
+    /// The study.
+    pub study: Study,
+    series: String,
+    /// Tables that claims look into beside the summary.
+    pub(crate) tables: Vec<String>,
+}
+
+impl Scenario {
+    /// All its runs by their labels.
+    pub fn runs(&self) -> Vec<Run> {
+        let seeds = || (0..self.study.seeds.repeat).map(|n| self.study.seeds.seed(n));
+        let points: Vec<Point> = self.study.points().collect();
+        let runs = points
+            .iter()
+            .flat_map(|point| seeds().map(|seed| self.run(point, seed)));
+        runs.collect()
+    }
+
+    /// What a run is called, and where it stands in its series.
+    pub fn run(&self, point: &Point, seed: u64) -> Run {
+        let settings = self.study.settings(point);
+        let mut series = self.series.clone();
+        for Setting { column, value } in &settings {
+            series = series.replace(&format!("{{{column}}}"), &value.to_string());
+        }
+        let load = settings.iter().find(|own| own.column == "load");
+        Run {
+            // As many as a paper has series, for as long as the program runs.
+            series: series.leak(),
+            load: match load.map(|own| &own.value) {
+                Some(Level::Number(load)) => *load,
+                _ => 1.0,
+            },
+            seed,
+            file: "",
+            text: "".into(),
+            sets: vec![],
+            tables: &[],
+        }
+    }
+}
+
+fn text_of(files: &[(&'static str, &'static str)], name: &str) -> &'static str {
+    let own = files.iter().find(|(own, _)| *own == name);
+    own.unwrap_or_else(|| panic!("{name} is part of the program"))
+        .1
+}
+
+fn parsed(name: &str, text: &str) -> Document {
+    let mut notes = Notes::new();
+    let document = Document::parse(name, text, &mut notes);
+    assert!(!notes.has_errors(), "{}", render(&document, &notes, false));
+    document
+}
+
+fn tables<'a>(table: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    let items = match table.get(key).map(|list| &list.shape) {
+        Some(ValueShape::List(items)) => &items[..],
+        _ => &[],
+    };
+    items.iter()
+}
+
+fn word(table: &Value, key: &str) -> String {
+    let text = table.get(key).and_then(Value::as_text);
+    text.unwrap_or_else(|| panic!("`{key}` is a text"))
+        .to_owned()
+}
+
+fn words(table: &Value, key: &str) -> Vec<String> {
+    let each = tables(table, key).filter_map(Value::as_text);
+    each.map(str::to_owned).collect()
+}
+
+fn whole(value: &Value) -> u32 {
+    match value.shape {
+        ValueShape::Integer(n) => u32::try_from(n).expect("a few"),
+        _ => panic!("a whole number"),
+    }
+}
+
+fn sets(table: &Value, key: &str) -> Sets {
+    match table.get(key).map(|set| &set.shape) {
+        Some(ValueShape::Table(entries)) => {
+            let each = entries
+                .iter()
+                .map(|(path, _, value)| (path.clone(), value.clone()));
+            each.collect()
+        }
+        _ => vec![],
+    }
+}
+
+fn study_plan(table: &Value) -> StudyPlan {
+    StudyPlan {
+        id: word(table, "id"),
+        series: word(table, "series"),
+        tables: words(table, "tables"),
+        set: sets(table, "set"),
+    }
+}
+
+fn reading_plan(table: &Value) -> ReadingPlan {
+    ReadingPlan {
+        studies: words(table, "studies"),
+        ours: words(table, "ours"),
+        variants: words(table, "variants"),
+        set: sets(table, "set"),
+        set_small: sets(table, "set-small"),
+    }
+}
+
+fn variation(table: &Value) -> Variation {
+    // Read once, for as long as the program runs.
+    let own = |key: &str| -> &'static str { word(table, key).leak() };
+    let fitted = table.get("fitted").map(|value| &value.shape);
+    Variation {
+        name: own("name"),
+        reading: own("of"),
+        words: own("words"),
+        sets: &[],
+        is_fitted: matches!(fitted, Some(ValueShape::Bool(true))),
+    }
+}
