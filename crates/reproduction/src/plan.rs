@@ -16,6 +16,17 @@ use netloom_study::{Point, Study};
 
 use crate::{Effort, Run, Size, Variation};
 
+/// The files of a paper's folder in `experiments/papers`, by their names.
+macro_rules! files {
+    ($paper:literal: $($name:literal),+ $(,)?) => {
+        &[$((
+            $name,
+            include_str!(concat!("../../../../experiments/papers/", $paper, "/", $name)),
+        )),+]
+    };
+}
+pub(crate) use files;
+
 /// Another reading runs on so many seeds at most: an order takes two.
 const VARIED_SEEDS: u32 = 2;
 
@@ -45,6 +56,8 @@ struct StudyPlan {
     id: String,
     /// What runs are called, with columns of the study in braces.
     series: String,
+    /// Where runs stand in their series, if not by the column `load`.
+    load: f64,
     /// Tables that claims look into beside the summary.
     tables: Vec<String>,
     set: Sets,
@@ -57,6 +70,8 @@ struct ReadingPlan {
     set: Sets,
     /// In place of `set` at sizes below the paper's.
     set_small: Sets,
+    /// What is set beside for some variants only.
+    some: Option<(Vec<String>, Sets)>,
 }
 
 impl Plan {
@@ -166,6 +181,7 @@ impl Plan {
             Scenario {
                 id: own.id.clone(),
                 series: own.series.clone(),
+                load: own.load,
                 tables: own.tables.clone(),
                 study: opened.study.clone().unwrap_or_else(|| panic!("{}", told())),
             }
@@ -177,6 +193,36 @@ impl Plan {
     pub fn runs(&self, size: Size, seeds: Option<u32>, variation: Option<&Variation>) -> Vec<Run> {
         let scenarios = self.scenarios(size, seeds, variation);
         scenarios.iter().flat_map(Scenario::runs).collect()
+    }
+
+    /// The experiment at the first point of every series.
+    #[cfg(test)]
+    pub(crate) fn experiments(
+        &self,
+        size: Size,
+        variation: Option<&Variation>,
+    ) -> Vec<(&'static str, netloom_experiment::Experiment)> {
+        let mut found: Vec<(&'static str, _)> = vec![];
+        for scenario in self.scenarios(size, Some(1), variation) {
+            for point in scenario.study.points() {
+                let series = scenario.run(&point, 1).series;
+                if found.iter().any(|(own, _)| *own == series) {
+                    continue;
+                }
+                let loaded = scenario.study.load(&point, 1, None, 1);
+                let told = || render(&loaded.document, &loaded.notes, false);
+                let experiment = loaded.experiment.unwrap_or_else(|| panic!("{}", told()));
+                found.push((series, experiment));
+            }
+        }
+        found
+    }
+
+    /// Another reading by its name.
+    #[cfg(test)]
+    pub(crate) fn variation(&self, name: &str) -> &Variation {
+        let mut all = self.variations.iter();
+        all.find(|own| own.name == name).expect("a reading")
     }
 
     /// A file over those that it extends.
@@ -218,17 +264,38 @@ fn put_reading(
         !is_plain || reading.variants.is_empty() || is_named
     };
     variants.retain(is_kept);
-    let sets: Vec<String> = sets
+    let names: Vec<&str> = variants
         .iter()
-        .map(|(path, value)| format!("{path:?} = {}", value.to_toml()))
+        .filter_map(|own| own.get("name").and_then(Value::as_text))
         .collect();
-    let set = sets.join(", ");
-    let own = format!("own = {{ axis = \"reading\", name = {name:?}, set = {{ {set} }} }}");
-    let own = parsed("reading", &own).root;
-    variants.extend(own.get("own").cloned());
-    let variants: Vec<String> = variants.iter().map(Value::to_toml).collect();
-    let all = format!("study.variant=[{}]", variants.join(", "));
-    document.set(&all, &mut Notes::new());
+    let of = |set: &mut dyn Iterator<Item = &(String, Value)>, name: &str, only: &[&str]| {
+        let set: Vec<String> = set
+            .map(|(path, value)| format!("{path:?} = {}", value.to_toml()))
+            .collect();
+        let only: Vec<String> = only.iter().map(|name| format!("{name:?}")).collect();
+        let only = match only.is_empty() {
+            true => String::new(),
+            false => format!(", only = {{ variant = [{}] }}", only.join(", ")),
+        };
+        let set = set.join(", ");
+        format!("{{ axis = \"reading\", name = {name:?}, set = {{ {set} }}{only} }}")
+    };
+    let none = (vec![], vec![]);
+    let (some, beside) = reading.some.as_ref().unwrap_or(&none);
+    let (theirs, others): (Vec<&str>, Vec<&str>) = names
+        .iter()
+        .partition(|name| some.iter().any(|own| own == *name));
+    let own = match (theirs.is_empty(), others.is_empty()) {
+        (true, _) => vec![of(&mut sets.iter(), name, &[])],
+        (false, true) => vec![of(&mut sets.iter().chain(beside), name, &[])],
+        (false, false) => vec![
+            of(&mut sets.iter().chain(beside), name, &theirs),
+            of(&mut sets.iter(), &format!("{name} without"), &others),
+        ],
+    };
+    let variants = variants.iter().map(Value::to_toml).chain(own);
+    let all = variants.collect::<Vec<_>>().join(", ");
+    document.set(&format!("study.variant=[{all}]"), &mut Notes::new());
 }
 
 /// A scenario of a paper: a study, and what its runs are called.
@@ -238,6 +305,7 @@ pub struct Scenario {
     /// The study.
     pub study: Study,
     series: String,
+    load: f64,
     /// Tables that claims look into beside the summary.
     pub(crate) tables: Vec<String>,
 }
@@ -266,7 +334,7 @@ impl Scenario {
             series: series.leak(),
             load: match load.map(|own| &own.value) {
                 Some(Level::Number(load)) => *load,
-                _ => 1.0,
+                _ => self.load,
             },
             seed,
             file: "",
@@ -332,6 +400,10 @@ fn study_plan(table: &Value) -> StudyPlan {
     StudyPlan {
         id: word(table, "id"),
         series: word(table, "series"),
+        load: match table.get("load").map(|load| &load.shape) {
+            Some(ValueShape::Float(load)) => *load,
+            _ => 1.0,
+        },
         tables: words(table, "tables"),
         set: sets(table, "set"),
     }
@@ -344,6 +416,9 @@ fn reading_plan(table: &Value) -> ReadingPlan {
         variants: words(table, "variants"),
         set: sets(table, "set"),
         set_small: sets(table, "set-small"),
+        some: table
+            .get("some")
+            .map(|own| (words(own, "variants"), sets(own, "set"))),
     }
 }
 

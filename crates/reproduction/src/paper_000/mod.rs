@@ -23,18 +23,12 @@ mod shares;
 
 use std::sync::LazyLock;
 
+use crate::plan::files;
 use crate::{Paper, Plan, Runs, points_csv};
-
-/// The files in `experiments/papers/000`.
-macro_rules! files {
-    ($($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../../experiments/papers/000/", $name)))),+]
-    };
-}
 
 /// What is run of it.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
-    Plan::read(files![
+    Plan::read(files!["000":
         "paper.toml",
         "s000_1.toml",
         "s000_2.toml",

@@ -3,7 +3,6 @@
 use netloom_arbitration::DeficitTable;
 use netloom_catalog::{FromToml, Notes};
 use netloom_design::qos::dtable::{self, Needs};
-use netloom_experiment::Experiment;
 use netloom_experiment::spec::{Request, load};
 use netloom_fabric::Architecture;
 use netloom_results::{ClassSummary, Summary};
@@ -14,7 +13,7 @@ use super::scenarios::{
     FIRST, HIGH, LAST, MIDDLE, SMALL_TREE, Switch, TORUS_2, TORUS_3, TREE_2, TREE_3,
 };
 use super::*;
-use crate::{Outcome, Results, Run, Size, Table, Variation, Verdict};
+use crate::{Outcome, Results, Run, Size, Table, Verdict};
 
 /// The seven classes in the order of the file.
 fn classes() -> Vec<&'static str> {
@@ -108,32 +107,9 @@ fn s000_1_the_file_is_the_scenario() {
     assert_eq!(n_sl, [0, 1, 2, 3, 4, 5, 6]);
 }
 
-/// Another reading by its name.
-fn reading(name: &str) -> &'static Variation {
-    PLAN.variations.iter().find(|v| v.name == name).unwrap()
-}
-
-/// The experiment at the first point of every series.
-fn experiments(size: Size, variation: Option<&Variation>) -> Vec<(&'static str, Experiment)> {
-    let mut found: Vec<(&'static str, Experiment)> = vec![];
-    for scenario in PLAN.scenarios(size, Some(1), variation) {
-        for point in scenario.study.points() {
-            let series = scenario.run(&point, 1).series;
-            if found.iter().any(|(own, _)| *own == series) {
-                continue;
-            }
-            let loaded = scenario.study.load(&point, 1, None, 1);
-            let told = || netloom_experiment::render(&loaded.document, &loaded.notes, false);
-            let experiment = loaded.experiment.unwrap_or_else(|| panic!("{}", told()));
-            found.push((series, experiment));
-        }
-    }
-    found
-}
-
 #[test]
 fn every_scenario_has_its_fabric_and_switch() {
-    let all = experiments(Size::Paper, None);
+    let all = PLAN.experiments(Size::Paper, None);
     // Hosts, switches, ports; MPorts of the hierarchy.
     let expected = [
         ("S000-1 IB", 64, 48, 8, None),
@@ -212,7 +188,10 @@ fn every_run_and_variation_loads() {
     let variations = PLAN.variations.iter().map(Some).chain([None]);
     for variation in variations {
         for size in [Size::Tiny, Size::Ci] {
-            assert!(!experiments(size, variation).is_empty(), "{variation:?}");
+            assert!(
+                !PLAN.experiments(size, variation).is_empty(),
+                "{variation:?}"
+            );
         }
     }
 }
@@ -476,7 +455,7 @@ fn the_table_for_people() {
 #[test]
 fn another_reading_is_judged_beside_ours() {
     let mut table = Table::new(&PAPER, &made_up(Size::Paper, as_printed));
-    let varied = reading("uniform-cl");
+    let varied = PLAN.variation("uniform-cl");
     table.vary(varied, &made_up(Size::Paper, |_, _, _| (2500.0, 0.94)));
     let under = |id: &str| {
         let row = table.rows.iter().find(|row| row.id == id).unwrap();
@@ -497,7 +476,7 @@ fn another_reading_is_judged_beside_ours() {
 #[test]
 fn a_reading_is_tried_where_it_matters() {
     let series = |name: &str| {
-        let runs = PLAN.runs(Size::Paper, Some(1), Some(reading(name)));
+        let runs = PLAN.runs(Size::Paper, Some(1), Some(PLAN.variation(name)));
         let mut series: Vec<&str> = runs.iter().map(|run| run.series).collect();
         series.dedup();
         series

@@ -18,33 +18,39 @@ mod scenarios;
 mod schemes;
 mod tables;
 
-use crate::{Effort, Paper, Runs, Size};
+use std::sync::LazyLock;
+
+use crate::plan::files;
+use crate::{Paper, Plan, Runs};
+
+/// What is run of it.
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    Plan::read(files!["001":
+        "paper.toml",
+        "s001_1.toml",
+        "s001_2.toml",
+        "s001_3.toml",
+        "s001_4.toml",
+        "s001_5.toml",
+        "studies/S001-1.toml",
+        "studies/S001-2.toml",
+        "studies/S001-3.toml",
+        "studies/S001-4.toml",
+        "studies/S001-5.toml",
+        "studies/S001-6.toml",
+    ])
+});
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "001",
     title: "OBQA in fat-trees",
-    runs: Runs::Listed {
-        effort,
-        runs: scenarios::runs,
-        variations: readings::VARIATIONS,
-    },
+    runs: Runs::Studies(&PLAN),
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
     figures: &[],
 };
-
-fn effort(size: Size) -> Effort {
-    Effort {
-        seeds: match size {
-            Size::Tiny => 1,
-            Size::Ci => 5,
-            Size::Paper => 2,
-        },
-        length: scenarios::length(size).words(),
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
-//! How the paper is read, and what else was tried.
+//! How the paper is read. What else was tried is in its file `paper.toml`.
 
-use crate::{Reading, Variation};
+use crate::Reading;
 
 pub(super) const READINGS: &[Reading] = &[
     Reading {
@@ -58,80 +58,5 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "G001-9",
         words: "storage traffic is made up; areas are means over the run, windows a twentieth of it",
-    },
-];
-
-pub(super) const VARIATIONS: &[Variation] = &[
-    Variation {
-        name: "islip-2",
-        reading: "G001-1",
-        words: "iSLIP with two iterations",
-        sets: &["switch.allocator={ kind = \"islip\", iterations = 2 }"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "islip-3",
-        reading: "G001-1",
-        words: "iSLIP with three iterations",
-        sets: &["switch.allocator={ kind = \"islip\", iterations = 3 }"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "separable",
-        reading: "G001-1",
-        words: "each input asks with one queue, each output takes one input",
-        sets: &["switch.allocator=\"separable\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "slow-switch",
-        reading: "G001-2",
-        words: "20 ns of routing and 20 ns of arbitration",
-        sets: &[
-            "switch.pipeline={ input = 0, routing = 10, allocation = 10, crossbar = 0, output = 0, credit = 0 }",
-        ],
-        is_fitted: false,
-    },
-    Variation {
-        name: "slow-credits",
-        reading: "G001-3",
-        words: "credits take 20 ns more than the link",
-        sets: &["switch.pipeline.credit=10"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "long-messages",
-        reading: "G001-4",
-        words: "messages of eight packets",
-        sets: &["traffic.0.message=\"512 B\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "poisson",
-        reading: "G001-4",
-        words: "exponential gaps between messages instead of trials in slots",
-        sets: &["traffic.0.arrival=\"poisson\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "neighbours-hot",
-        reading: "G001-5",
-        words: "the first quarter of the nodes is hot: whole leaves",
-        sets: &["traffic.0.pattern.sources=\"QUARTER\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "hot-always-send",
-        reading: "G001-5",
-        words: "hot sources send to anyone before and after",
-        sets: &["traffic.0.pattern.outside=\"uniform\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "plain-nic",
-        reading: "G001-7",
-        words: "one queue in a node for all destinations",
-        sets: &["nic.queues=\"per-sl\""],
-        is_fitted: false,
     },
 ];

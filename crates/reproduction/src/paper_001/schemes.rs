@@ -14,24 +14,3 @@ pub(super) enum Scheme {
     /// By destination: as many queues as nodes.
     VoqNet,
 }
-
-impl Scheme {
-    /// What is set over a file for it. Memories are of 4 KiB, except for VOQnet with 512 bytes a queue (X001-3).
-    pub(super) fn sets(self) -> Vec<String> {
-        let queues = match self {
-            Scheme::OneQueue => "\"1q\"".to_owned(),
-            Scheme::Dbbm(queues) => format!("{{ kind = \"dbbm\", queues = {queues} }}"),
-            Scheme::Obqa(queues) => format!("{{ kind = \"obqa\", queues = {queues} }}"),
-            Scheme::VoqSw => "\"voq\"".to_owned(),
-            Scheme::VoqNet => "\"voq-net\"".to_owned(),
-        };
-        let memory = match self {
-            Scheme::VoqNet => "{ per-queue = \"512 B\" }",
-            _ => "\"4096 B\"",
-        };
-        vec![
-            format!("switch.queues={queues}"),
-            format!("switch.input-buffer={memory}"),
-        ]
-    }
-}

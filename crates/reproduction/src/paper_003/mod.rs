@@ -24,17 +24,32 @@ mod space;
 mod tables;
 mod throughput;
 
-use crate::{Paper, Runs};
+use std::sync::LazyLock;
+
+use crate::plan::files;
+use crate::{Paper, Plan, Runs};
+
+/// What is run of it.
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    Plan::read(files!["003":
+        "paper.toml",
+        "fair.toml",
+        "step.toml",
+        "2powers.toml",
+        "search.toml",
+        "studies/S003-1.toml",
+        "studies/S003-2.toml",
+        "studies/S003-3.toml",
+        "studies/S003-4.toml",
+        "studies/S003-5.toml",
+    ])
+});
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "003",
     title: "QoS for BXIv3 with arbitration tables",
-    runs: Runs::Listed {
-        effort: scenarios::effort,
-        runs: scenarios::runs,
-        variations: readings::VARIATIONS,
-    },
+    runs: Runs::Studies(&PLAN),
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -9,18 +9,42 @@ use netloom_results::{
 };
 use netloom_units::{Bytes, Sl};
 
-use super::arbiters::{Arbiter, entries};
-use super::readings::{Scope, VARIATIONS, scope};
-use super::scenarios::{CLASSES, FAIR, SCENARIOS, runs};
-use super::search::{APPLICATION, TABLES, TEXT, VARIANTS};
+use super::arbiters::Arbiter;
+use super::scenarios::{CLASSES, FAIR, SCENARIOS};
+use super::search::APPLICATION;
 use super::*;
 use crate::{Outcome, Results, Run, Size, Table, Verdict};
 
-fn loaded(file: &str, text: &str, sets: &[String]) -> Experiment {
-    let loaded = load(&Request {
-        sets,
-        ..Request::new(file, text)
-    });
+/// The experiments of S003-1 to S003-3.
+const FILES: [&str; 3] = ["fair.toml", "step.toml", "2powers.toml"];
+
+/// What each service level generates in them, in percent of a link.
+const GENERATED: [[u32; 5]; 3] = [[20; 5], [35, 28, 21, 15, 8], [64, 32, 16, 8, 4]];
+
+/// The weights of the tables of S003-4.
+const SEARCH: [(&str, [u16; 3]); 3] = [
+    ("fair", [1, 1, 1]),
+    ("step", [3, 2, 1]),
+    ("2powers", [4, 2, 1]),
+];
+
+/// The entries of a table: service levels with weights in sixteenths of the paper's, so that a weight can be divided
+/// among 16 entries (X003-1). With latency tuning the most urgent of n levels has every second entry, the next every
+/// fourth (spec 4.2.3), and shares its weight among them.
+fn entries(weights: &[u16], is_tuned: bool) -> Vec<(u8, u16)> {
+    let ranks: Vec<usize> = match is_tuned {
+        true => bxi::tuned_ranks(weights.len()),
+        false => (0..weights.len()).collect(),
+    };
+    let entry = |&rank: &usize| {
+        let n = ranks.iter().filter(|&&other| other == rank).count() as u16;
+        (rank as u8, 16 * weights[rank] / n)
+    };
+    ranks.iter().map(entry).collect()
+}
+
+fn loaded(file: &str) -> Experiment {
+    let loaded = load(&Request::new(file, PLAN.text(file)));
     let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
     loaded
         .experiment
@@ -51,9 +75,8 @@ fn arbiter_of(text: &str) -> (String, i64, Vec<(u8, u16)>) {
 
 #[test]
 fn the_files_hold_the_fabric_of_the_paper() {
-    let files = SCENARIOS.map(|scenario| (scenario.file, scenario.text));
-    for (file, text) in files.into_iter().chain([("search.toml", TEXT)]) {
-        let experiment = loaded(file, text, &[]);
+    for file in FILES.into_iter().chain(["search.toml"]) {
+        let experiment = loaded(file);
         let plan = &experiment.fabric;
         assert_eq!(
             (plan.topology.n_nics(), plan.topology.n_switches()),
@@ -104,9 +127,8 @@ fn the_files_hold_the_fabric_of_the_paper() {
 /// packets of the MTU occur, given in the other files.
 #[test]
 fn g003_2_thresholds_of_pause() {
-    let files = SCENARIOS.map(|scenario| (scenario.file, scenario.text));
-    for (file, text) in files.into_iter().chain([("search.toml", TEXT)]) {
-        let experiment = loaded(file, text, &[]);
+    for file in FILES.into_iter().chain(["search.toml"]) {
+        let experiment = loaded(file);
         let FlowControl::Pfc(thresholds) = &experiment.fabric.flow_control else {
             panic!("{:?}", experiment.fabric.flow_control);
         };
@@ -126,23 +148,23 @@ fn g003_2_thresholds_of_pause() {
 
 #[test]
 fn the_files_hold_the_tables_and_the_traffic() {
-    for scenario in SCENARIOS {
-        let (kind, k, table) = arbiter_of(scenario.text);
+    for ((scenario, file), generated) in SCENARIOS.into_iter().zip(FILES).zip(GENERATED) {
+        let (kind, k, table) = arbiter_of(PLAN.text(file));
         assert_eq!((kind.as_str(), k), ("bxi-deficit", 64));
-        assert_eq!(table, entries(&scenario.weights, true), "{}", scenario.file);
-        let experiment = loaded(scenario.file, scenario.text, &[]);
+        assert_eq!(table, entries(&scenario.weights, true), "{file}");
+        let experiment = loaded(file);
         let names: Vec<&str> = experiment.classes.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, CLASSES);
         for (n, class) in experiment.classes.iter().enumerate() {
             let load = class.load.unwrap();
-            assert!((load - f64::from(scenario.generated[n]) / 100.0).abs() < 1e-12);
+            assert!((load - f64::from(generated[n]) / 100.0).abs() < 1e-12);
             assert_eq!(class.sl, Sl(n as u8));
         }
         // Messages of 1 to 5 KiB are 16 to 80 flits, below the MTU.
         assert_eq!(experiment.fabric.largest, [16, 32, 48, 64, 80]);
     }
-    let (_, _, table) = arbiter_of(TEXT);
-    assert_eq!(table, entries(&VARIANTS[TABLES[2].2].weights, true));
+    let (_, _, table) = arbiter_of(PLAN.text("search.toml"));
+    assert_eq!(table, entries(&SEARCH[2].1, true));
 }
 
 /// V003-2 for every table: the same quanta as those of the planner, which stores them with another k.
@@ -195,14 +217,10 @@ fn water_filling(generated: [u32; 5]) -> [f64; 5] {
 
 #[test]
 fn v003_21_water_filling_is_the_oracle() {
-    for scenario in SCENARIOS {
-        let filled = water_filling(scenario.generated);
+    for (scenario, generated) in SCENARIOS.into_iter().zip(GENERATED) {
+        let filled = water_filling(generated);
         for (ours, oracle) in filled.iter().zip(scenario.oracle) {
-            assert!(
-                (ours - oracle).abs() < 1e-6,
-                "{}: {filled:?}",
-                scenario.file
-            );
+            assert!((ours - oracle).abs() < 1e-6, "{filled:?}");
         }
     }
 }
@@ -214,9 +232,10 @@ fn v003_22_spacing_and_v003_23_sums() {
         [58.51, 146.29, 292.57, 546.13, 1280.0],
         [32.0, 128.0, 384.0, 1024.0, 2560.0],
     ];
-    for ((scenario, spacing), sum) in SCENARIOS.into_iter().zip(spacing).zip([100, 107, 124]) {
-        assert_eq!(scenario.generated.iter().sum::<u32>(), sum);
-        let experiment = loaded(scenario.file, scenario.text, &[]);
+    let sums = [100, 107, 124];
+    for (n, (spacing, sum)) in spacing.into_iter().zip(sums).enumerate() {
+        assert_eq!(GENERATED[n].iter().sum::<u32>(), sum);
+        let experiment = loaded(FILES[n]);
         for (class, expected) in experiment.classes.iter().zip(spacing) {
             let bytes = 1024.0 * f64::from(class.sl.0 + 1);
             let gap = bytes / 50.0 / class.load.unwrap();
@@ -225,68 +244,83 @@ fn v003_22_spacing_and_v003_23_sums() {
     }
 }
 
+/// The arbiter of a point: its kind, and the entries of its table.
+fn arbiter_at(scenario: &crate::Scenario, name: &str) -> (String, Vec<(u8, u16)>) {
+    let mut notes = netloom_catalog::Notes::new();
+    let values = scenario.study.axes[0].values.iter();
+    let mut own = values.filter(|value| value.label == name);
+    let (_, arbiter) = &own.next().unwrap().sets[0];
+    let Some(table) = arbiter.get("table") else {
+        return (arbiter.as_text().unwrap().to_owned(), vec![]);
+    };
+    let table: Vec<netloom_arbitration::SlEntry> =
+        netloom_catalog::FromToml::read(table, &mut notes).unwrap();
+    let table = table.iter().map(|entry| (entry.sl.0, entry.weight));
+    let kind = arbiter
+        .get("kind")
+        .and_then(netloom_catalog::Value::as_text);
+    (kind.unwrap().to_owned(), table.collect())
+}
+
 #[test]
 fn five_arbiters_and_seven_ways_to_search() {
-    let runs = runs(Size::Paper, 3, None);
-    assert_eq!(runs.len(), (3 * 5 + 7) * 3);
-    let find = |series: &str| runs.iter().find(|run| run.series == series).unwrap();
-    assert_eq!(find("S003-1 RR").sets[0], "qos.arbiter=\"round-robin\"");
-    let basic = &find("S003-2 basic").sets[0];
-    assert!(
-        basic.contains("bxi-table")
-            && basic.contains("table = [[0, 80], [1, 64], [2, 48], [3, 32], [4, 16]]"),
-        "{basic}"
-    );
-    let tuned = &find("S003-4 step deficits").sets[0];
-    let table = "table = [[0, 12], [1, 16], [0, 12], [2, 16], [0, 12], [1, 16], [0, 12]]";
-    assert!(
-        tuned.contains("bxi-deficit") && tuned.contains(table),
-        "{tuned}"
-    );
+    assert_eq!(PLAN.runs(Size::Paper, Some(3), None).len(), (3 * 5 + 7) * 3);
+    let studies = PLAN.scenarios(Size::Paper, None, None);
+    for (scenario, study) in SCENARIOS.into_iter().zip(&studies) {
+        let is = |name: &str, kind: &str, is_tuned: bool| {
+            let expected = (kind.to_owned(), entries(&scenario.weights, is_tuned));
+            assert_eq!(arbiter_at(study, name), expected, "{} {name}", study.id);
+        };
+        assert_eq!(arbiter_at(study, "RR").0, "round-robin");
+        is("basic", "bxi-table", false);
+        is("basic tuned", "bxi-table", true);
+        is("deficits", "bxi-deficit", false);
+        is("deficits tuned", "bxi-deficit", true);
+    }
+    for (table, weights) in SEARCH {
+        for (name, kind) in [("basic", "bxi-table"), ("deficits", "bxi-deficit")] {
+            let expected = (kind.to_owned(), entries(&weights, true));
+            assert_eq!(
+                arbiter_at(&studies[3], &format!("{table} {name}")),
+                expected
+            );
+        }
+    }
+    assert_eq!(arbiter_at(&studies[4], "RR").0, "round-robin");
 }
 
 #[test]
 fn every_run_and_variation_loads() {
-    for variation in VARIATIONS.iter().map(Some).chain([None]) {
-        let runs = runs(Size::Tiny, 1, variation);
-        let n = match variation.map_or(Scope::All, scope) {
-            Scope::All => 22,
-            Scope::Synthetic => 15,
-            Scope::Search => 7,
+    for variation in PLAN.variations.iter().map(Some).chain([None]) {
+        let n = match variation.map_or("", |own| own.name) {
+            "k-256" | "k-512" => 12,
+            "k-2048" => 12 + 6,
+            "literal" => 6 + 3,
+            "k-320-headers" => 15,
+            "burst-per-source" | "scale-1" | "scale-32" | "load-40" | "load-70" => 7,
+            _ => 22,
         };
-        assert_eq!(runs.len(), n);
-        for run in runs {
-            loaded(run.file, &run.text, &run.sets);
-        }
+        let found = PLAN.experiments(Size::Tiny, variation);
+        assert_eq!(found.len(), n, "{variation:?}");
     }
 }
 
-/// What another reading changes, it changes somewhere, and round robin is not told about tables.
+/// What another reading changes, it changes in all that it runs.
 #[test]
 fn variations_reach_those_whom_they_are_about() {
-    let changed = |name: &str| -> Vec<&'static str> {
-        let variation = VARIATIONS.iter().find(|v| v.name == name).unwrap();
-        let ours = runs(Size::Ci, 1, None);
-        let theirs = runs(Size::Ci, 1, Some(variation));
-        let differs = |own: &&Run| {
-            let before = ours.iter().find(|run| run.series == own.series).unwrap();
-            before.sets != own.sets
-        };
-        theirs
-            .iter()
-            .filter(differs)
-            .map(|run| run.series)
-            .collect()
-    };
-    assert_eq!(changed("literal").len(), 3 * 2 + 3);
-    assert!(
-        changed("k-2048")
-            .iter()
-            .all(|series| !series.ends_with("RR"))
-    );
-    assert_eq!(changed("k-256").len(), 3 * 4);
-    assert_eq!(changed("speedup-1").len(), 22);
-    assert!(changed("load-40").contains(&"S003-5 RR"));
+    use netloom_experiment::runner::run_id;
+    let ours = PLAN.experiments(Size::Ci, None);
+    for variation in &PLAN.variations {
+        for (series, experiment) in PLAN.experiments(Size::Ci, Some(variation)) {
+            let (_, before) = ours.iter().find(|(own, _)| *own == series).unwrap();
+            let is_changed = run_id(before) != run_id(&experiment);
+            // What it says is what search has anyway, and what round robin does anyway.
+            let is_search = series.starts_with("S003-4") || series.starts_with("S003-5");
+            let is_same = variation.name == "late-pause" && is_search
+                || variation.name == "nic-rr" && series.ends_with("RR");
+            assert_ne!(is_changed, is_same, "{} {series}", variation.name);
+        }
+    }
 }
 
 /// What a run is made to say.
@@ -478,7 +512,11 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
         }
     };
     Results {
-        outcomes: runs(Size::Ci, 3, None).into_iter().map(outcome).collect(),
+        outcomes: PLAN
+            .runs(Size::Ci, Some(3), None)
+            .into_iter()
+            .map(outcome)
+            .collect(),
         ..Results::default()
     }
 }
@@ -633,7 +671,7 @@ fn tables_have_a_line_for_each_host_box_and_run() {
 /// The MTU and the flit of G003-1 are in the file and not only in words.
 #[test]
 fn g003_1_flit_and_mtu() {
-    let experiment = loaded("search.toml", TEXT, &[]);
+    let experiment = loaded("search.toml");
     let segmentation = experiment.fabric.segmentation.of(Sl(0));
     assert_eq!(
         (segmentation.flit, segmentation.mtu),
