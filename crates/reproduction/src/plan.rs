@@ -145,9 +145,8 @@ impl Plan {
         variation: Option<&Variation>,
     ) -> Vec<Scenario> {
         let (size, reading) = (self.size(size), variation.map(|own| self.reading(own)));
-        let is_touched = |own: &&StudyPlan| {
-            reading.is_none_or(|reading| reading.studies.iter().any(|id| *id == own.id))
-        };
+        let is_touched =
+            |own: &&StudyPlan| reading.is_none_or(|reading| reading.studies.contains(&own.id));
         let studies = size.studies.iter().filter(is_touched);
         let scenario = |own: &StudyPlan| {
             let mut document = self.document(&format!("studies/{}.toml", own.id));

@@ -144,7 +144,6 @@ pub(super) const S001_5: Scenario = Scenario {
         case!("S001-5", "#1", "OBQA-4", Obqa(4)),
         case!("S001-5", "#1", "VOQsw-8", VoqSw),
     ],
-    ..S001_1
 };
 
 /// Figure 6b: the same hours in half the time.
@@ -188,7 +187,6 @@ pub(super) const SMALL_3: Scenario = Scenario {
         case!("S001-3", "64 nodes", "VOQsw-8", VoqSw),
         case!("S001-3", "64 nodes", "VOQnet", VoqNet),
     ],
-    ..S001_3
 };
 
 /// A part of the storage traffic.
