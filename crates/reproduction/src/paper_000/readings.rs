@@ -77,6 +77,6 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G000-16",
-        words: "a message enters a link of three flits per cycle so late that it does not run dry there",
+        words: "a message enters a link of three flits per cycle with its header and passes as it comes",
     },
 ];
