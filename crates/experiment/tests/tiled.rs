@@ -211,6 +211,23 @@ fn lanes_have_a_reserve_and_a_limit() {
     }
 }
 
+/// 10, 80 and 1000 of 1000 flits are under way on links of 5, 40 and 500 ns; a switch has 2, 3 and 2 of them.
+#[test]
+fn buffers_that_links_leave_idle_are_told() {
+    let loaded = read(
+        "delay = \"5 ns\"\n[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\ndelay = \"500 ns\"\n\
+         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n",
+    );
+    let fact = loaded.facts.iter().find(|(word, _)| word == "idle");
+    assert_eq!(
+        fact.map(|(_, words)| words.as_str()),
+        Some(
+            "links leave 67.7 % of the port buffers of the first switch unused: 99.0 % of 2 `host`, 92.0 % of 3 \
+             `local`, 0.0 % of 2 `global`"
+        )
+    );
+}
+
 /// A lane on its reserve sends 24 flits of 1 ns in each round trip of 24 + 2 x 500 ns.
 #[test]
 fn a_floor_is_told_for_each_kind_of_link() {

@@ -1,7 +1,8 @@
 //! Tiled switches: whether tiles, buffers, stashes and endpoints go together.
 
-use netloom_fabric::{LinkTiming, PortBuffers, Retransmission, Sizes, StashUse};
+use netloom_fabric::{PortBuffers, Retransmission, Sizes, StashUse};
 use netloom_topology::Peer;
+use netloom_units::Port;
 
 use super::buffers::words;
 use crate::spec::machine::Around;
@@ -266,10 +267,9 @@ pub(crate) fn reserve_fact(
     largest: u32,
     desk: &mut Desk<'_>,
 ) {
-    let between = timing.names.iter().zip(&timing.links).zip(ports);
-    let floors = between.filter(|((name, _), _)| *name != "host");
-    let floor = |((name, link), port): ((&String, &LinkTiming), &PortBuffers)| {
-        let Sizes::Pool { min, .. } = &port.input else {
+    let floor = |class: usize| {
+        let (name, link) = (&timing.names[class], timing.links[class]);
+        let Sizes::Pool { min, .. } = &ports[class].input else {
             return None;
         };
         let reserve = *min.iter().filter(|&&flits| flits > 0).min()?;
@@ -280,6 +280,7 @@ pub(crate) fn reserve_fact(
             100.0 * share.min(1.0)
         ))
     };
+    let floors = (0..ports.len()).filter(|&class| timing.joins_switches[class]);
     let floors: Vec<String> = floors.filter_map(floor).collect();
     if !floors.is_empty() {
         let floors = floors.join(", ");
@@ -288,6 +289,48 @@ pub(crate) fn reserve_fact(
             format!("a lane that has nothing else gets {floors}"),
         );
     }
+}
+
+/// How much of the port buffers no link ever needs: beyond what a round trip keeps under way (Table 1 of the paper).
+pub(crate) fn idle_fact(buffer: u64, around: &Around<'_>, desk: &mut Desk<'_>) {
+    let (timing, topology) = (around.timing, around.topology);
+    let idle: Vec<f64> = timing
+        .links
+        .iter()
+        .map(|link| {
+            let needed = (2 * link.delay) as f64 / link.flit as f64;
+            100.0 * (1.0 - needed / buffer.max(1) as f64).max(0.0)
+        })
+        .collect();
+    let mut ports = vec![0u32; idle.len()];
+    for switch in topology.switches().take(1) {
+        let used = |port: &Port| !matches!(topology.peer(switch, *port), Peer::Unused);
+        for port in topology.ports(switch).filter(used) {
+            ports[usize::from(topology.link_class(switch, port))] += 1;
+        }
+    }
+    let all: u32 = ports.iter().sum();
+    let sum: f64 = idle
+        .iter()
+        .zip(&ports)
+        .map(|(idle, &n)| idle * f64::from(n))
+        .sum();
+    let each = idle
+        .iter()
+        .zip(&timing.names)
+        .zip(&ports)
+        .filter(|(_, n)| **n > 0);
+    let each: Vec<String> = each
+        .map(|((idle, name), n)| format!("{idle:.1} % of {n} `{name}`"))
+        .collect();
+    desk.fact(
+        "idle",
+        format!(
+            "links leave {:.1} % of the port buffers of the first switch unused: {}",
+            sum / f64::from(all.max(1)),
+            each.join(", ")
+        ),
+    );
 }
 
 /// What stashes hold.

@@ -168,8 +168,8 @@ pub fn sections() -> Vec<SectionInfo> {
         of_a_kind("switch", "How a switch is built.", "switch"),
         section(
             "switch.pipeline",
-            "Latencies of the stages of a switch, in cycles of its clock.",
-            switch::Stages::params(),
+            "Latencies of the stages of a switch, in cycles of its clock; tiled switches have stages of their own.",
+            stages(),
         ),
         section(
             "switch.input-buffer",
@@ -287,4 +287,23 @@ fn top() -> Vec<Param> {
             Some(""),
         ),
     ]
+}
+
+/// The stages of all switches: those of crossbars, then those that only tiled switches have.
+fn stages() -> Vec<Param> {
+    let (crossbars, tiles) = (switch::Stages::params(), switch::Cycles::params());
+    let is_in = |list: &[Param], param: &Param| list.iter().any(|other| other.name == param.name);
+    let of_crossbars = crossbars.iter().map(|param| match is_in(&tiles, param) {
+        true => param.clone(),
+        false => Param {
+            about: format!("{} Not in tiled switches.", param.about),
+            ..param.clone()
+        },
+    });
+    let own = tiles.iter().filter(|param| !is_in(&crossbars, param));
+    let of_tiles = own.map(|param| Param {
+        about: format!("Tiled switches: {}", param.about),
+        ..param.clone()
+    });
+    of_crossbars.chain(of_tiles).collect()
 }

@@ -111,6 +111,7 @@ pub(crate) fn machine(
         return None;
     }
     check::tiled::reserve_fact(&ports, timing, largest, desk);
+    check::tiled::idle_fact(buffer, around, desk);
     if stash.is_some() {
         check::tiled::stash_fact(&ports, around, flit, desk);
     }
