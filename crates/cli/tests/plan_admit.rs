@@ -404,3 +404,32 @@ fn a_port_is_given_the_lanes_that_it_has_and_a_level_one_of_them() {
         "{said}"
     );
 }
+
+/// Without a list: connections are drawn until one never fits, the same for the same seed, and fewer beside a larger reserve.
+#[test]
+fn connections_are_drawn_without_a_list() {
+    let folder = Folder::new("drawn");
+    let admitted = |more: &[&str]| -> (usize, Value) {
+        let drawn = [
+            "plan",
+            "fabric.toml",
+            "--admit",
+            "drawn",
+            "--format",
+            "json",
+        ];
+        let ended = folder.0.run(&[&drawn[..], more].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let accepted = document["accepted"].as_array().expect("a list").len();
+        (accepted, document)
+    };
+    let (usual, first) = admitted(&[]);
+    assert!(usual > 20, "{usual}");
+    assert_eq!(admitted(&["--seed", "1"]).1, first);
+    assert_ne!(admitted(&["--seed", "2"]).1, first);
+    assert!(admitted(&["--reserve", "0.6"]).0 < usual);
+    assert_eq!(admitted(&["--target", "5"]).0, 5);
+    let (code, _, said) = folder.plan(SEVEN, &["--reserve", "1.5"]);
+    assert_eq!(code, 2, "{said}");
+}

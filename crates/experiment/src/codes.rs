@@ -570,7 +570,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0803",
         "a connection is refused",
         "Admission reserves slots of 64 bytes, of a frame of 16,320, at every output on the way of a connection: \
-         its bandwidth over that of the link, rounded up. Connections may have 80 % of the slots of a port; with \
+         its bandwidth over that of the link, rounded up. Connections may have what connections.reserve leaves of the slots of a port, 80 %; with \
          mode = \"strict-entries\" they must also fit into the 64 entries of its table. The message names the line, \
          the first output without room, the slots needed and those left. Connections are admitted in the order of \
          the list. With refused = \"skip\" the others run without them.",
@@ -579,7 +579,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "E0804",
         "connections have no bandwidth to rely on in this fabric",
         "Admission needs one path per connection (a routing that draws none per packet), links of one rate, and \
-         one lane for each service level of connections, for best effort and for challenged traffic.",
+         lanes for connections that best effort and challenged traffic do not use. Service levels of connections may share a \
+         lane, which then has what all of them reserved; those with deadlines may not.",
     ),
     (
         "E0805",
@@ -589,15 +590,15 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "W0806",
         "tables are longer than those of a port",
-        "In mode \"paper\" only slots limit admission. 80 % of them can need more entries than the 64 of a table: \
-         best effort and challenged traffic have 14, and each service level may leave one partly filled. Such \
+        "In mode \"paper\" only slots limit admission. All of them can need more entries than the 64 of a table: \
+         best effort (13 for 20 %) and challenged traffic (1) have theirs, and each service level may leave one partly filled. Such \
          tables are simulated with virtual entries, which no port has and no file can write.",
     ),
     (
         "E0807",
         "traffic on a lane that admission gives no entry",
         "Where [connections] makes the tables of all ports, they hold the lanes of connections, of best effort \
-         (20 % of the slots) and of challenged traffic (one slot). Traffic on any other lane would never be sent.",
+         (connections.reserve of the slots) and of challenged traffic (one slot). Traffic on any other lane would never be sent.",
     ),
     (
         "E0808",

@@ -449,7 +449,9 @@ fn mistakes_of_a_list_and_of_the_section_are_told() {
     assert_eq!(traffic("sl = 9"), [""; 0]);
     assert_eq!(traffic("sl = 5"), ["E0807"]);
     assert_eq!(traffic("sl = 8\nname = \"high\""), ["E0608"]);
-    assert_eq!(with("target = 4\n[qos]\nvls = 2"), ["E0804"]);
+    // Levels of connections may go together.
+    assert_eq!(with("target = 4\n[qos]\nvls = 2"), [""; 0]);
+    assert_eq!(with("target = 4\n[qos]\nsl2vl = [0, 0, 1, 1]"), [""; 0]);
     assert_eq!(
         with("target = 4\n[link.class.host]\nrate = \"10 Gbps\""),
         ["E0804"]
@@ -548,4 +550,50 @@ fn tables_beyond_64_entries_are_warned_of_and_simulated() {
         "connections.csv\"\nmode = \"strict-entries\"",
     );
     assert_eq!(codes(&folder.load(&strict)), ["E0803"]);
+}
+
+/// What best effort keeps is a key: 1.5 of 2.5 Gb/s fit beside 20 %, not beside half of a link, and the message says so.
+#[test]
+fn what_best_effort_keeps_is_a_key() {
+    let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,700 Mbps,2\n";
+    let folder = Folder::new("reserve", list);
+    let of = |reserve: &str| {
+        let keys = format!("[connections]\nlist = \"connections.csv\"\n{reserve}");
+        folder.load(&star(4, &keys))
+    };
+    sound(of(""));
+    sound(of("reserve = 0.3"));
+    let tight = of("reserve = 0.5");
+    assert_eq!(codes(&tight), ["E0803"]);
+    let words = said(&tight);
+    assert!(
+        words.contains("50 % of the link is the most for connections"),
+        "{words}"
+    );
+    for wrong in ["reserve = 0.0", "reserve = 1.0", "reserve = -0.1"] {
+        assert_eq!(codes(&of(wrong)), ["E0801"], "{wrong}");
+    }
+}
+
+/// Two service levels on one lane: its entries hold what both have reserved, and every packet arrives.
+#[test]
+fn service_levels_of_connections_share_a_lane() {
+    let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,40 Mbps,2\n";
+    let folder = Folder::new("together", list);
+    let text = star(
+        4,
+        "[qos]\nsl2vl = [0, 0, 1, 1]\n[connections]\nlist = \"connections.csv\"",
+    );
+    let experiment = sound(folder.load(&text));
+    assert_eq!(
+        experiment.connections.as_ref().unwrap().connections.len(),
+        2
+    );
+    let run = finished(&experiment).document.run;
+    let asked = (800.0 + 40.0) / 2500.0 * 264.0 / 256.0 / 4.0;
+    assert!(
+        (run.total.delivered_load - asked).abs() < 0.001,
+        "{}",
+        run.total.delivered_load
+    );
 }

@@ -1,21 +1,28 @@
-//! `netloom plan FILE --admit connections.csv`: which connections a fabric can guarantee.
+//! `netloom plan FILE --admit connections.csv`, or `--admit drawn`: which connections a fabric can guarantee.
 
 use std::path::Path;
 
 use anyhow::anyhow;
-use netloom_catalog::{Document, Notes, Place, nearest};
+use netloom_catalog::{Document, FromToml, Notes, Place, nearest};
 use netloom_design::infiniband::csv::{self, Listed, Mistake};
+use netloom_design::infiniband::establish::DRAWS;
+use netloom_design::infiniband::slots::{N_SLS, Slots};
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
-use netloom_design::infiniband::{Class, Egress, Lanes, Network, Packets, Refusal, Settings};
+use netloom_design::infiniband::{
+    Class, Egress, Establishment, Lanes, Network, Packets, Refusal, Settings, establish,
+};
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::Wiring;
 use netloom_topology::{Peer, Topology};
-use netloom_units::{Bytes, Port};
+use netloom_units::{Bytes, Port, Sl};
 
 use super::super::Exit;
 use super::super::load;
 use super::super::output::Output;
 use super::{Plan, PlanFormat, report};
+
+/// In the place of a list: connections are drawn.
+const DRAWN: &str = "drawn";
 
 /// Mistakes of a list that are told one by one; a wrong unit may stand in every line of a long one.
 const MOST_MISTAKES: usize = 100;
@@ -52,22 +59,33 @@ pub(super) fn run(
         .iter()
         .map(|name| port(&wiring.topology, name))
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let text = load::read(list)?;
     let mut document = loaded.document;
     let mut notes = Notes::new();
-    let list = read(
-        &list.display().to_string(),
-        &text,
-        &wiring,
-        &mut document,
-        &mut notes,
-    );
-    let network = network(plan, wiring, &list, &document, &mut notes);
+    let is_drawn = list == Path::new(DRAWN);
+    let list = match is_drawn {
+        true => vec![],
+        false => {
+            let text = load::read(list)?;
+            let name = list.display().to_string();
+            read(&name, &text, &wiring, &mut document, &mut notes)
+        }
+    };
+    let used: Vec<Class> = match is_drawn {
+        true => (0..N_SLS).map(|sl| Sl(sl).into()).collect(),
+        false => list
+            .iter()
+            .map(|listed| listed.connection.class())
+            .collect(),
+    };
+    let network = network(plan, wiring, &used, &document, &mut notes);
     load::tell(&document, &notes, output);
     let Some(network) = network.filter(|_| !notes.has_errors()) else {
         return Ok(Exit::Invalid);
     };
-    let outcome = admit(network, list);
+    let outcome = match is_drawn {
+        true => drawn(network, plan, &document),
+        false => admit(network, list),
+    };
     output.data(&match plan.format {
         PlanFormat::Json => report::json(&outcome)?,
         PlanFormat::Human | PlanFormat::Toml => report::text(&outcome, &ports),
@@ -89,6 +107,27 @@ fn admit(mut network: Network, list: Vec<Listed>) -> Outcome {
         network,
         accepted,
         refused,
+    }
+}
+
+/// Draws connections until one never fits, as `connections.target` does before a run.
+fn drawn(mut network: Network, plan: &Plan, document: &Document) -> Outcome {
+    let measure = document.root.get("measure");
+    let written = measure
+        .and_then(|measure| measure.get("seed"))
+        .and_then(|seed| u64::read(seed, &mut Notes::new()));
+    let wanted = Establishment {
+        target: plan.target,
+        draws: DRAWS,
+        seed: plan.overrides.seed.or(written).unwrap_or(1),
+    };
+    let made = establish(&mut network, &wanted);
+    let numbered = (1..).zip(made.accepted);
+    let accepted = numbered.map(|(line, (_, connection))| Listed { line, connection });
+    Outcome {
+        accepted: accepted.collect(),
+        network,
+        refused: vec![],
     }
 }
 
@@ -150,7 +189,7 @@ fn line_places(text: &str, source: u16) -> Vec<Place> {
 fn network(
     plan: &Plan,
     wiring: Wiring,
-    list: &[Listed],
+    used: &[Class],
     document: &Document,
     notes: &mut Notes,
 ) -> Option<Network> {
@@ -163,9 +202,7 @@ fn network(
     let header = wiring.segmentation.header;
     let mtu = wiring.segmentation.mtu;
     let by_file = mtu.map(|mtu| Bytes(mtu.0 + header.0));
-    let is_needed = list
-        .iter()
-        .any(|listed| listed.connection.deadline.is_some());
+    let is_needed = used.iter().any(|class| class.has_deadline);
     let largest = plan.packet.or(by_file).or((!is_needed).then_some(Bytes(0)));
     if largest.is_none() {
         let message = "a connection has a deadline, and packets have no largest size";
@@ -173,7 +210,7 @@ fn network(
             .error("E0808", place_of("link"), message)
             .help("give link.mtu a size, or say --packet \"4 KiB\"");
     }
-    let used = list.iter().map(|listed| listed.connection.class());
+    let used = used.iter().copied();
     let lanes = Lanes::on_ports(used, wiring.vls, wiring.sl2vl.as_deref());
     let lanes = lanes
         .map_err(|problem| {
@@ -181,8 +218,8 @@ fn network(
                 .error("E0804", place_of("qos"), problem)
                 .help(
                     "connections have SL0 to SL3 by bandwidth or by the column sl, those with a deadline SL4 to SL7, \
-                     best effort SL8, challenged traffic SL9; write a larger qos.vls, a qos.sl2vl that keeps them \
-                     apart, or put connections of several levels on one (column sl)",
+                     best effort SL8, challenged traffic SL9; write a larger qos.vls, or a qos.sl2vl that keeps best \
+                     effort and those with deadlines apart (levels without deadlines may share a lane)",
                 )
                 .code
         })
@@ -196,6 +233,7 @@ fn network(
             management: Bytes(MANAGEMENT_DATAGRAM.0 + header.0),
             limit: plan.limit.unwrap_or(wiring.limit),
         },
+        best_effort: Slots::of_frame(plan.reserve),
     };
     let made = Network::with_rates(wiring.topology, wiring.forwarding, wiring.rates, settings);
     made.map_err(|problem| notes.error("E0804", place_of("routing"), problem).code)

@@ -34,6 +34,7 @@ Examples:
   netloom plan port.toml --format toml >> experiment.toml
   netloom plan fabric.toml --admit connections.csv
   netloom plan fabric.toml --admit connections.csv --mode strict-entries --port s3:2
+  netloom plan fabric.toml --admit drawn --reserve 0.3 --seed 7
   netloom plan fabric.toml --admit connections.csv --format json | jq .refused"
 )]
 pub(crate) struct Plan {
@@ -41,15 +42,21 @@ pub(crate) struct Plan {
     /// needed.
     file: PathBuf,
     /// Reserve bandwidth for the connections of this CSV file instead, in order, over the paths of the
-    /// routing.
-    #[arg(long, value_name = "CSV")]
+    /// routing; or for `drawn` ones: the service levels in turn, ends and bandwidth at random, until one never fits.
+    #[arg(long, value_name = "CSV|drawn")]
     admit: Option<PathBuf>,
+    /// Draw so many connections at most.
+    #[arg(long, value_name = "N", default_value_t = 100_000, requires = "admit")]
+    target: u32,
     /// What limits admission at a port.
     #[arg(long, value_enum, default_value_t = Mode::Paper, requires = "admit")]
     mode: Mode,
     /// Where new entries of a table go.
     #[arg(long, value_enum, default_value_t = Placement::FirstFree, requires = "admit")]
     placement: Placement,
+    /// Part of every link that connections cannot have: best effort keeps it.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = reserve, requires = "admit")]
+    reserve: f64,
     /// The largest packet, header included, for waits; without it the file's MTU and header.
     #[arg(long, value_name = "BYTES", requires = "admit")]
     packet: Option<Bytes>,
@@ -68,6 +75,13 @@ pub(crate) struct Plan {
     format: PlanFormat,
     #[command(flatten)]
     overrides: Overrides,
+}
+
+fn reserve(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if 0.0 < share && share < 1.0 => Ok(share),
+        _ => Err("write a part of a link above 0 and below 1, such as 0.2".into()),
+    }
 }
 
 /// How a plan is printed.

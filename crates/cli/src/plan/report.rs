@@ -121,7 +121,10 @@ fn refusals(outcome: &Outcome) -> String {
 /// Why a connection was refused that would have been on this lane.
 fn why(refusal: &Refusal, own: Vl) -> String {
     match &refusal.limit {
-        Limit::Slots => "80 % of a link is the most for connections".to_owned(),
+        Limit::Slots { reservable } => {
+            let most = (1000.0 * reservable.share()).round() / 10.0;
+            format!("{most} % of a link is the most for connections")
+        }
         Limit::Entries => format!("the table has no more of its {MAX_ENTRIES} entries"),
         Limit::Deadline(late) => {
             let (vl, wait) = (late.vl, nanos(late.wait.as_nanos()));
@@ -421,7 +424,7 @@ fn accepted(network: &Network, listed: &Listed) -> AcceptedLine {
 
 fn refused(network: &Network, listed: &Listed, refusal: &Refusal) -> RefusedLine {
     let (limit, late) = match &refusal.limit {
-        Limit::Slots => ("slots", None),
+        Limit::Slots { .. } => ("slots", None),
         Limit::Entries => ("entries", None),
         Limit::Deadline(late) => ("deadline", Some(late)),
     };

@@ -27,7 +27,7 @@ use netloom_topology::{Egress, Peer, Topology};
 use netloom_units::{NicId, Rate, Sl, Time};
 
 use super::entries::Placement;
-use super::slots::{N_SLS, Slots, classify, slots_for};
+use super::slots::{BEST_EFFORT, N_SLS, Slots, classify, slots_for};
 use super::table::{Class, Lanes, Limit, PortTable};
 use super::waits::{Budgets, Late, Packets, budget, longest_wait};
 
@@ -42,7 +42,7 @@ pub enum Mode {
 }
 
 /// How a fabric admits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Settings {
     /// What limits admission.
     pub mode: Mode,
@@ -52,6 +52,20 @@ pub struct Settings {
     pub placement: Placement,
     /// What the waits of connections with a deadline depend on.
     pub packets: Packets,
+    /// What best effort keeps of every port.
+    pub best_effort: Slots,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            mode: Mode::default(),
+            lanes: Lanes::default(),
+            placement: Placement::default(),
+            packets: Packets::default(),
+            best_effort: BEST_EFFORT,
+        }
+    }
 }
 
 /// A connection that asks for bandwidth.
@@ -113,10 +127,11 @@ impl fmt::Display for Refusal {
             port, needed, free, ..
         } = self;
         match &self.limit {
-            Limit::Slots => write!(
+            Limit::Slots { reservable } => write!(
                 f,
-                "{port}: {needed} needed, {} free; 80 % of the link is the most for connections",
-                free.0
+                "{port}: {needed} needed, {} free; {} % of the link is the most for connections",
+                free.0,
+                (1000.0 * reservable.share()).round() / 10.0
             ),
             Limit::Entries => write!(
                 f,
@@ -297,7 +312,11 @@ impl Network {
         }
         let n = topology.n_nics() as usize + topology.n_ports_in_all();
         let output = Output {
-            table: PortTable::with_placement(settings.lanes, settings.placement),
+            table: PortTable::with_reserve(
+                settings.lanes,
+                settings.placement,
+                settings.best_effort,
+            ),
             n_connections: 0,
             budgets: Budgets::default(),
             held: Default::default(),

@@ -5,7 +5,7 @@ use netloom_topology::{Blueprint, FatTree, Mesh, graph};
 use netloom_units::{Bytes, SwitchId, Vl};
 use proptest::prelude::*;
 
-use super::super::slots::RESERVABLE;
+use super::super::slots::{FRAME, RESERVABLE};
 use super::*;
 use crate::qos::wait::{IbTables, PacketSizes, Wait, ib_wait};
 
@@ -13,10 +13,18 @@ const LINK: Rate = Rate(2_500_000_000);
 
 /// Two switches with two NICs each.
 fn dumbbell(mode: Mode) -> Network {
+    dumbbell_with(Settings {
+        mode,
+        ..Settings::default()
+    })
+}
+
+fn dumbbell_with(settings: Settings) -> Network {
     let text = "link a b\nnic n0 a\nnic n1 a\nnic n2 b\nnic n3 b";
     let topology = Arc::new(graph::parse(text).unwrap());
     let forwarding = Shortest {}.compile(&topology, 1).unwrap();
-    Network::new(topology, forwarding, LINK, mode).unwrap()
+    let rates = vec![LINK; topology.link_classes().len()];
+    Network::with_rates(topology, forwarding, rates, settings).unwrap()
 }
 
 /// Host links of the first rate, the others in turn for the dimensions.
@@ -64,6 +72,33 @@ fn slots_are_reserved_at_every_output_on_the_way() {
     }
 }
 
+/// Half of every link is for best effort: four connections of 1959 slots pass the cable between the switches, not six.
+#[test]
+fn what_best_effort_keeps_is_a_setting() {
+    let settings = Settings {
+        best_effort: Slots::of_frame(0.5),
+        ..Settings::default()
+    };
+    let mut network = dumbbell_with(settings);
+    let trunk = network.path(NicId(0), NicId(2))[1];
+    let best_effort: u64 = {
+        let entries = network.table(trunk).entries().iter().flatten();
+        let own = entries.filter(|entry| entry.vl == settings.lanes.best_effort);
+        own.map(|entry| u64::from(entry.weight)).sum()
+    };
+    assert_eq!(best_effort, FRAME.0 / 2, "the table has what is kept");
+    for (from, to) in [(0, 2), (1, 3), (0, 3), (1, 2)] {
+        network.admit(connection(from, to, 300)).unwrap();
+    }
+    let refusal = network.admit(connection(0, 2, 300)).unwrap_err();
+    assert_eq!(refusal.free, Slots(FRAME.0 / 2 - 4 * 1959));
+    let said = refusal.to_string();
+    assert!(
+        said.ends_with("50 % of the link is the most for connections"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_refusal_names_the_first_full_output_and_changes_nothing() {
     let mut network = dumbbell(Mode::Paper);
@@ -74,7 +109,8 @@ fn a_refusal_names_the_first_full_output_and_changes_nothing() {
     let refusal = network.admit(connection(0, 2, 300)).unwrap_err();
     let trunk = network.path(NicId(0), NicId(2))[1];
     let (needed, free) = (Slots(1959), Slots(13_056 - 6 * 1959));
-    let limit = Limit::Slots;
+    let reservable = RESERVABLE;
+    let limit = Limit::Slots { reservable };
     let expected = Refusal {
         port: trunk,
         needed,

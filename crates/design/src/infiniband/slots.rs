@@ -18,13 +18,19 @@ pub struct Slots(pub u64);
 /// The whole frame: 64 entries of 255 slots.
 pub const FRAME: Slots = Slots(MAX_ENTRIES as u64 * ENTRY_SLOTS);
 
-/// What best effort keeps: 20 % of the frame.
+/// What best effort keeps of a port where nobody says otherwise: 20 % of the frame.
 pub const BEST_EFFORT: Slots = Slots(FRAME.0 / 5);
 
-/// What connections may reserve at one port, all together: 80 % of the frame.
+/// What connections may then reserve at one port, all together: 80 % of the frame.
 pub const RESERVABLE: Slots = Slots(FRAME.0 - BEST_EFFORT.0);
 
 impl Slots {
+    /// So much of the frame, at least one slot and at most all but one.
+    pub fn of_frame(share: f64) -> Slots {
+        let slots = (share * FRAME.0 as f64).round() as u64;
+        Slots(slots.clamp(1, FRAME.0 - 1))
+    }
+
     /// How many bytes they carry in one frame.
     pub fn bytes(self) -> Bytes {
         Bytes(self.0 * u64::from(WEIGHT_UNIT))

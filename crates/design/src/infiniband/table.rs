@@ -19,7 +19,7 @@ use netloom_units::{Sl, Vl};
 
 use super::admission::Mode;
 use super::entries::{Entries, Placement};
-use super::slots::{BEST_EFFORT, ENTRY_SLOTS, N_SLS, RESERVABLE, Slots};
+use super::slots::{BEST_EFFORT, ENTRY_SLOTS, FRAME, N_SLS, Slots};
 use super::waits::Late;
 
 /// What a connection is promised: the bandwidth of its service level (DB), perhaps with a deadline (DBTS).
@@ -127,7 +127,11 @@ impl Lanes {
                     if vl >= n_vls {
                         return Err(format!("SL{sl} takes VL{vl}, and there are {n_vls} lanes"));
                     }
-                    if let Some(other) = lanes.iter().position(|lane| *lane == Some(Vl(vl))) {
+                    // Levels without deadlines may go together: what they have reserved is then that of the lane.
+                    let has_promise = |level: usize| level >= usize::from(N_SLS);
+                    let mut others = (0..N_LEVELS).filter(|&level| lanes[level] == Some(Vl(vl)));
+                    let clash = others.find(|&other| has_promise(other) || has_promise(sl));
+                    if let Some(other) = clash {
                         return Err(format!(
                             "SL{other} and SL{sl} both take VL{vl}, and each needs a lane of its own"
                         ));
@@ -182,10 +186,12 @@ impl Lanes {
         row
     }
 
-    /// What is wrong with them: lanes used twice, or no data lanes. Only best effort and challenged traffic, which
-    /// are promised nothing, may share one.
+    /// What is wrong with them: lanes used twice, or no data lanes. Best effort and challenged traffic, which are promised
+    /// nothing, may share one, and so may service levels without deadlines: a lane then has what all of them reserved.
     pub(super) fn mistake(&self) -> Option<String> {
         let mut lanes = self.connections.to_vec();
+        lanes.sort_unstable();
+        lanes.dedup();
         lanes.extend(self.deadlines);
         lanes.push(self.best_effort);
         lanes.extend((self.challenged != self.best_effort).then_some(self.challenged));
@@ -201,8 +207,11 @@ impl Lanes {
 /// What ran out at a port.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
-    /// The slots that connections may reserve.
-    Slots,
+    /// The slots that connections may reserve, all together.
+    Slots {
+        /// How many there are.
+        reservable: Slots,
+    },
     /// The 64 entries of the table.
     Entries,
     /// Time: this lane would wait longer than a deadline allows.
@@ -218,11 +227,13 @@ pub struct Tables {
     pub low: VlArbitrationTable,
 }
 
-/// The tables of one port. All connections together reserve at most 80 % of the frame.
+/// The tables of one port. All connections together reserve at most what best effort leaves of the frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortTable {
     lanes: Lanes,
     placement: Placement,
+    /// What best effort keeps.
+    best_effort: Slots,
     low: Entries,
     high: Entries,
     reserved: Slots,
@@ -235,14 +246,18 @@ impl PortTable {
     /// # Panics
     /// If two kinds of traffic have the same lane, or a lane is above 14.
     pub fn new(lanes: Lanes) -> PortTable {
-        PortTable::with_placement(lanes, Placement::FirstFree)
+        PortTable::with_reserve(lanes, Placement::FirstFree, BEST_EFFORT)
     }
 
-    /// The same with a choice where new entries go.
+    /// The same with a choice where new entries go and what best effort keeps.
     ///
     /// # Panics
-    /// If two kinds of traffic have the same lane, or a lane is above 14.
-    pub fn with_placement(lanes: Lanes, placement: Placement) -> PortTable {
+    /// If two kinds of traffic have the same lane, a lane is above 14, or best effort keeps nothing or everything.
+    pub fn with_reserve(lanes: Lanes, placement: Placement, best_effort: Slots) -> PortTable {
+        assert!(
+            (1..FRAME.0).contains(&best_effort.0),
+            "best effort keeps a part of a port: {best_effort}"
+        );
         if let Some(mistake) = lanes.mistake() {
             panic!("lanes of a port: {mistake}");
         }
@@ -250,17 +265,26 @@ impl PortTable {
             vl,
             weight: weight as u8,
         };
-        let full = (BEST_EFFORT.0 / ENTRY_SLOTS) as usize;
+        let full = (best_effort.0 / ENTRY_SLOTS) as usize;
         let mut fixed = vec![entry(lanes.best_effort, ENTRY_SLOTS); full];
-        fixed.push(entry(lanes.best_effort, BEST_EFFORT.0 % ENTRY_SLOTS));
+        let rest = best_effort.0 % ENTRY_SLOTS;
+        if rest > 0 {
+            fixed.push(entry(lanes.best_effort, rest));
+        }
         fixed.push(entry(lanes.challenged, 1));
         PortTable {
             lanes,
             placement,
+            best_effort,
             low: Entries::with_fixed(fixed),
             high: Entries::default(),
             reserved: Slots(0),
         }
+    }
+
+    /// What connections may reserve, all together.
+    pub fn reservable(&self) -> Slots {
+        Slots(FRAME.0 - self.best_effort.0)
     }
 
     /// Which lane carries what.
@@ -287,12 +311,13 @@ impl PortTable {
     /// How many more slots a class can have here, and what it is that ends them.
     pub fn free(&self, class: impl Into<Class>, mode: Mode) -> (Slots, Limit) {
         let class = class.into();
-        let slots = Slots(RESERVABLE.0 - self.reserved.0);
+        let slots = Slots(self.reservable().0 - self.reserved.0);
         let by_entries = self.half(class).free(class.sl);
         if mode == Mode::StrictEntries && by_entries < slots {
             (by_entries, Limit::Entries)
         } else {
-            (slots, Limit::Slots)
+            let reservable = self.reservable();
+            (slots, Limit::Slots { reservable })
         }
     }
 
@@ -302,8 +327,9 @@ impl PortTable {
     /// If there are not so many; [`PortTable::free`] tells in advance.
     pub fn reserve(&mut self, class: impl Into<Class>, slots: Slots) {
         assert!(
-            slots.0 <= RESERVABLE.0 - self.reserved.0,
-            "at most {RESERVABLE} are reserved at a port (C004-16)"
+            slots.0 <= self.reservable().0 - self.reserved.0,
+            "at most {} are reserved at this port (C004-16)",
+            self.reservable()
         );
         let class = class.into();
         let (vl, placement) = (self.lanes.of(class), self.placement);
@@ -378,7 +404,7 @@ impl PortTable {
     /// The tables as they are simulated: those that no port could hold as well, with their virtual entries.
     pub fn simulated_tables(&self) -> Tables {
         let skipped = self.lanes.best_effort;
-        // 80 % of a frame on eight lanes fill 59 entries at most, besides the 14 of others.
+        // A frame on nine lanes fills 64 entries and a partly filled one for each lane, besides that of challenged traffic.
         let fits = "what a port may reserve fits into 128 entries";
         Tables {
             high: self.high.simulated_table(skipped).expect(fits),
@@ -494,8 +520,25 @@ mod tests {
         let lanes = row(&[2, 1, 0, 0, 0, 0, 0, 0, 3, 3]).unwrap();
         assert_eq!((lanes.of(Sl(0)), lanes.of(Sl(1))), (Vl(2), Vl(1)));
         assert_eq!((lanes.best_effort, lanes.challenged), (Vl(3), Vl(3)));
-        let shared = row(&[1, 1]).unwrap_err();
-        assert!(shared.contains("SL0 and SL1 both take VL1"), "{shared}");
+        // Two levels of connections go together; with best effort, or with a deadline, they do not.
+        let together = row(&[1, 1, 0, 0, 0, 0, 0, 0, 3]).unwrap();
+        assert_eq!((together.of(Sl(0)), together.of(Sl(1))), (Vl(1), Vl(1)));
+        let mut table = PortTable::new(together);
+        table.reserve(SL0, Slots(300));
+        table.reserve(SL1, Slots(20));
+        assert_eq!(weights(&table, Vl(1)), [255, 45, 20]);
+        table.release(SL0, Slots(300));
+        assert_eq!(weights(&table, Vl(1)), [20]);
+        let shared = row(&[1, 3, 0, 0, 0, 0, 0, 0, 1]).unwrap_err();
+        assert!(shared.contains("SL0 and SL8 both take VL1"), "{shared}");
+        let late = Class {
+            sl: Sl(1),
+            has_deadline: true,
+        };
+        let used = [Class::from(Sl(0)), late];
+        let map = [1, 0, 0, 0, 0, 1, 0, 0, 3];
+        let shared = Lanes::on_ports(used, Some(4), Some(&map)).unwrap_err();
+        assert!(shared.contains("SL0 and SL5 both take VL1"), "{shared}");
         let missing = row(&[4, 1]).unwrap_err();
         assert!(missing.contains("SL0 takes VL4"), "{missing}");
     }
@@ -583,7 +626,13 @@ mod tests {
         let mut table = PortTable::new(Lanes::default());
         let (sl, mode) = (Sl(2), Mode::StrictEntries);
         assert_eq!(table.free(sl, mode), (Slots(12_750), Limit::Entries));
-        assert_eq!(table.free(sl, Mode::Paper), (Slots(13_056), Limit::Slots));
+        let by_slots = Limit::Slots {
+            reservable: Slots(13_056),
+        };
+        assert_eq!(
+            table.free(sl, Mode::Paper),
+            (Slots(13_056), by_slots.clone())
+        );
         table.reserve(sl, Slots(12_750));
         assert_eq!(
             (table.n_entries(), table.has_virtual_entries()),
@@ -594,7 +643,7 @@ mod tests {
         table.reserve(sl, Slots(306));
         assert_eq!((table.n_entries(), table.has_virtual_entries()), (66, true));
         assert!(matches!(table.tables(), Err(TableError::TooLong(66, ..))));
-        assert_eq!(table.free(sl, Mode::Paper), (Slots(0), Limit::Slots));
+        assert_eq!(table.free(sl, Mode::Paper), (Slots(0), by_slots));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use netloom_arbitration::{IbTwoTable, NO_LIMIT, Policy};
 use netloom_design::infiniband::csv::Listed;
-use netloom_design::infiniband::slots::slots_for;
+use netloom_design::infiniband::slots::{Slots, slots_for};
 use netloom_design::infiniband::{
     Connection, Egress, Establishment, Lanes, Mode, Network, Placement, PortTable, Refusal,
     Settings, Tables, establish,
@@ -66,6 +66,8 @@ pub(crate) struct Admission {
     pub(crate) placement: Placement,
     pub(crate) delay_from: DelayFrom,
     pub(crate) lanes: Lanes,
+    /// What best effort keeps of every port.
+    pub(crate) best_effort: Slots,
     pub(crate) payload: Bytes,
     /// Rate of all links.
     pub(crate) link: Rate,
@@ -105,7 +107,11 @@ pub(crate) struct Admitted {
 impl Admission {
     /// The table of an output that no connection passes.
     pub(crate) fn usual_policy(&self) -> Arc<dyn Policy> {
-        policy(&PortTable::new(self.lanes))
+        policy(&PortTable::with_reserve(
+            self.lanes,
+            self.placement,
+            self.best_effort,
+        ))
     }
 
     /// Admits all that fit, and makes what the run needs of them.
@@ -121,6 +127,7 @@ impl Admission {
             mode: self.mode,
             lanes: self.lanes,
             placement: self.placement,
+            best_effort: self.best_effort,
             ..Settings::default()
         };
         let mut network = Network::with_rates(topology, forwarding, rates, settings)

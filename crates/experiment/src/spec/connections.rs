@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use netloom_catalog::{Params, Section, choice, file, params};
 use netloom_design::infiniband::establish::DRAWS;
+use netloom_design::infiniband::slots::Slots;
 use netloom_design::infiniband::{Mode, Placement, csv};
 use netloom_fabric::DelayFrom;
 use netloom_packet::SlSegmentation;
@@ -115,8 +116,8 @@ params! {
         pub(crate) target: Option<u32> = None,
         /// Draws for each of them before establishment ends.
         pub(crate) retries: u32 = DRAWS,
-        /// What limits admission: "paper" (80 % of the slots of a port) or "strict-entries" (and the 64
-        /// entries of its table).
+        /// What limits admission: "paper" (the slots of a port that `reserve` leaves) or "strict-entries" (and the
+        /// 64 entries of its table).
         pub(crate) mode: Limit = Limit::Paper,
         /// Which free index of a table becomes a new entry: "first-free" or "spread" (far from other entries of
         /// the lane).
@@ -128,7 +129,9 @@ params! {
         pub(crate) delay_from: Clock = Clock::Creation,
         /// What becomes of a listed connection that is refused: "error" or "skip".
         pub(crate) refused: Refused = Refused::Error,
-        /// The lane of best effort in the tables of all ports, which keeps 20 %.
+        /// Part of every link that connections cannot have: the lane of best effort keeps it.
+        pub(crate) reserve: f64 = 0.2,
+        /// The lane of best effort in the tables of all ports, which keeps `reserve`.
         pub(crate) best_effort: u8 = 8,
         /// The lane of challenged traffic in these tables, which comes last.
         pub(crate) challenged: u8 = 9,
@@ -152,6 +155,11 @@ params! {
                     .help("connections are listed or drawn; keep one of them");
             }
             _ => {}
+        }
+        if !(0.0 < it.reserve && it.reserve < 1.0) {
+            let place = section.place_of("reserve");
+            section.notes.error("E0801", place, format!("`reserve` of {}", it.reserve))
+                .help("write a part of a link above 0 and below 1; paper 004 has 0.2");
         }
         let target = u64::from(it.target.unwrap_or(1));
         let until = u64::from(it.until_packets.unwrap_or(1));
@@ -287,6 +295,7 @@ pub(crate) fn admit(
         placement: spec.placement.placement(),
         delay_from: spec.delay_from.delay_from(),
         lanes,
+        best_effort: Slots::of_frame(spec.reserve),
         payload: spec.packet,
         link: around.link.rate,
         flit: around.link.segmentation.flit,
