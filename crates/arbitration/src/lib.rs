@@ -62,9 +62,9 @@ pub use policy::{Fault, Policy, PortContext, Speaks};
 pub use round_robin::RoundRobin;
 pub use strict_priority::{StrictPriority, VlOrder};
 pub use tables::{
-    DeficitTable, Entry, LIMIT_UNIT, MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM,
-    MAX_QUANTUM_ENTRIES, MAX_VIRTUAL_ENTRIES, N_SLS, NO_LIMIT, QuantumTable, SlEntry, TableError,
-    VlArbitrationTable, WEIGHT_UNIT, weight_units,
+    DeficitTable, Entry, LIMIT_UNIT, MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_IB_DEFICIT_ENTRIES,
+    MAX_QUANTUM, MAX_QUANTUM_ENTRIES, MAX_VIRTUAL_ENTRIES, N_SLS, NO_LIMIT, QuantumTable, SlEntry,
+    TableError, VlArbitrationTable, WEIGHT_UNIT, weight_units,
 };
 pub use weighted_round_robin::{TurnsOf, WeightUnit, WeightedRoundRobin};
 pub use witness::{LongestWait, WaitRecord, WaitsBy, Witness, Witnessed};

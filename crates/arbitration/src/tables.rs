@@ -22,9 +22,12 @@ pub const MAX_ENTRIES: usize = 64;
 /// Entries of one table with virtual entries, at most: two of them have a number of 8 bits each.
 pub const MAX_VIRTUAL_ENTRIES: usize = 128;
 
-/// Entries of a deficit table, at most: the 64 of the high table, and the 47 of the low table that hold
-/// neither a deficit nor the accumulator (spec 1.2.2).
-pub const MAX_DEFICIT_ENTRIES: usize = 111;
+/// Entries of a deficit table, at most: a pointer of 8 bits tells them apart.
+pub const MAX_DEFICIT_ENTRIES: usize = 256;
+
+/// Entries of a deficit table that the storage of an InfiniBand port holds: the 64 of the high table, and the 47 of the
+/// low table that hold neither a deficit nor the accumulator (spec 1.2.2).
+pub const MAX_IB_DEFICIT_ENTRIES: usize = 111;
 
 /// Entries of a quantum table, at most: the current entry is a register of 8 bits (V003-4).
 pub const MAX_QUANTUM_ENTRIES: usize = 256;
@@ -256,7 +259,7 @@ fn shares(entries: &[SlEntry]) -> [f64; N_SLS] {
     totals.map(|total| total as f64 / whole.max(1) as f64)
 }
 
-/// The table of DTable: at most 111 entries, each for a service level; weights in credits of 64 bytes.
+/// The table of DTable: at most 256 entries, each for a service level; weights in credits of 64 bytes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct DeficitTable(Vec<SlEntry>);
 
@@ -304,10 +307,11 @@ impl DeficitTable {
     }
 
     /// Whether the table can live in the arbitration tables of an InfiniBand port (spec 1.2.2): weights,
-    /// deficits and the accumulator have 8 bits each there. The messages are in credits per service
-    /// level. (The number of entries fits already.)
+    /// deficits and the accumulator have 8 bits each there, and 111 entries have a place. The messages are in credits per
+    /// service level.
     pub fn fits_ib_registers(&self, largest_message: &[u32; N_SLS]) -> bool {
-        self.largest_accumulator(largest_message) <= u32::from(u8::MAX)
+        self.0.len() <= MAX_IB_DEFICIT_ENTRIES
+            && self.largest_accumulator(largest_message) <= u32::from(u8::MAX)
     }
 }
 
@@ -484,11 +488,14 @@ mod tests {
 
     #[test]
     fn tables_of_service_levels_know_their_limits() {
-        assert!(DeficitTable::from_pairs(&[(15, u16::MAX); 111]).is_ok());
+        assert!(DeficitTable::from_pairs(&[(15, u16::MAX); 256]).is_ok());
         assert_eq!(
-            DeficitTable::from_pairs(&[(0, 1); 112]),
-            Err(TableError::TooLong(112, 111))
+            DeficitTable::from_pairs(&[(0, 1); 257]),
+            Err(TableError::TooLong(257, 256))
         );
+        let of = |n| DeficitTable::from_pairs(&vec![(0, 1); n]).unwrap();
+        assert!(of(111).fits_ib_registers(&[1; N_SLS]));
+        assert!(!of(112).fits_ib_registers(&[1; N_SLS]));
         assert_eq!(
             DeficitTable::from_pairs(&[(0, 1), (16, 1)]),
             Err(TableError::NotAnSl(1, Sl(16)))

@@ -112,6 +112,10 @@ fn human(plan: &Plan) -> String {
     let mut table = Columns::numbers();
     let mut heads = vec!["class", "SL", "VL", "table", "wanted", "given"];
     heads.extend(plan.trusts().then_some("if all send"));
+    let has_range = plan.classes.iter().any(|class| class.share_least.is_some());
+    if has_range {
+        heads.extend(["least", "most"]);
+    }
     heads.extend(["entries", "distance", "a turn", "wait"]);
     let is_long = ports.hops > 1;
     if is_long {
@@ -130,6 +134,10 @@ fn human(plan: &Plan) -> String {
             percent(class.share_given),
         ];
         line.extend(plan.trusts().then(|| percent(class.share_if_all_send)));
+        if has_range {
+            let ends = [class.share_least, class.share_most];
+            line.extend(ends.map(|share| share.map_or_else(|| "-".to_owned(), percent)));
+        }
         line.extend([
             class.entries.to_string(),
             class.distance.to_string(),
@@ -234,6 +242,9 @@ struct Class<'a> {
     share_wanted: f64,
     share_given: f64,
     share_if_all_send: f64,
+    /// What its entries can have at least and at most, where its distance is given.
+    share_least: Option<f64>,
+    share_most: Option<f64>,
     entries: usize,
     distance: usize,
     bytes_per_turn: u64,
@@ -300,6 +311,8 @@ impl<'a> PlanDocument<'a> {
             share_wanted: class.share_wanted,
             share_given: class.share_given,
             share_if_all_send: class.share_if_all_send,
+            share_least: class.share_least,
+            share_most: class.share_most,
             entries: class.entries,
             distance: class.distance,
             bytes_per_turn: class.bytes_per_turn,

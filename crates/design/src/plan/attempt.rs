@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use netloom_arbitration::{N_SLS, NO_LIMIT, VlArbitrationTable, WEIGHT_UNIT};
+use netloom_arbitration::{
+    MAX_IB_DEFICIT_ENTRIES, N_SLS, NO_LIMIT, VlArbitrationTable, WEIGHT_UNIT,
+};
 use netloom_units::{Bytes, Ratio, Time};
 
 use super::Plan;
@@ -217,11 +219,22 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
     needs.n_slots = request.slots();
     needs.gmtu = needs.classes.iter().map(|c| c.mtu).max().unwrap_or(1);
     needs.tolerance = super::request::exact(request.ports.tolerance);
+    needs.k = request.ports.k.map(super::request::exact);
+    needs.w = request.ports.w.map(super::request::exact);
+    needs.total = request.ports.total.map(u64::from);
+    // A table that is too long for InfiniBand storage has registers of its own.
+    if needs.n_slots > MAX_IB_DEFICIT_ENTRIES {
+        needs.register_bits = 16;
+    }
     let found = dtable::plan(&needs).map_err(|refusals| Failure {
         reasons: refusals.iter().map(ToString::to_string).collect(),
         nearest: None,
     })?;
     let mut plan = judge(case, Tables::Deficit(found.table.clone()));
+    for (class, planned) in plan.classes.iter_mut().zip(&found.classes) {
+        class.share_least = Some(planned.min_share.as_f64());
+        class.share_most = Some(planned.max_share.as_f64());
+    }
     let tenths = |ratio: Ratio| format!("{}", ratio.as_f64());
     let facts = [
         ("k", tenths(found.k)),
@@ -244,9 +257,9 @@ fn in_one_table(case: &Case<'_>) -> Result<Plan, Failure> {
     let (kind, keys) = (request.ports.arbiter, case.keys());
     let parts = parts(case, &|_| true);
     let slots = compose(case, &parts, &|slots| {
-        Tables::from_slots(kind, slots, &keys).ok()
+        Tables::from_slots(kind, slots, &keys, request.turn()).ok()
     })?;
-    let tables = Tables::from_slots(kind, &slots, &keys);
+    let tables = Tables::from_slots(kind, &slots, &keys, request.turn());
     let tables = tables.map_err(|error| Failure::of(error.to_string()))?;
     Ok(judge(case, tables))
 }
@@ -306,7 +319,7 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<P
             mean: it.sizes.mean(),
             budget: it.budget.map(bytes),
             entries: it.entries,
-            supply: supply(ports.arbiter, &it.sizes, ports.flit),
+            supply: supply(ports.arbiter, &it.sizes, (ports.flit, case.request.turn())),
         }
     };
     let parts = chosen.iter().map(|&stream| part(stream)).collect();
@@ -314,7 +327,7 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<P
 }
 
 /// What an entry of each kind sends per visit.
-fn supply(kind: Kind, sizes: &SizeLaw, flit: Bytes) -> Supply {
+fn supply(kind: Kind, sizes: &SizeLaw, (flit, turn): (Bytes, u32)) -> Supply {
     match kind {
         Kind::InfiniBand => {
             let visits = IbVisits::new(sizes);
@@ -331,15 +344,25 @@ fn supply(kind: Kind, sizes: &SizeLaw, flit: Bytes) -> Supply {
             let most = u32::from(u8::MAX).saturating_sub(packet - 1).max(1);
             by_units(sizes, unit, packet.min(most), most)
         }
-        Kind::BxiDeficit => by_units(sizes, flit, units(sizes.largest(), flit), u16::MAX.into()),
+        Kind::BxiDeficit => {
+            let least = units(sizes.largest(), flit).div_ceil(turn);
+            let per_flit = by_units(sizes, flit, least, u16::MAX.into()).sent;
+            Supply {
+                least,
+                most: u16::MAX.into(),
+                sent: Box::new(move |weight| per_flit(weight * turn)),
+            }
+        }
         Kind::BxiTable => {
-            let visits = BxiVisits::new(sizes, flit, u16::MAX.into());
+            let most = u32::from(u16::MAX);
+            let visits = BxiVisits::new(sizes, flit, most);
             // A search by halving asks for the same quanta again and again.
             let known = RefCell::new(HashMap::new());
             Supply {
-                least: units(sizes.largest(), flit),
-                most: u16::MAX.into(),
-                sent: Box::new(move |quantum| {
+                least: units(sizes.largest(), flit).div_ceil(turn),
+                most: most / turn,
+                sent: Box::new(move |weight| {
+                    let quantum = weight * turn;
                     let sent = || visits.bytes_per_lap(&[quantum]);
                     *known.borrow_mut().entry(quantum).or_insert_with(sent)
                 }),

@@ -16,7 +16,9 @@ const IB_ENTRY: u64 = 12;
 pub(super) fn unit(request: &Request) -> Bytes {
     match request.ports.arbiter {
         Kind::InfiniBand | Kind::DTable => Bytes(WEIGHT_UNIT.into()),
-        Kind::BxiTable | Kind::BxiDeficit => request.ports.flit,
+        Kind::BxiTable | Kind::BxiDeficit => {
+            Bytes(request.ports.flit.0 * u64::from(request.turn()))
+        }
     }
 }
 

@@ -110,6 +110,8 @@ fn planned(
         share_wanted: class.share.as_f64(),
         share_given: stream_share * class.share.as_f64() / in_lane,
         share_if_all_send: if_all_send * class.share.as_f64() / in_lane,
+        share_least: None,
+        share_most: None,
         entries: own.len(),
         distance: distance.unwrap_or(entries.len()),
         bytes_per_turn: units * cost::unit(request).0,

@@ -95,6 +95,10 @@ pub struct PlannedClass {
     /// The share it has when all classes have something to send: in the high table that may be more than it was
     /// given, which is then missing elsewhere.
     pub share_if_all_send: f64,
+    /// The smallest share that its entries can have, one packet each; where its distance is given.
+    pub share_least: Option<f64>,
+    /// The largest share that its entries can have, at their largest weight; where its distance is given.
+    pub share_most: Option<f64>,
     /// Its entries (those of its lane, where it shares one).
     pub entries: usize,
     /// The largest number of entries from one of its own to the next.

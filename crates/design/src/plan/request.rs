@@ -13,7 +13,7 @@
 //! deadline = "3 us"
 //! ```
 
-use netloom_arbitration::{MAX_ENTRIES, MAX_QUANTUM_ENTRIES, N_SLS};
+use netloom_arbitration::{MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM_ENTRIES, N_SLS};
 use netloom_catalog::{FromToml, Params, ResolvedLine, Section, Value, ValueShape, choice, params};
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
@@ -58,7 +58,8 @@ impl Kind {
 
     fn most_entries(self) -> usize {
         match self {
-            Kind::InfiniBand | Kind::DTable => MAX_ENTRIES,
+            Kind::InfiniBand => MAX_ENTRIES,
+            Kind::DTable => MAX_DEFICIT_ENTRIES,
             Kind::BxiTable | Kind::BxiDeficit => MAX_QUANTUM_ENTRIES,
         }
     }
@@ -88,6 +89,14 @@ params! {
         /// Entries that a table of the port holds (in InfiniBand VLArbHighCap and VLArbLowCap); left out, 64,
         /// or 32 for BXI.
         pub entries: Option<u16> = None,
+        /// What one unit of weight is worth. Of a BXI table, so many flits (the size of a turn); left out, 1. Of a DTable
+        /// with distances, the pool is so many largest packets per slot; left out, the first tenth that suffices.
+        pub k: Option<f64> = None,
+        /// Of a DTable with distances: no entry is above so many largest packets; left out, the first tenth that suffices.
+        pub w: Option<f64> = None,
+        /// Of a DTable with distances: what all weights sum to, in credits of 64 bytes; left out, the first total within
+        /// `tolerance`.
+        pub total: Option<u32> = None,
         /// Data lanes of the port; left out, one for each class.
         pub vls: Option<u8> = None,
         /// Whether classes with deadlines may use the high-priority table of InfiniBand: "when-needed",
@@ -118,6 +127,25 @@ params! {
         if let Some(entries) = it.entries && !(1..=most).contains(&usize::from(entries)) {
             outside("entries", format!("a table of {entries} entries"), format!("write 1 to {most}"));
         }
+        let is_bxi = matches!(it.arbiter, Kind::BxiTable | Kind::BxiDeficit);
+        if let Some(k) = it.k {
+            match it.arbiter {
+                Kind::InfiniBand => outside("k", "weights of InfiniBand are in units of 64 bytes".into(), "leave it out, or plan for dtable or BXI".into()),
+                _ if is_bxi && !(k.fract() == 0.0 && (1.0..=LARGEST_TURN).contains(&k)) => outside("k", format!("{k} flits for a unit of weight"), format!("write a whole number, 1 to {LARGEST_TURN}")),
+                _ if !(k > 0.0 && k <= 64.0) => outside("k", format!("{k} packets per slot"), "write a number above 0 and at most 64, such as 0.5".into()),
+                _ => {}
+            }
+        }
+        if it.w.is_some_and(|w| !(w > 0.0 && w <= 64.0)) {
+            outside("w", "an entry without weight, or with too much".into(), "write a number above 0 and at most 64, such as 2.8".into());
+        }
+        if it.arbiter != Kind::DTable {
+            for (key, is_there) in [("w", it.w.is_some()), ("total", it.total.is_some())] {
+                if is_there {
+                    outside(key, format!("`{key}` is for dtable"), "leave it out, or write arbiter = \"dtable\"".into());
+                }
+            }
+        }
         if it.vls.is_some_and(|vls| !(1..=15).contains(&vls)) {
             outside("vls", "a link has 1 to 15 data lanes".into(), "VL15 is for management and not counted".into());
         }
@@ -143,6 +171,9 @@ params! {
         }
     }
 }
+
+/// Flits of a unit of weight of BXI, at most.
+const LARGEST_TURN: f64 = 4096.0;
 
 /// Bytes of the largest packet that can be planned for.
 pub const LARGEST_PACKET: u64 = 65_536;
@@ -227,6 +258,11 @@ impl Request {
         self.ports.entries.map_or(usual, usize::from)
     }
 
+    /// Flits of a unit of weight, where weights are counted in flits.
+    pub(super) fn turn(&self) -> u32 {
+        self.ports.k.map_or(1, |k| k as u32).max(1)
+    }
+
     /// Slots of a table in which entries stand at distances: distances are powers of two and divide only tables
     /// that are so too, so a port that holds more leaves the rest empty.
     pub(super) fn slots(&self) -> usize {
@@ -270,6 +306,24 @@ impl Request {
             of_levels: links.levels,
         };
         let classes = read_classes(&mut section, &packets);
+        if let (Some(ports), Some(classes)) = (&ports, &classes)
+            && ports.arbiter == Kind::DTable
+            && classes.iter().all(|class| class.distance.is_none())
+        {
+            let pinned = [
+                ("k", ports.k.is_some()),
+                ("w", ports.w.is_some()),
+                ("total", ports.total.is_some()),
+            ];
+            for (key, _) in pinned.into_iter().filter(|(_, is_there)| *is_there) {
+                let place = section.place_of(key);
+                let message = format!("`{key}` without distances");
+                section
+                    .notes
+                    .error("E0901", place, message)
+                    .help("it belongs to the method of DTable: give every class its `distance`, or leave it out");
+            }
+        }
         let resolved = section.finish();
         root.resolved
             .lines

@@ -37,11 +37,12 @@ pub enum Tables {
 
 impl Tables {
     /// Tables with these entries; the streams are lanes in InfiniBand (all in the low table) and service
-    /// levels elsewhere, `keys` says which.
+    /// levels elsewhere, `keys` says which. A unit of weight of BXI is so many flits as `turn` says.
     pub(super) fn from_slots(
         kind: Kind,
         slots: &[Slot],
         keys: &[u8],
+        turn: u32,
     ) -> Result<Tables, TableError> {
         let by_sl = || {
             let entry = |slot: &Slot| SlEntry {
@@ -58,7 +59,7 @@ impl Tables {
             },
             Kind::DTable => Tables::Deficit(DeficitTable::new(by_sl())?),
             Kind::BxiTable | Kind::BxiDeficit => Tables::Quantum {
-                table: QuantumTable::new(by_sl(), 1)?,
+                table: QuantumTable::new(by_sl(), turn)?,
                 keeps_deficits: kind == Kind::BxiDeficit,
             },
         })

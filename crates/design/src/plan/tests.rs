@@ -128,7 +128,33 @@ fn c000_12_distances_give_the_table_of_the_paper() {
     };
     let classes: Vec<String> = rows.map(class).to_vec();
     let classes: Vec<&str> = classes.iter().map(String::as_str).collect();
-    let plan = plan(&request("arbiter = \"dtable\"", &classes)).unwrap();
+    let of = |ports: &str| {
+        plan(&request(
+            &format!("arbiter = \"dtable\"\n{ports}"),
+            &classes,
+        ))
+    };
+    // Pinned to the total of the printed weights, which sum to one credit more; the search stops at a smaller one.
+    let pinned = of("total = 1072").unwrap();
+    let own: u64 = pinned
+        .classes
+        .iter()
+        .map(|class| class.bytes_per_turn)
+        .sum();
+    assert_eq!(own, 1073 * 64);
+    // A larger pool moves both ends of what the entries of a class can have.
+    let wide = of("k = 0.6\nw = 3.0").unwrap();
+    assert!(wide.facts.contains(&("k".to_owned(), "0.6".to_owned())));
+    assert!(wide.classes[0].share_least < pinned.classes[0].share_least);
+    for class in &wide.classes {
+        let (least, most) = (class.share_least.unwrap(), class.share_most.unwrap());
+        assert!(least <= class.share_given + 0.001 && class.share_given <= most + 0.001);
+    }
+    // Twice the slots: every distance has twice the entries.
+    let long = of("entries = 128").unwrap();
+    let entries: Vec<usize> = long.classes.iter().map(|class| class.entries).collect();
+    assert_eq!(entries, [64, 32, 16, 8, 4, 2, 2]);
+    let plan = of("").unwrap();
     let fact = |word: &str| {
         plan.facts
             .iter()
@@ -144,6 +170,34 @@ fn c000_12_distances_give_the_table_of_the_paper() {
     let distances: Vec<usize> = plan.classes.iter().map(|c| c.distance).collect();
     assert_eq!(distances, [2, 4, 8, 16, 32, 64, 64]);
     assert!(plan.unmet.is_empty());
+}
+
+/// A unit of weight of BXI is as many flits as `k` says: what a class may send in a turn is a multiple of it.
+#[test]
+fn the_size_of_a_turn_is_a_key() {
+    for arbiter in ["bxi-table", "bxi-deficit"] {
+        for k in [1, 16, 64] {
+            let ports = format!("arbiter = \"{arbiter}\"\ntolerance = 0.05\nk = {k}");
+            let plan = plan(&request(&ports, &HOST)).unwrap();
+            let Tables::Quantum { table, .. } = &plan.tables else {
+                panic!("a table of quanta");
+            };
+            assert_eq!(table.k, k);
+            for class in &plan.classes {
+                assert_eq!(
+                    class.bytes_per_turn % (64 * u64::from(k)),
+                    0,
+                    "{arbiter} {k}"
+                );
+                let error = class.share_given / class.share_wanted - 1.0;
+                assert!(
+                    error.abs() <= 0.0501,
+                    "{arbiter} {k} {}: {error}",
+                    class.name
+                );
+            }
+        }
+    }
 }
 
 #[test]
