@@ -24,6 +24,7 @@ use super::table::Columns;
   netloom plot a.out b.out                          two runs or studies over each other
   netloom plot study.out --y p99 --class bulk --by variant
   netloom plot study.out --y p99 --x delivered_load --label variant=Arbiter
+  netloom plot study.out --y mean --x offered_load --by class
   netloom plot study.out --format pgfplots -o paper/figures
 
 Files of the same name in the folder are replaced, others stay. PNG has about 300 points per inch;
@@ -50,7 +51,8 @@ pub(crate) struct Plot {
     /// Draw this column of points.csv instead; `p99` is short for latency_p99_ns.
     #[arg(long, value_name = "COLUMN")]
     y: Option<String>,
-    /// Along this axis or column; without it, the axis that was varied most, load first.
+    /// Along this axis or column; without it, the axis that was varied most, load first. A measured load such as
+    /// `offered_load` is that of all traffic together, also for classes; `own.offered_load` is the class's own.
     #[arg(long, value_name = "KEY", requires = "y")]
     x: Option<String>,
     /// One line for each value of this axis, or for each `class`; panels for the others.

@@ -1,5 +1,7 @@
 //! A figure of one's own choice: which column is drawn, along what, told apart by what.
 
+use std::collections::BTreeMap;
+
 use netloom_results::view::Numbers;
 use netloom_results::{Collection, Frame};
 
@@ -12,7 +14,8 @@ use crate::style::Style;
 /// What is to be drawn.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Choice {
-    /// An axis of the study, or a column of `points`; the axis that was varied most if there is none.
+    /// An axis of the study, or a column of `points`; the axis that was varied most if there is none. A load that was
+    /// measured is that of all traffic together, whatever is drawn; `own.offered_load` is that of the class itself.
     pub x: Option<String>,
     /// A column of `points`; `p99` is short for `latency_p99_ns`.
     pub y: String,
@@ -33,6 +36,8 @@ pub struct NoSuch {
     pub known: Vec<String>,
 }
 
+/// Before a column that is to be that of the class drawn, not of all traffic.
+const OWN: &str = "own.";
 /// The word for classes of traffic.
 const CLASS: &str = "class";
 /// More panels than this are no figure.
@@ -46,24 +51,37 @@ pub fn chosen(collection: &Collection, choice: &Choice) -> Result<Figure, NoSuch
     let nothing = || no_such("table", "points", vec![]);
     let study = Study::new(collection).ok_or_else(nothing)?;
     let table = study.lines.table;
-    let axes: Vec<&str> = collection
+    let mut axes: Vec<&str> = collection
         .axes
         .iter()
         .map(String::as_str)
         .filter(|axis| table.column(axis).is_some())
         .collect();
     let y = metric(table, &choice.y)?;
-    let x = match choice.x.as_deref() {
-        None => study.x_name.as_str(),
-        Some(name) if axes.contains(&name) => name,
-        Some(name) => metric(table, name).map_err(|mut error| {
+    let measured = |name: &str| {
+        metric(table, name).map_err(|mut error| {
             error.what = "axis or column";
             error
                 .known
                 .splice(0..0, axes.iter().map(|a| (*a).to_owned()));
             error
-        })?,
+        })
     };
+    let (x, is_of_all) = match choice.x.as_deref() {
+        None => (study.x_name.as_str(), false),
+        Some(name) if axes.contains(&name) => (name, false),
+        Some(name) => match name.strip_prefix(OWN) {
+            Some(own) => (measured(own)?, false),
+            None => {
+                let name = measured(name)?;
+                (name, name.ends_with("_load"))
+            }
+        },
+    };
+    // Along what was measured, points are joined in the order of the axis that was varied most.
+    if !axes.contains(&x) && choice.by.as_ref() != Some(&study.x_name) {
+        axes.retain(|axis| *axis != study.x_name);
+    }
     let by: Vec<&str> = match choice.by.as_deref() {
         None => axes.iter().copied().filter(|axis| *axis != x).collect(),
         Some(CLASS) => vec![CLASS],
@@ -88,6 +106,7 @@ pub fn chosen(collection: &Collection, choice: &Choice) -> Result<Figure, NoSuch
     let drawing = Drawing {
         study: &study,
         x,
+        is_of_all,
         y,
         by,
         rest,
@@ -163,6 +182,8 @@ fn value(table: &Frame, column: &str, line: usize) -> String {
 struct Drawing<'s, 'c> {
     study: &'s Study<'c>,
     x: &'s str,
+    /// Whether that is measured of all traffic together, also where the lines are about classes.
+    is_of_all: bool,
     y: &'s str,
     by: Vec<&'s str>,
     /// Axes that tell panels apart.
@@ -185,6 +206,16 @@ impl Drawing<'_, '_> {
             _ => Quantity::Index,
         };
         let places = Places::of(table, self.x);
+        let totals: BTreeMap<u64, usize> = self
+            .study
+            .lines
+            .about("total")
+            .map(|line| (self.study.lines.point(line), line))
+            .collect();
+        let place_of = |line: usize| match self.is_of_all {
+            true => totals.get(&self.study.lines.point(line)).copied(),
+            false => Some(line),
+        };
         let mut categories: Vec<String> = vec![];
         let mut panels: Vec<(String, Vec<Line>)> = vec![];
         let mut names: Vec<String> = vec![];
@@ -195,7 +226,7 @@ impl Drawing<'_, '_> {
                 continue;
             };
             let x = match &places {
-                Some(places) => places.values[line],
+                Some(places) => place_of(line).and_then(|line| places.values[line]),
                 None => Some(numbered(&mut categories, value(table, self.x, line)) as f64),
             };
             let Some(x) = x else {
@@ -314,6 +345,11 @@ fn words(column: &str) -> String {
         ("latency_p99_ns", "99 % latency"),
         ("latency_p999_ns", "99.9 % latency"),
         ("latency_max_ns", "Longest latency"),
+        ("packet_latency_mean_ns", "Mean packet latency"),
+        ("packet_latency_p99_ns", "99 % packet latency"),
+        ("network_latency_mean_ns", "Mean network latency"),
+        ("network_latency_p99_ns", "99 % network latency"),
+        ("injection_latency_mean_ns", "Mean injection latency"),
         ("fairness_jain", "Jain's index"),
     ];
     if let Some((_, words)) = known.iter().find(|(name, _)| *name == column) {

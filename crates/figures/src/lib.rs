@@ -21,6 +21,7 @@ mod of_csv;
 mod over_time;
 mod pgfplots;
 mod places;
+mod punctuality;
 mod spread;
 mod statistics;
 mod study;
@@ -59,6 +60,7 @@ pub fn figures(collection: &Collection) -> Vec<Figure> {
     let mut figures = curves::curves(&study);
     figures.extend(distribution::distributions(&details));
     figures.extend(over_time::over_time(&details));
+    figures.extend(punctuality::punctuality(&details));
     figures.extend(hosts::hosts(&details));
     figures.extend(links::link_use(&details));
     figures

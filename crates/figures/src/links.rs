@@ -7,13 +7,17 @@ use netloom_results::view::{self, Lines, Link, Numbers, ordered, words};
 
 use crate::axis::{Quantity, fitted};
 use crate::detail::Details;
-use crate::model::{Axis, Cell, Chart, Figure, Gauge, Map, MapLink, Panel, Place};
+use crate::model::{
+    Axis, Cell, Chart, Figure, Gauge, Line, Map, MapLink, Mark, Panel, Place, Point, Scale,
+};
 use crate::spread::box_plot;
 use crate::study::{Study, StudyPoint, category_axis, ordered_bits};
 use crate::style::Style;
 
 /// How many of the busiest links are named.
 const BUSIEST: usize = 12;
+/// Links of a sorted line at most; of more, every so many.
+const SORTED: usize = 200;
 /// The largest fabric, in switches and in ports, whose links are shown as a matrix.
 const MATRIX: usize = 48;
 /// Kinds of links in the order of a packet's way.
@@ -44,6 +48,7 @@ pub(crate) fn link_use(details: &Details<'_, '_>) -> Vec<Figure> {
     let study = details.study;
     let figures = [
         links.spreads(details),
+        links.sorted(details),
         links.by_load(study),
         links.busiest(details),
         links.on_layout(details).or_else(|| links.matrix(details)),
@@ -141,6 +146,71 @@ impl<'a> Links<'a> {
             x: category_axis("", self.groups.names.clone()),
             y: y.axis,
             series: String::new(),
+            heat: None,
+            panels,
+            columns: details.columns(),
+        })
+    }
+
+    /// The use of every link, the busiest first, one line per kind and level and one panel per chosen point.
+    fn sorted(&self, details: &Details<'_, '_>) -> Option<Figure> {
+        let panel = |point: &StudyPoint| {
+            let mut by_group = vec![vec![]; self.groups.names.len()];
+            for (link, used) in self.of(point.number) {
+                by_group[self.group(link)].push(used);
+            }
+            let line = |(group, mut used): (usize, Vec<f64>)| {
+                used.sort_by(|a, b| b.total_cmp(a));
+                let (n, step) = (used.len(), used.len().div_ceil(SORTED).max(1));
+                // Parts of the links, so that few host links and many others share an axis.
+                let points = (0..n).filter(|at| at % step == 0 || at + 1 == n);
+                Line {
+                    name: self.groups.names[group].clone(),
+                    style: Style::nth(group),
+                    joined: true,
+                    marked: false,
+                    points: points
+                        .map(|at| Point {
+                            x: 100.0 * (at + 1) as f64 / n as f64,
+                            y: used[at],
+                            low: None,
+                            high: None,
+                            mark: Mark::Ok,
+                        })
+                        .collect(),
+                }
+            };
+            let groups = by_group.into_iter().enumerate();
+            let groups = groups.filter(|(_, used)| used.len() > 1);
+            Panel {
+                title: details.study.point_text(point),
+                chart: Chart::Lines(groups.map(line).collect()),
+                references: vec![],
+            }
+        };
+        let chosen = details.points.iter();
+        let chosen = chosen.filter(|point| self.links.has(point.number));
+        let panels: Vec<Panel> = chosen.map(panel).collect();
+        let has_any = panels
+            .iter()
+            .any(|panel| matches!(&panel.chart, Chart::Lines(lines) if !lines.is_empty()));
+        let y = fitted("Link use", Quantity::Index, [1.0].into_iter());
+        has_any.then(|| Figure {
+            id: "links-sorted".to_owned(),
+            title: "Use of links, sorted".to_owned(),
+            caption: format!(
+                "Share of the time in which each link sent, mean over seeds, the busiest first.{}",
+                details.sentence()
+            ),
+            x: Axis {
+                label: "Links".to_owned(),
+                unit: "%".to_owned(),
+                scale: Scale::Linear,
+                low: 0.0,
+                high: 100.0,
+            },
+            y: y.axis,
+            series: "kind".to_owned(),
             heat: None,
             panels,
             columns: details.columns(),

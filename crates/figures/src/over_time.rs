@@ -1,4 +1,4 @@
-//! What happened during a run: delivered load and latency, epoch by epoch.
+//! What happened during a run: offered and delivered load and latency, epoch by epoch.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,7 @@ const POINTS: usize = 120;
 /// The sums of an epoch.
 #[derive(Default, Clone, Copy)]
 struct Epoch {
+    offered: f64,
     delivered: f64,
     /// Latency weighted by what was delivered, and the weights.
     latency: (f64, f64),
@@ -26,10 +27,21 @@ pub(crate) fn over_time(details: &Details<'_, '_>) -> Vec<Figure> {
     let Some(found) = epochs(details) else {
         return vec![];
     };
+    let offered = |epoch: &Epoch| Some(epoch.offered);
     let delivered = |epoch: &Epoch| Some(epoch.delivered);
     let latency =
         |epoch: &Epoch| (epoch.latency.1 > 0.0).then(|| epoch.latency.0 / epoch.latency.1);
     let figures = [
+        figure(
+            details,
+            &lines(&found, offered),
+            (
+                "offered-over-time",
+                "Offered load over time",
+                "Offered load",
+            ),
+            Quantity::Load,
+        ),
         figure(
             details,
             &lines(&found, delivered),
@@ -56,6 +68,7 @@ type Epochs = BTreeMap<(u64, usize), BTreeMap<u64, (f64, Epoch)>>;
 fn epochs(details: &Details<'_, '_>) -> Option<Epochs> {
     let table = details.study.collection.table("series")?;
     let time = Numbers::of(table, "time_ns")?;
+    let offered = Numbers::of(table, "offered_load");
     let delivered = Numbers::of(table, "delivered_load")?;
     let latency = Numbers::of(table, "latency_mean_ns");
     let seed = Numbers::of(table, "seed");
@@ -81,6 +94,7 @@ fn epochs(details: &Details<'_, '_>) -> Option<Epochs> {
             .or_insert((time, Epoch::default()))
             .1;
         let load = delivered.get(line).unwrap_or(0.0);
+        epoch.offered += offered.and_then(|offered| offered.get(line)).unwrap_or(0.0);
         epoch.delivered += load;
         if let Some(latency) = latency.and_then(|latency| latency.get(line)) {
             epoch.latency.0 += latency * load;

@@ -51,10 +51,12 @@ fn a_study_of_classes_loads_and_arbiters() {
             "fairness",
             "latency-cdf",
             "latency-ccdf",
+            "offered-over-time",
             "delivered-over-time",
             "latency-over-time",
             "injected-by-host",
             "link-use",
+            "links-sorted",
             "link-use-by-load",
             "busiest-links",
             "link-matrix",
@@ -138,8 +140,8 @@ fn a_series_looks_the_same_in_every_figure() {
             }
         }
     }
-    // Three arbiters, seven classes, links.
-    assert_eq!(known.len(), 11);
+    // Three arbiters, seven classes, links, and three kinds of links.
+    assert_eq!(known.len(), 14);
 }
 
 #[test]
@@ -237,10 +239,12 @@ fn a_single_run_has_figures_of_its_own() {
             "load-by-class",
             "latency-cdf",
             "latency-ccdf",
+            "offered-over-time",
             "delivered-over-time",
             "latency-over-time",
             "injected-by-host",
             "link-use",
+            "links-sorted",
             "busiest-links",
             "link-matrix",
         ]
@@ -447,6 +451,18 @@ fn a_figure_of_ones_own_choice() {
         "{}",
         figure.x.title()
     );
+    assert_eq!((figure.panels.len(), lines(&figure, 0).len()), (1, 3));
+    // Classes along the load of all traffic together, or along their own.
+    let figure = choice("offered_load", "mean", "class", "").unwrap();
+    assert_eq!(titles(&figure), study.arbiters);
+    assert_eq!(names(lines(&figure, 0)), study.classes);
+    let reach = |figure: &Figure| {
+        let points = lines(figure, 0)[0].points.iter();
+        points.map(|point| point.x).fold(0.0, f64::max)
+    };
+    let own = choice("own.offered_load", "mean", "class", "").unwrap();
+    let n = study.classes.len() as f64;
+    assert!((reach(&figure) - n * reach(&own)).abs() < 1e-9);
     // Names side by side.
     let figure = choice("qos.arbiter.kind", "delivered", "traffic.load", "").unwrap();
     assert_eq!(figure.x.categories(), study.arbiters);
@@ -513,4 +529,52 @@ fn a_layout_turns_the_matrix_into_a_map() {
     let values: Vec<f64> = map.links.iter().map(|link| link.value).collect();
     assert_eq!(values, [0.5 * 0.7, 0.5]);
     assert_eq!(map.places.iter().filter(|place| place.is_switch).count(), 2);
+}
+
+#[test]
+fn links_are_sorted_by_their_use() {
+    let figures = figures(&Synthetic::single().collection());
+    let sorted = find(&figures, "links-sorted");
+    for line in lines(sorted, 0) {
+        let falls = line.points.windows(2).all(|pair| pair[0].y >= pair[1].y);
+        assert!(falls && line.points.last().unwrap().x == 100.0, "{line:?}");
+    }
+}
+
+/// The best and the worst connection of every level stand beside all of them.
+#[test]
+fn connections_have_figures_of_their_punctuality() {
+    let mut collection = Synthetic::single().collection();
+    let mut frame = netloom_results::Frame::of::<netloom_results::PunctualityLine>();
+    for (scope, share) in [("all", 0.9), ("best", 1.0), ("worst", 0.5)] {
+        for (sl, class) in [(2u8, "high"), (3, "very-high")] {
+            let mut line = netloom_results::PunctualityLine {
+                seed: 1,
+                class: class.to_owned(),
+                sl,
+                scope: scope.to_owned(),
+                ..Default::default()
+            };
+            line.in_time_mut()
+                .into_iter()
+                .for_each(|cell| *cell = Some(share));
+            line.jitter_mut()
+                .into_iter()
+                .for_each(|cell| *cell = Some(1.0 / 17.0));
+            frame.push(netloom_results::Table::data(&line));
+        }
+    }
+    collection.tables.insert("punctuality".to_owned(), frame);
+    let figures = figures(&collection);
+    let figure = find(&figures, "punctuality");
+    let panels = ["all connections", "best connection", "worst connection"];
+    assert_eq!(titles(figure), panels);
+    assert_eq!(names(lines(figure, 2)), ["high", "very-high"]);
+    assert_eq!(lines(figure, 2)[0].points[6].y, 0.5);
+    assert_eq!(
+        lines(find(&figures, "connection-jitter"), 0)[0]
+            .points
+            .len(),
+        16
+    );
 }

@@ -90,6 +90,9 @@ table! {
         network_latency_p999_ns: Option<f64> => "ns",
         /// The slowest packet between NICs.
         network_latency_max_ns: Option<f64> => "ns",
+        /// Mean time from the creation of a message to the first flit of each of its packets leaving the NIC: what packet
+        /// latency is more than network latency.
+        injection_latency_mean_ns: Option<f64> => "ns",
         /// When the last message was wholly received, since the start of the run: the execution time of a class that ends.
         last_delivery_ns: Option<f64> => "ns",
         /// Mean change of message latency between consecutive messages at a receiver.

@@ -7,13 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::table::{Datum, Kind};
 
 /// The metrics that the table `points` gives over seeds, each with the half width of its 95 % interval.
-pub const OVER_SEEDS: [&str; 9] = [
+pub const OVER_SEEDS: [&str; 15] = [
     "offered_load",
     "delivered_load",
     "latency_mean_ns",
     "latency_p50_ns",
+    "latency_p90_ns",
     "latency_p99_ns",
     "latency_p999_ns",
+    "packet_latency_mean_ns",
+    "packet_latency_p99_ns",
+    "network_latency_mean_ns",
+    "network_latency_p99_ns",
+    "injection_latency_mean_ns",
     "jitter_mean_ns",
     "fairness_jain",
     "switches_mean",

@@ -27,6 +27,13 @@ pub(super) struct Summaries<'a> {
     capacity: f64,
 }
 
+/// How much larger values of the first are in the mean, where both have one of each thing.
+fn mean_difference(larger: &Histogram, smaller: &Histogram) -> Option<f64> {
+    let n = larger.count();
+    let difference = larger.sum().checked_sub(smaller.sum())?;
+    (n > 0 && n == smaller.count()).then(|| difference as f64 / n as f64)
+}
+
 impl<'a> Summaries<'a> {
     pub(super) fn new(experiment: &'a Experiment, recording: &'a Recording, cut: Cut) -> Self {
         let plan = &experiment.fabric;
@@ -216,6 +223,7 @@ impl<'a> Summaries<'a> {
             network_latency_p99_ns: quantile(network, 0.99),
             network_latency_p999_ns: quantile(network, 0.999),
             network_latency_max_ns: largest(network),
+            injection_latency_mean_ns: mean_difference(packet, network).map(|t| self.nanos(t)),
             last_delivery_ns: last_delivery.map(|tick| self.nanos(tick.0 as f64)),
             jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
             jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),

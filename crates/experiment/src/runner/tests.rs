@@ -51,6 +51,9 @@ fn a_light_load_is_delivered_and_converges() {
             && total.latency_p99_ns <= total.latency_max_ns
     );
     assert!(total.network_latency_mean_ns <= total.packet_latency_mean_ns);
+    let before = total.injection_latency_mean_ns.unwrap();
+    let parts = before + total.network_latency_mean_ns.unwrap();
+    assert!((parts - total.packet_latency_mean_ns.unwrap()).abs() < 1e-6);
     // Every link of the star carries what its host sends or receives.
     let links = &document.run.links;
     assert_eq!(
