@@ -560,3 +560,30 @@ fn a_routing_that_looks_at_queues_cannot_be_forced_upon_credits_per_queue() {
     assert_eq!(with("voq"), (false, vec!["E0504"]));
     assert!(with("voq-net").0, "queues by destination are known before");
 }
+
+/// What queues cost stands in `check`, the scheme that was chosen first: V001-12 by a file.
+#[test]
+fn v001_12_check_tells_the_memory_of_a_queue_scheme() {
+    // A tree of 64 hosts with switches of 8 ports and packets of one flit, 64 bytes.
+    let text = |queues: &str| {
+        format!(
+            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[link]\nmtu = \"64 B\"\n\
+             [switch]\nqueues = {queues}\n[[traffic]]\nload = 0.5\nmessage = \"64 B\"\n"
+        )
+    };
+    assert_eq!(
+        facts(&text("\"obqa\""), "queues"),
+        [
+            "4 at an input, 16 KiB together; two packets in each need: OBQA-4 512 B (0.00647 mm2); 1Q 128 B, \
+          VOQsw-8 1 KiB (0.01412 mm2), VOQnet-64 8 KiB (0.07877 mm2)"
+        ]
+    );
+    assert_eq!(
+        facts(&text("\"voq\""), "queues"),
+        [
+            "8 at an input, 16 KiB together; two packets in each need: VOQsw-8 1 KiB (0.01412 mm2); 1Q 128 B, \
+          VOQnet-64 8 KiB (0.07877 mm2)"
+        ]
+    );
+    assert_eq!(facts(&text("\"per-vl\""), "queues"), [""; 0]);
+}

@@ -1,7 +1,8 @@
 //! Queues of an input: how many, whose, and how large.
 
+use netloom_design::cost::queues::{SRAM_AREAS, Scheme};
 use netloom_fabric::{CrossbarPlan, MOST_QUEUES, QueueMap, QueueScheme, Sizes};
-use netloom_units::Vl;
+use netloom_units::{Bytes, Vl};
 
 use super::buffers::words;
 use crate::spec::buffers::BufferAt;
@@ -38,6 +39,62 @@ pub(crate) fn count(
         "an input has at most {MOST_QUEUES}: use fewer lanes, or fewer queues of each (\"obqa\", \"dbbm\", \"per-vl\")"
     ));
     false
+}
+
+/// What queues cost: the memory of an input by scheme (001, Table 3), each with room for two packets in every queue, one that
+/// arrives while one leaves. Told where a scheme was chosen; areas where the paper prints them.
+pub(crate) fn fact(
+    scheme: QueueScheme,
+    plan: &CrossbarPlan,
+    (map, flit): (&QueueMap, u64),
+    around: &Around<'_>,
+    desk: &mut Desk<'_>,
+) {
+    if scheme == QueueScheme::PerVl {
+        return;
+    }
+    let lanes = u32::from(around.lanes.n_vls);
+    let largest = around.lanes.largest.iter().copied().max();
+    let packet = Bytes(u64::from(largest.unwrap_or(1).max(1)) * flit);
+    let radix = u32::from(around.topology.radix());
+    let q = map.per_lane.max(1);
+    let n_nics = around.topology.n_nics();
+    let own = match scheme {
+        QueueScheme::OneQueue | QueueScheme::PerVl => Scheme::OneQueue,
+        QueueScheme::VoqSwitch => Scheme::VoqSw(radix),
+        QueueScheme::VoqNet => Scheme::VoqNet(n_nics),
+        QueueScheme::Dbbm { .. } => Scheme::Dbbm(q),
+        QueueScheme::Obqa { .. } => Scheme::Obqa(q),
+    };
+    let least = |scheme: &Scheme| {
+        // One queue serves all lanes, the others are there for each.
+        let lanes = if *scheme == Scheme::OneQueue {
+            1
+        } else {
+            lanes
+        };
+        let bytes = Bytes(u64::from(lanes) * scheme.minimum_memory(packet).0);
+        let area = SRAM_AREAS.iter().find(|area| area.bytes == bytes);
+        let area = area.map_or(String::new(), |area| format!(" ({} mm2)", area.mm2()));
+        format!("{scheme} {bytes}{area}")
+    };
+    let usual = [
+        Scheme::OneQueue,
+        Scheme::VoqSw(radix),
+        Scheme::VoqNet(n_nics),
+    ];
+    let others = usual.iter().filter(|other| **other != own).map(least);
+    let others: Vec<String> = others.collect();
+    let has = Bytes(u64::from(plan.input_buffer.total()) * flit);
+    desk.fact(
+        "queues",
+        format!(
+            "{} at an input, {has} together; two packets in each need: {}; {}",
+            map.n_queues(),
+            least(&own),
+            others.join(", ")
+        ),
+    );
 }
 
 /// Whether a single queue for all lanes does no harm.

@@ -147,6 +147,7 @@ pub(crate) fn machine(
         input_buffer: input,
         output_buffer: output,
     };
+    check::queues::fact(switch.queues, &plan, (&map, flit), around, desk);
     let needs_parts = link.flow_control == FlowControlSpec::QueueCredits
         || nic_queues == NicQueues::PerDestination;
     if needs_parts {
