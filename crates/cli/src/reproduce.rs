@@ -38,7 +38,7 @@ const RUNS: &str = "runs";
 
 With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under another reading in
 DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well
-(papers 002 and 004: in DIR/runs). The same command goes on where one was stopped or killed, and runs
+(paper 002: in DIR/runs). The same command goes on where one was stopped or killed, and runs
 nothing twice; other sizes, seeds and readings may share the folder.
 With --scenario a part is run; claims are judged with it and with all that the folder holds.")]
 pub(crate) struct Reproduce {

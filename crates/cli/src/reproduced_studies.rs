@@ -79,7 +79,8 @@ impl Studies<'_> {
         all: &mut Progress,
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
-        let is_asked = self.scenarios.is_empty() || self.scenarios.contains(&scenario.id);
+        let mut asked = self.scenarios.iter();
+        let is_asked = self.scenarios.is_empty() || asked.any(|name| name == scenario.name());
         if !is_asked || interrupt::is_asked() {
             let there = StudyFolder::open(path).ok();
             let is_it = |folder: &StudyFolder| {
@@ -132,7 +133,7 @@ impl Studies<'_> {
             let what = format!("{messages}not run: {}: {point}", scenario.id);
             return Ok(Err(Failure::Mistakes(what)));
         }
-        if self.is_kept && !finished.interrupted {
+        if self.is_kept && scenario.is_drawn && !finished.interrupted {
             study::merge(&scenario.study, &folder, MergeOptions::default(), output)?;
         }
         Ok(scenario.results(&folder))

@@ -212,9 +212,15 @@ fn tables_of_links_are_kept_with_their_runs() {
     let before = tables();
     assert!(before["ports.csv"].lines().count() > 1000);
     // Every second run is lost.
-    let runs: Vec<String> = stored(&folder).into_keys().collect();
-    for name in runs.iter().step_by(2) {
-        std::fs::remove_file(folder.join("runs").join(name)).unwrap();
+    let studies = std::fs::read_dir(folder.join("tiny")).unwrap();
+    let studies = studies.map(|entry| entry.unwrap().path());
+    let files = studies.flat_map(|study| {
+        let names = stored(&study).into_keys();
+        names.map(move |name| study.join("runs").join(name))
+    });
+    let runs: Vec<PathBuf> = files.collect();
+    for file in runs.iter().step_by(2) {
+        std::fs::remove_file(file).unwrap();
     }
     for name in before.keys() {
         std::fs::remove_file(folder.join(name)).unwrap();

@@ -35,10 +35,18 @@ pub struct Plan {
     files: &'static [(&'static str, &'static str)],
     sizes: Vec<SizePlan>,
     readings: Vec<ReadingPlan>,
-    /// What every other reading sets over the study of an id: where it looks, not what it reads.
-    varied: Vec<(String, Sets)>,
+    /// Where every other reading looks in the study of an id.
+    varied: Vec<Varied>,
     /// Other readings that can be tried.
     pub variations: Vec<Variation>,
+}
+
+/// Where other readings look in a study: not what they read.
+struct Varied {
+    id: String,
+    set: Sets,
+    /// The loads that are run; all, if none is named.
+    loads: Vec<String>,
 }
 
 /// Values by the paths of their keys.
@@ -60,6 +68,7 @@ struct StudyPlan {
     load: f64,
     /// Tables that claims look into beside the summary.
     tables: Vec<String>,
+    is_drawn: bool,
     set: Sets,
 }
 
@@ -97,7 +106,11 @@ impl Plan {
             sizes: Size::ALL.map(size).into(),
             readings: readings().map(reading_plan).collect(),
             varied: tables(&root, "varied")
-                .map(|own| (word(own, "id"), sets(own, "set")))
+                .map(|own| Varied {
+                    id: word(own, "id"),
+                    set: sets(own, "set"),
+                    loads: tables(own, "loads").map(Value::to_toml).collect(),
+                })
                 .collect(),
             variations: readings().map(variation).collect(),
         }
@@ -162,9 +175,11 @@ impl Plan {
                 document.set(&format!("measure.repeat={seeds}"), &mut notes);
             }
             if let (Some(reading), Some(variation)) = (reading, variation) {
-                let varied = self.varied.iter().filter(|(id, _)| *id == own.id);
-                for (path, value) in varied.flat_map(|(_, sets)| sets) {
-                    document.set(&format!("{path}={}", value.to_toml()), &mut notes);
+                for varied in self.varied.iter().filter(|varied| varied.id == own.id) {
+                    for (path, value) in &varied.set {
+                        document.set(&format!("{path}={}", value.to_toml()), &mut notes);
+                    }
+                    keep_loads(&mut document, &varied.loads);
                 }
                 let is_small = size.size != Size::Paper && !reading.set_small.is_empty();
                 let sets = if is_small {
@@ -182,6 +197,7 @@ impl Plan {
                 series: own.series.clone(),
                 load: own.load,
                 tables: own.tables.clone(),
+                is_drawn: own.is_drawn,
                 study: opened.study.clone().unwrap_or_else(|| panic!("{}", told())),
             }
         };
@@ -238,6 +254,39 @@ impl Plan {
         document.root = document.root.over(parent);
         document
     }
+}
+
+/// Keeps some of the steps that are called `load`; all, if none is named.
+fn keep_loads(document: &mut Document, loads: &[String]) {
+    let study = document.root.get("study");
+    let zips = study.into_iter().flat_map(|study| tables(study, "zip"));
+    let is_load = |zip: &&Value| zip.get("name").and_then(Value::as_text) == Some("load");
+    let Some(ValueShape::Table(entries)) = zips.clone().find(is_load).map(|zip| &zip.shape) else {
+        return;
+    };
+    let lists = entries
+        .iter()
+        .filter_map(|(key, _, value)| match &value.shape {
+            ValueShape::List(items) => Some((key, items)),
+            _ => None,
+        });
+    // Steps are called after `values`, or after the first list.
+    let names = lists.clone().find(|(key, _)| *key == "values");
+    let Some((_, names)) = names.or_else(|| lists.clone().next()) else {
+        return;
+    };
+    let is_kept: Vec<bool> = names
+        .iter()
+        .map(|name| loads.is_empty() || loads.contains(&name.to_toml()))
+        .collect();
+    let kept = lists.map(|(key, items)| {
+        let pairs = items.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
+        let items: Vec<String> = pairs.map(|(item, _)| item.to_toml()).collect();
+        format!("{key:?} = [{}]", items.join(", "))
+    });
+    let kept: Vec<String> = kept.collect();
+    let all = format!("study.zip=[{{ name = \"load\", {} }}]", kept.join(", "));
+    document.set(&all, &mut Notes::new());
 }
 
 /// Keeps the variants that a reading is about, and adds an axis of its own that sets what it changes.
@@ -303,6 +352,8 @@ pub struct Scenario {
     pub id: String,
     /// The study.
     pub study: Study,
+    /// Whether there is something to draw, so that its runs are worth putting together.
+    pub is_drawn: bool,
     series: String,
     load: f64,
     /// Tables that claims look into beside the summary.
@@ -310,6 +361,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// What a person calls it: the first word of its series. Several studies may be of one scenario.
+    pub fn name(&self) -> &str {
+        self.series.split(' ').next().unwrap_or(&self.id)
+    }
+
     /// All its runs by their labels.
     pub fn runs(&self) -> Vec<Run> {
         let seeds = || (0..self.study.seeds.repeat).map(|n| self.study.seeds.seed(n));
@@ -357,7 +413,7 @@ fn parsed(name: &str, text: &str) -> Document {
     document
 }
 
-fn tables<'a>(table: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+fn tables<'a>(table: &'a Value, key: &str) -> std::slice::Iter<'a, Value> {
     let items = match table.get(key).map(|list| &list.shape) {
         Some(ValueShape::List(items)) => &items[..],
         _ => &[],
@@ -404,6 +460,10 @@ fn study_plan(table: &Value) -> StudyPlan {
             _ => 1.0,
         },
         tables: words(table, "tables"),
+        is_drawn: !matches!(
+            table.get("drawn").map(|own| &own.shape),
+            Some(ValueShape::Bool(false))
+        ),
         set: sets(table, "set"),
     }
 }

@@ -24,33 +24,34 @@ mod readings;
 mod scenarios;
 mod tables;
 
-use crate::{Effort, Paper, Runs, Size};
+use std::sync::LazyLock;
+
+use crate::plan::files;
+use crate::{Paper, Plan, Runs};
+
+/// What is run of it.
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    Plan::read(files!["004":
+        "paper.toml",
+        "irregular_256.toml",
+        "studies/S004-2.toml",
+        "studies/S004-2-strict.toml",
+        "studies/S004-3.toml",
+        "studies/S004-8.toml",
+        "studies/S004-9.toml",
+    ])
+});
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "004",
     title: "IB arbitration tables (2001)",
-    runs: Runs::Listed {
-        effort,
-        runs: scenarios::runs,
-        variations: readings::VARIATIONS,
-    },
+    runs: Runs::Studies(&PLAN),
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
     figures: &[],
 };
-
-fn effort(size: Size) -> Effort {
-    Effort {
-        seeds: match size {
-            Size::Tiny => 1,
-            Size::Ci => 5,
-            Size::Paper => 3,
-        },
-        length: scenarios::length(size).words(),
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
-//! How the paper is read, and what else was tried.
+//! How the paper is read. What else was tried is in its file `paper.toml`.
 
-use crate::{Reading, Variation};
+use crate::Reading;
 
 pub(super) const READINGS: &[Reading] = &[
     Reading {
@@ -78,109 +78,5 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "G004-13",
         words: "a new entry is at the first free index",
-    },
-];
-
-pub(super) const VARIATIONS: &[Variation] = &[
-    Variation {
-        name: "no-header",
-        reading: "X004-4",
-        words: "headers are within the 256 and 4096 bytes",
-        sets: &["link.header=\"0 B\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "strict-entries",
-        reading: "X004-3",
-        words: "the 64 entries of a real table limit admission too",
-        sets: &["connections.mode=\"strict-entries\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "strict-entries-no-header",
-        reading: "X004-3",
-        words: "the 64 entries limit admission too, and headers are within the packets (X004-4)",
-        sets: &["connections.mode=\"strict-entries\"", "link.header=\"0 B\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "few-draws",
-        reading: "G004-2",
-        words: "100 draws for each connection",
-        sets: &["connections.retries=100"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "many-draws",
-        reading: "G004-2",
-        words: "1,000,000 draws for each connection",
-        sets: &["connections.retries=1000000"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "from-injection",
-        reading: "G004-11",
-        words: "delay counts from the first flit that leaves the host",
-        sets: &["connections.delay-from=\"injection\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "from-injection-least-load",
-        reading: "G004-11",
-        words: "the same with the least load: 64 entries limit admission (X004-3), headers within packets (X004-4)",
-        sets: &[
-            "connections.delay-from=\"injection\"",
-            "connections.mode=\"strict-entries\"",
-            "link.header=\"0 B\"",
-        ],
-        is_fitted: false,
-    },
-    Variation {
-        name: "spread",
-        reading: "G004-13",
-        words: "new entries are far from other entries of their lane",
-        sets: &["connections.placement=\"spread\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "no-delays",
-        reading: "G004-7",
-        words: "links, routing and arbitration take no time",
-        sets: &[
-            "link.delay=\"0 ns\"",
-            "switch.pipeline={ input = 0, routing = 0, allocation = 0, crossbar = 1, output = 0, credit = 0 }",
-        ],
-        is_fitted: false,
-    },
-    Variation {
-        name: "fast-crossbar",
-        reading: "5.1",
-        words: "the crossbar has four times the speed of a link",
-        sets: &["switch.speedup=0.5"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "voq",
-        reading: "G004-6",
-        words: "one queue per lane and output at an input: no head-of-line blocking",
-        sets: &["switch.queues=\"voq\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "best-effort",
-        reading: "G004-12",
-        words: "hosts offer 15 % of a link of best effort in packets of 256 bytes, to all alike",
-        sets: &["traffic=[{ load = 0.15, sl = 8, message = \"256 B\" }]"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "best-effort-no-header",
-        reading: "G004-12",
-        words: "the same best effort, and headers are within the packets (X004-4)",
-        sets: &[
-            "traffic=[{ load = 0.15, sl = 8, message = \"256 B\" }]",
-            "link.header=\"0 B\"",
-        ],
-        is_fitted: false,
     },
 ];

@@ -4,14 +4,13 @@ use netloom_results::{
     ConnectionsSummary, Frame, FrameColumn, LinkGroup, PunctualityLine, Values, Window, Words,
 };
 
-use super::readings::VARIATIONS;
-use super::scenarios::{ONE, SETTINGS, runs};
+use super::scenarios::{ONE, SETTINGS};
 use super::*;
-use crate::{Outcome, Results, Run, Table, Verdict};
+use crate::{Outcome, Results, Run, Size, Table, Verdict};
 
 #[test]
 fn table_2_is_covered() {
-    let runs = runs(Size::Paper, 2, None);
+    let runs = PLAN.runs(Size::Paper, Some(2), None);
     let n = |series: &str| runs.iter().filter(|run| run.series == series).count();
     for setting in &SETTINGS {
         assert_eq!(n(setting.admitted), 8 * 2);
@@ -20,43 +19,25 @@ fn table_2_is_covered() {
         assert_eq!(n(setting.admitted_12x), 7 * 2);
         assert_eq!(n(setting.simulated), 7 * 2);
     }
-    let run = |series: &str, target: f64| {
-        let found = runs.iter().find(|r| r.series == series && r.load == target);
-        found.unwrap().sets.join(" ")
-    };
-    let most = run("S004-3 mesh 4096 B", 3072.0);
-    for set in [
-        "connections.packet=\"4096 B\"",
-        "switch.input-buffer=\"16416 B\"",
-        "switch.output-buffer=\"16416 B\"",
-        "connections.target=3072",
-        "connections.retries=10000",
-        "measure.warmup=\"10000 packets\"",
-        "measure.length=\"2400000 us\"",
-        "connections.until-packets=100",
-    ] {
-        assert!(most.contains(set), "{set}: {most}");
-    }
-    let fewer = run("S004-3 mesh 256 B", 1024.0);
-    assert!(fewer.contains("until-packets=10"), "{fewer}");
-    assert!(fewer.contains("input-buffer=\"1056 B\""), "{fewer}");
-    assert!(run("S004-2 strict-entries mesh 256 B", 256.0).contains("mode=\"strict-entries\""));
-    assert!(run("S004-9 mesh 256 B", 35_000.0).contains("link.rate=\"30 Gbps\""));
 }
 
 #[test]
 fn every_run_and_variation_loads() {
-    let variations = VARIATIONS.iter().map(Some).chain([None]);
+    // A million draws take their time.
+    let is_short = |variation: &&crate::Variation| variation.name != "many-draws";
+    let variations = PLAN.variations.iter().filter(is_short).map(Some);
     for variation in variations {
-        for mut run in runs(Size::Tiny, 1, variation) {
-            // As many draws as a variation wants would take their time here.
-            run.sets.push("connections.retries=10".to_owned());
-            run.sets.push("connections.target=64".to_owned());
-            if let Err(notes) = run.experiment() {
-                panic!("{variation:?}: {notes}");
-            }
+        // Admission is most of the work, and the same everywhere: one fabric of each study.
+        for scenario in PLAN.scenarios(Size::Tiny, Some(1), variation) {
+            let point = scenario.study.points().last().unwrap();
+            let loaded = scenario.study.load(&point, 1, None, 1);
+            assert!(loaded.experiment.is_some(), "{variation:?}");
         }
     }
+    assert_eq!(PLAN.experiments(Size::Tiny, None).len(), 30);
+    // Other readings look at what is most.
+    let runs = PLAN.runs(Size::Ci, None, Some(PLAN.variation("spread")));
+    assert!(runs.iter().all(|run| run.load == 3072.0) && runs.len() == 12 * 2);
 }
 
 /// What a run that never was gave.
@@ -201,7 +182,11 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
         }
     };
     Results {
-        outcomes: runs(Size::Ci, 3, None).into_iter().map(outcome).collect(),
+        outcomes: PLAN
+            .runs(Size::Ci, Some(3), None)
+            .into_iter()
+            .map(outcome)
+            .collect(),
         ..Results::default()
     }
 }
@@ -443,7 +428,7 @@ fn figures_have_their_tables() {
 #[test]
 fn another_reading_is_judged_where_it_was_run() {
     let mut table = Table::new(&PAPER, &made_up(|_, _| {}));
-    let varied = VARIATIONS.iter().find(|v| v.name == "spread").unwrap();
+    let varied = PLAN.variation("spread");
     let mut results = made_up(|_, made| made.most = 0.9);
     // A variation runs the maximum only.
     results
