@@ -1,16 +1,16 @@
 //! Published results run again: what a paper claims, what we measure, and whether the two agree.
 //!
 //! ```text
-//!  Paper ── runs(size, seeds) ──► execute ──► Results ── judge ──► Finding
-//!    │      a file, values over it, a seed    by series,           holds, misses or not run,
-//!    │                                        load and class       with the numbers
-//!    │                     runs that are there already: kept.rs
-//!    └── claims: what is printed in the paper, the band, and the readings it depends on
+//!  experiments/papers/NNN ─► Plan ── size, seeds, reading ──► Scenario: a study ─► its folder ─► Results ── judge ─► Finding
+//!   experiments, studies,    plan.rs                          run as any other     collected.rs  by series,          holds,
+//!   paper.toml                                                                                   load and class      undecided, …
+//!  Paper ── claims: what is printed in the paper, the band, and the readings it depends on
 //! ```
 //!
-//! A paper is data: a list of runs and a list of claims. A band is never widened to let a claim pass; where a
-//! claim misses, the table names the readings (X: contradictions, G: gaps of the paper) that decide it, and a
-//! [`Variation`] runs the claims again under another reading.
+//! A paper is data: studies and a list of claims. A band is never widened to let a claim pass; where a claim misses, the
+//! table names the readings (X: contradictions, G: gaps of the paper) that decide it, and a [`Variation`] runs the claims
+//! again under another reading. Papers whose runs are not studies yet list them ([`Runs::Listed`]); `execute.rs` and `kept.rs`
+//! serve these.
 
 mod claim;
 mod collected;
