@@ -143,7 +143,11 @@ fn c000_12_distances_give_the_table_of_the_paper() {
         .sum();
     assert_eq!(own, 1073 * 64);
     // A larger pool moves both ends of what the entries of a class can have.
-    let wide = of("k = 0.6\nw = 3.0").unwrap();
+    assert!(
+        of("k = 0.6\nw = 3.0").is_err(),
+        "an entry needs more than w"
+    );
+    let wide = of("k = 0.6\nw = 3.6").unwrap();
     assert!(wide.facts.contains(&("k".to_owned(), "0.6".to_owned())));
     assert!(wide.classes[0].share_least < pinned.classes[0].share_least);
     for class in &wide.classes {
