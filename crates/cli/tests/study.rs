@@ -373,7 +373,9 @@ fn an_interrupted_study_goes_on() {
 fn a_folder_of_something_else_is_refused() {
     let place = Place::new("study-taken");
     place.file("small.toml", SMALL);
-    place.file("other.toml", &SMALL.replace("repeat = 2", "repeat = 1"));
+    // More seeds are the same study; another warm-up is another.
+    let other = SMALL.replace("repeat = 2", "repeat = 1");
+    place.file("other.toml", &other.replace("4 us", "5 us"));
     place.run(&["run", "small.toml"]).with(0);
     let refused = place.run(&["run", "other.toml"]).with(1);
     assert!(
