@@ -2,31 +2,24 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use netloom_experiment::runner::Control;
 use netloom_figures::{Figure, of_csv};
-use netloom_reproduction::{
-    Executed, Failure, Kept, PAPERS, Paper, Plan, Run, Runs, Size, Table, Variation, execute,
-    paper, runs_csv,
-};
+use netloom_reproduction::{Failure, PAPERS, Paper, Size, Table, Variation, paper, runs_csv};
 use netloom_results::RESULTS_VERSION;
 use netloom_results::store::{FolderLock, Incoming, table_file};
 
 use super::load::at_least_one;
 use super::output::Output;
-use super::progress::{Shown, Style};
-use super::reproduced_studies::Studies;
+use super::progress::Style;
+use super::reproduced_studies::{Executed, Studies};
 use super::{Exit, Format, interrupt};
 
 /// The file by which a folder is known to be ours; it is written last.
 const LAST: &str = "claims.json";
-/// Where runs are stored as they end.
-const RUNS: &str = "runs";
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -37,9 +30,9 @@ const RUNS: &str = "runs";
   netloom reproduce 004 --vary strict-entries,no-header
 
 With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under another reading in
-DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well
-(paper 002: in DIR/runs). The same command goes on where one was stopped or killed, and runs
-nothing twice; other sizes, seeds and readings may share the folder.
+DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well.
+The same command goes on where one was stopped or killed, and runs nothing twice; other sizes,
+seeds and readings may share the folder.
 With --scenario a part is run; claims are judged with it and with all that the folder holds.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
@@ -99,7 +92,7 @@ impl Reproduce {
         interrupt::listen()?;
         interrupt::fabric_runs();
         let began = Instant::now();
-        let effort = paper.effort(size);
+        let effort = paper.plan.effort(size);
         let seeds = self.seeds.unwrap_or(effort.seeds);
         output.say(&format!(
             "paper {}: {}; size {}, {seeds} seeds, {}",
@@ -108,17 +101,7 @@ impl Reproduce {
         for variation in &variations {
             output.say(&format!("under {}: {}", variation.name, variation.words));
         }
-        let executed = match paper.runs {
-            Runs::Studies(plan) => self.studies(plan, size, &variations, output)?,
-            Runs::Listed { runs, .. } => {
-                let ours = runs(size, seeds, None);
-                let varied = variations.iter();
-                let varied = varied.map(|variation| runs(size, seeds, Some(variation)));
-                let lists = std::iter::once(ours).chain(varied).collect();
-                self.execute(lists, output)?
-            }
-        };
-        let executed = match executed {
+        let executed = match self.studies(paper, size, &variations, output)? {
             Ok(executed) => executed,
             Err(failure) => return Ok(failed(&failure, output)),
         };
@@ -184,14 +167,14 @@ impl Reproduce {
     /// Runs what the folders of a paper's studies lack.
     fn studies(
         &self,
-        plan: &'static Plan,
+        paper: &Paper,
         size: Size,
         variations: &[&'static Variation],
         output: &Output,
     ) -> anyhow::Result<Result<Executed, Failure>> {
         let passing = std::env::temp_dir().join(format!("netloom-paper-{}", std::process::id()));
         let studies = Studies {
-            plan,
+            plan: paper.plan,
             size,
             seeds: self.seeds,
             scenarios: &self.scenario,
@@ -214,61 +197,6 @@ impl Reproduce {
         self.threads.and_then(NonZeroUsize::new).unwrap_or(cores)
     }
 
-    /// Runs what the folder does not hold yet.
-    fn execute(
-        &self,
-        lists: Vec<Vec<Run>>,
-        output: &Output,
-    ) -> anyhow::Result<Result<Executed, Failure>> {
-        let kept = match &self.output {
-            Some(folder) => {
-                let runs = folder.join(RUNS);
-                let cannot = || format!("cannot write {}", runs.display());
-                Some(Kept::open(&runs).with_context(cannot)?)
-            }
-            None => None,
-        };
-        let mut left_out = vec![];
-        let lists = lists.into_iter().map(|list| {
-            let (chosen, others) = self.choose(list, kept.as_ref());
-            left_out.push(others);
-            chosen
-        });
-        let lists = lists.collect();
-        let threads = self.threads();
-        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
-        let mut executed = execute(lists, kept.as_ref(), threads, &|progress| {
-            if let Ok(mut shown) = shown.lock() {
-                shown.update_study(progress);
-            }
-            if interrupt::is_asked() {
-                Control::Stop
-            } else {
-                Control::Continue
-            }
-        });
-        if let Ok(shown) = shown.lock() {
-            shown.finish();
-        }
-        if let Ok(executed) = &mut executed {
-            for (results, others) in executed.results.iter_mut().zip(left_out) {
-                let lacking = others.iter().map(|run| (run.series, run.load));
-                results.lacking.extend(lacking);
-            }
-        }
-        Ok(executed)
-    }
-
-    /// The runs of the scenarios that are asked for with those that are there; and the others, which are left out.
-    fn choose(&self, runs: Vec<Run>, kept: Option<&Kept>) -> (Vec<Run>, Vec<Run>) {
-        let is_asked = |run: &Run| {
-            self.scenario.is_empty() || self.scenario.iter().any(|id| id == run.scenario())
-        };
-        let is_there = |run: &Run| kept.is_some_and(|kept| kept.knows(run));
-        runs.into_iter()
-            .partition(|run| is_asked(run) || is_there(run))
-    }
-
     /// Scenarios that a paper does not have, or not at this size.
     fn refuse_unknown(&self, paper: &Paper, size: Size) -> anyhow::Result<()> {
         let known = paper.scenarios(size);
@@ -287,7 +215,7 @@ impl Reproduce {
         if self.vary.iter().any(|name| name == "all") {
             return Ok(paper.variations().iter().collect());
         }
-        let known: Vec<&str> = paper.variations().iter().map(|v| v.name).collect();
+        let known: Vec<&str> = paper.variations().iter().map(|v| v.name.as_str()).collect();
         let find = |name: &String| {
             let found = paper.variations().iter().find(|v| v.name == *name);
             found.with_context(|| {
@@ -317,7 +245,7 @@ impl Reproduce {
             );
         }
         let has_studies = Size::ALL.iter().any(|size| holds(size.word()));
-        if is_taken && !self.overwrite && !holds(LAST) && !holds(RUNS) && !has_studies {
+        if is_taken && !self.overwrite && !holds(LAST) && !has_studies {
             bail!(
                 "{} holds files that are no claims; give another folder with -o DIR, or write beside them with \
                  --overwrite",

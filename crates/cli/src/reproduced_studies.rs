@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use netloom_experiment::runner::Control;
-use netloom_reproduction::{Executed, Failure, Plan, Results, Scenario, Size, Variation};
+use netloom_reproduction::{Failure, Plan, Results, Scenario, Size, Variation};
 use netloom_study::running::{self, Journal, MergeOptions, Options, Progress, StudyFolder};
 
 use super::output::Output;
@@ -32,6 +32,14 @@ pub(super) struct Studies<'a> {
     pub(super) overwrite: bool,
     pub(super) threads: NonZeroUsize,
     pub(super) progress: Style,
+}
+
+/// What came out.
+pub(super) struct Executed {
+    /// Under our readings, then under each of the others.
+    pub(super) results: Vec<Results>,
+    /// How far all studies have come.
+    pub(super) progress: Progress,
 }
 
 impl Studies<'_> {

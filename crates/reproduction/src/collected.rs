@@ -5,7 +5,21 @@ use netloom_results::{Frame, RunId};
 use netloom_study::running::{Recorded, StudyFolder};
 
 use crate::plan::Scenario;
-use crate::{Failure, Outcome, Results};
+use crate::{Outcome, Results};
+
+/// Why there are no results.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Failure {
+    /// An experiment has mistakes: the messages about it.
+    #[error("{0}")]
+    Mistakes(String),
+    /// A run ended in a deadlock: which, and when.
+    #[error("deadlock in {0}")]
+    Deadlock(String),
+    /// The system refuses to read what was stored.
+    #[error("{0}")]
+    System(String),
+}
 
 impl Scenario {
     /// What was run of it; the rest is lacking.
@@ -31,7 +45,7 @@ impl Scenario {
                     .stored(folder, &record.run_id)
                     .map_err(|error| refused(&error))?;
                 if let Some(deadlock) = &result.deadlock {
-                    let (series, load, time) = (run.series, run.load, deadlock.time_ns);
+                    let (series, load, time) = (&run.series, run.load, deadlock.time_ns);
                     let what = format!("{series} at {load}, seed {seed}, after {time} ns");
                     return Err(Failure::Deadlock(what));
                 }
@@ -87,12 +101,12 @@ impl Results {
             names.any(|name| name == series || Some(name) == scenario)
         };
         let outcomes = self.outcomes.iter();
-        let outcomes = outcomes.filter(|own| is_own(own.run.series));
+        let outcomes = outcomes.filter(|own| is_own(&own.run.series));
         let lacking = self.lacking.iter();
         let lacking = lacking.filter(|(series, _)| is_own(series));
         Results {
             outcomes: outcomes.cloned().collect(),
-            lacking: lacking.copied().collect(),
+            lacking: lacking.cloned().collect(),
         }
     }
 }

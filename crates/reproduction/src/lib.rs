@@ -9,13 +9,10 @@
 //!
 //! A paper is data: studies and a list of claims. A band is never widened to let a claim pass; where a claim misses, the
 //! table names the readings (X: contradictions, G: gaps of the paper) that decide it, and a [`Variation`] runs the claims
-//! again under another reading. Papers whose runs are not studies yet list them ([`Runs::Listed`]); `execute.rs` and `kept.rs`
-//! serve these.
+//! again under another reading.
 
 mod claim;
 mod collected;
-mod execute;
-mod kept;
 mod order;
 mod paper;
 mod paper_000;
@@ -29,10 +26,9 @@ mod results;
 mod table;
 
 pub use claim::{Basis, Claim, Finding, Tier, Verdict};
-pub use execute::{Executed, Failure, execute};
-pub use kept::Kept;
+pub use collected::Failure;
 pub use order::Shown;
-pub use paper::{Effort, PAPERS, Paper, Reading, Run, Runs, Size, Span, Variation, paper};
+pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Variation, paper};
 pub use plan::{Plan, Scenario};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};

@@ -1,10 +1,7 @@
 //! A paper as data: its runs, its claims, the readings behind them.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use netloom_experiment::spec::{Request, load};
-use netloom_experiment::{Experiment, render};
 use netloom_figures::Drawing;
 
 use crate::{Claim, Plan, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
@@ -17,7 +14,7 @@ pub struct Paper {
     /// What it is about.
     pub title: &'static str,
     /// What is run of it.
-    pub runs: Runs,
+    pub plan: &'static LazyLock<Plan>,
     /// What it claims.
     pub claims: &'static [Claim],
     /// How we read it where it is silent or contradicts itself.
@@ -28,51 +25,16 @@ pub struct Paper {
     pub figures: &'static [Drawing],
 }
 
-/// What is run of a paper.
-#[derive(Clone, Copy)]
-pub enum Runs {
-    /// Studies, as files say.
-    Studies(&'static LazyLock<Plan>),
-    /// Runs that are listed.
-    Listed {
-        /// How long and how often each size runs.
-        effort: fn(Size) -> Effort,
-        /// All runs of a size with that many seeds, under another reading where one is given.
-        runs: fn(Size, u32, Option<&'static Variation>) -> Vec<Run>,
-        /// Other readings that can be tried.
-        variations: &'static [Variation],
-    },
-}
-
 impl Paper {
-    /// How long and how often a size runs.
-    pub fn effort(&self, size: Size) -> Effort {
-        match &self.runs {
-            Runs::Studies(plan) => plan.effort(size),
-            Runs::Listed { effort, .. } => effort(size),
-        }
-    }
-
     /// Other readings that can be tried.
     pub fn variations(&self) -> &'static [Variation] {
-        match self.runs {
-            Runs::Studies(plan) => &plan.variations,
-            Runs::Listed { variations, .. } => variations,
-        }
+        &self.plan.variations
     }
 
     /// The ids of the scenarios of a size.
     pub fn scenarios(&self, size: Size) -> Vec<String> {
-        let mut ids: Vec<String> = vec![];
-        let runs = match self.runs {
-            Runs::Studies(plan) => plan.runs(size, Some(1), None),
-            Runs::Listed { runs, .. } => runs(size, 1, None),
-        };
-        for run in runs {
-            if ids.last().is_none_or(|last| last != run.scenario()) {
-                ids.push(run.scenario().to_owned());
-            }
-        }
+        let scenarios = self.plan.scenarios(size, Some(1), None);
+        let mut ids: Vec<String> = scenarios.iter().map(|own| own.name().to_owned()).collect();
         ids.sort_unstable();
         ids.dedup();
         ids
@@ -127,39 +89,6 @@ pub struct Effort {
     pub length: String,
 }
 
-/// A fixed time for every run of a size.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Span {
-    /// Simulated before anything is measured, in microseconds.
-    pub warmup_us: u32,
-    /// Simulated and measured, in microseconds.
-    pub measured_us: u32,
-    /// Seeds of each point unless asked otherwise.
-    pub seeds: u32,
-}
-
-impl Span {
-    /// The same as a person is told.
-    pub fn effort(self) -> Effort {
-        Effort {
-            seeds: self.seeds,
-            length: format!(
-                "{} us after a warm-up of {} us",
-                self.measured_us, self.warmup_us
-            ),
-        }
-    }
-
-    /// What is set over an experiment for it.
-    pub fn sets(self) -> [String; 2] {
-        let length = self.warmup_us + self.measured_us;
-        [
-            format!("measure.warmup=\"{} us\"", self.warmup_us),
-            format!("measure.length=\"{length} us\""),
-        ]
-    }
-}
-
 /// How we read a paper where it is silent (G) or contradicts itself (X), or a part of its model (a section
 /// number of the specification).
 #[derive(Clone, Copy, Debug)]
@@ -174,53 +103,31 @@ pub struct Reading {
 #[derive(Debug)]
 pub struct Variation {
     /// What to type for it.
-    pub name: &'static str,
+    pub name: String,
     /// The reading it varies.
-    pub reading: &'static str,
+    pub reading: String,
     /// What it does instead.
-    pub words: &'static str,
-    /// What is set over every run.
-    pub sets: &'static [&'static str],
+    pub words: String,
     /// Whether it was chosen because it fits what is printed, not because the text supports it.
     pub is_fitted: bool,
 }
 
-/// One run: a file, values over it, a seed, and where its results belong.
+/// One run: where its results belong, and its seed.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Scenario and variant, such as `S000-1 1x`.
-    pub series: &'static str,
+    pub series: String,
     /// Where it stands in its series: offered load in all, as a fraction of a NIC's link, the number of
     /// connections wanted, or the packets of a message.
     pub load: f64,
     /// Its seed.
     pub seed: u64,
-    /// Name of the experiment file, for messages.
-    pub file: &'static str,
-    /// Text of the experiment.
-    pub text: Cow<'static, str>,
-    /// What is set over it, each `key=value`.
-    pub sets: Vec<String>,
-    /// Tables that the paper looks into beside the summary, by name; made and kept only where asked for.
-    pub tables: &'static [&'static str],
 }
 
 impl Run {
     /// The scenario it belongs to: the first word of its series.
-    pub fn scenario(&self) -> &'static str {
-        self.series.split(' ').next().unwrap_or(self.series)
-    }
-
-    /// Its experiment, or what is wrong with it.
-    pub fn experiment(&self) -> Result<Experiment, String> {
-        let loaded = load(&Request {
-            sets: &self.sets,
-            seed: Some(self.seed),
-            ..Request::new(self.file, &self.text)
-        });
-        loaded
-            .experiment
-            .ok_or_else(|| render(&loaded.document, &loaded.notes, false))
+    pub fn scenario(&self) -> &str {
+        self.series.split(' ').next().unwrap_or(&self.series)
     }
 }
 
@@ -233,13 +140,16 @@ mod tests {
     fn readings_are_explained() {
         for paper in PAPERS {
             let known: Vec<&str> = paper.readings.iter().map(|reading| reading.id).collect();
-            let used = paper.claims.iter().flat_map(|claim| claim.readings);
+            let used = paper
+                .claims
+                .iter()
+                .flat_map(|claim| claim.readings.iter().copied());
             let varied = paper
                 .variations()
                 .iter()
-                .map(|variation| &variation.reading);
+                .map(|variation| variation.reading.as_str());
             for reading in used.chain(varied) {
-                assert!(known.contains(reading), "{} {reading}", paper.id);
+                assert!(known.contains(&reading), "{} {reading}", paper.id);
             }
         }
     }

@@ -187,7 +187,7 @@ impl Plan {
                 } else {
                     &reading.set
                 };
-                put_reading(&mut document, reading, sets, variation.name);
+                put_reading(&mut document, reading, sets, &variation.name);
             }
             let text = document.to_toml();
             let opened = Study::open(&Request::new(&own.id, &text));
@@ -216,8 +216,8 @@ impl Plan {
         &self,
         size: Size,
         variation: Option<&Variation>,
-    ) -> Vec<(&'static str, netloom_experiment::Experiment)> {
-        let mut found: Vec<(&'static str, _)> = vec![];
+    ) -> Vec<(String, netloom_experiment::Experiment)> {
+        let mut found: Vec<(String, _)> = vec![];
         for scenario in self.scenarios(size, Some(1), variation) {
             for point in scenario.study.points() {
                 let series = scenario.run(&point, 1).series;
@@ -312,8 +312,8 @@ fn put_reading(
         !is_plain || reading.variants.is_empty() || is_named
     };
     variants.retain(is_kept);
-    let names: Vec<&str> = variants
-        .iter()
+    let plain = variants.iter().filter(|own| own.get("axis").is_none());
+    let names: Vec<&str> = plain
         .filter_map(|own| own.get("name").and_then(Value::as_text))
         .collect();
     let of = |set: &mut dyn Iterator<Item = &(String, Value)>, name: &str, only: &[&str]| {
@@ -385,17 +385,12 @@ impl Scenario {
         }
         let load = settings.iter().find(|own| own.column == "load");
         Run {
-            // As many as a paper has series, for as long as the program runs.
-            series: series.leak(),
+            series,
             load: match load.map(|own| &own.value) {
                 Some(Level::Number(load)) => *load,
                 _ => self.load,
             },
             seed,
-            file: "",
-            text: "".into(),
-            sets: vec![],
-            tables: &[],
         }
     }
 }
@@ -482,14 +477,11 @@ fn reading_plan(table: &Value) -> ReadingPlan {
 }
 
 fn variation(table: &Value) -> Variation {
-    // Read once, for as long as the program runs.
-    let own = |key: &str| -> &'static str { word(table, key).leak() };
     let fitted = table.get("fitted").map(|value| &value.shape);
     Variation {
-        name: own("name"),
-        reading: own("of"),
-        words: own("words"),
-        sets: &[],
+        name: word(table, "name"),
+        reading: word(table, "of"),
+        words: word(table, "words"),
         is_fitted: matches!(fitted, Some(ValueShape::Bool(true))),
     }
 }

@@ -29,7 +29,7 @@ pub struct Results {
     /// The outcomes; fewer than runs if somebody stopped them.
     pub outcomes: Vec<Outcome>,
     /// Series and load of every run that was not done: what is said of them must wait.
-    pub lacking: Vec<(&'static str, f64)>,
+    pub lacking: Vec<(String, f64)>,
 }
 
 impl Results {
@@ -49,19 +49,19 @@ impl Results {
             }
         }
         points.sort_by(|a, b| a.load.total_cmp(&b.load));
-        let lacking = self.lacking.iter().filter(|(series, _)| *series == name);
+        let lacking = self.lacking.iter().filter(|(series, _)| series == name);
         Series {
             points,
-            lacking: lacking.map(|&(_, load)| load).collect(),
+            lacking: lacking.map(|(_, load)| *load).collect(),
         }
     }
 
     /// The names of all series, in the order of the runs.
-    pub fn names(&self) -> Vec<&'static str> {
-        let mut names = vec![];
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = vec![];
         for outcome in &self.outcomes {
-            if !names.contains(&outcome.run.series) {
-                names.push(outcome.run.series);
+            if !names.contains(&outcome.run.series.as_str()) {
+                names.push(&outcome.run.series);
             }
         }
         names
@@ -222,20 +222,16 @@ mod tests {
     fn nothing_is_said_of_what_lacks_a_run() {
         let outcome = |load, seed| Outcome {
             run: Run {
-                series: "s",
+                series: "s".to_owned(),
                 load,
                 seed,
-                file: "",
-                text: "".into(),
-                sets: vec![],
-                tables: &[],
             },
             result: made_up(seed, vec![]),
             tables: vec![],
         };
         let results = Results {
             outcomes: vec![outcome(0.1, 1), outcome(0.2, 1), outcome(0.3, 1)],
-            lacking: vec![("s", 0.2), ("t", 0.1)],
+            lacking: vec![("s".to_owned(), 0.2), ("t".to_owned(), 0.1)],
         };
         let series = results.series("s");
         assert_eq!(series.points.len(), 3);

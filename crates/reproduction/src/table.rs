@@ -98,7 +98,7 @@ impl Table {
         self.under.push(variation);
         for (row, claim) in self.rows.iter_mut().zip(self.paper.claims) {
             row.under.push(Under {
-                reading: variation.name,
+                reading: &variation.name,
                 is_fitted: variation.is_fitted,
                 judged: judged((claim.judge)(results)),
             });
@@ -141,7 +141,7 @@ impl Table {
         for (at, variation) in self.under.iter().enumerate() {
             let lines = self.measured(|row| Some(&row.under[at].judged).filter(is_measured));
             let what = heading(variation);
-            let (reading, words) = (variation.reading, variation.words);
+            let (reading, words) = (&variation.reading, &variation.words);
             text.push_str(&format!("\n  {what}, of {reading}: {words}\n\n"));
             text.push_str(&set_in_columns(&lines));
         }
@@ -158,7 +158,7 @@ impl Table {
             text.push('\n');
             for variation in &self.under {
                 let what = heading(variation);
-                let (reading, words) = (variation.reading, variation.words);
+                let (reading, words) = (&variation.reading, &variation.words);
                 text.push_str(&format!("- **{what}**, of {reading}: {words}\n"));
             }
         }
@@ -295,7 +295,7 @@ mod tests {
         }
         assert!(table.rows.iter().all(|row| row.under.len() == 2));
         let text = table.to_text();
-        let [one, other] = [&paper.variations()[0], &paper.variations()[1]].map(|own| own.name);
+        let [one, other] = [&paper.variations()[0], &paper.variations()[1]].map(|own| &own.name);
         let is_head =
             |line: &&str| line.trim_start().starts_with("claim") && line.contains(" ours");
         let head = text.lines().find(is_head).unwrap();
@@ -305,7 +305,7 @@ mod tests {
         let head = format!("| claim | ours | {one} | {other} |");
         assert!(lines.contains(&head), "{lines}");
         let rows: Vec<serde_json::Value> = serde_json::from_str(&table.to_json()).unwrap();
-        assert_eq!(rows[0]["under"][1]["reading"], other);
+        assert_eq!(rows[0]["under"][1]["reading"], *other);
         assert_eq!(rows[0]["under"][1]["is_fitted"], false);
         assert_eq!(rows[0]["verdict"], "not-run");
     }

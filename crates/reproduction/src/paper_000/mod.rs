@@ -24,7 +24,7 @@ mod shares;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan, Runs, points_csv};
+use crate::{Paper, Plan, points_csv};
 
 /// What is run of it.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
@@ -49,7 +49,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 pub(crate) const PAPER: Paper = Paper {
     id: "000",
     title: "IB vs OPA with DTable",
-    runs: Runs::Studies(&PLAN),
+    plan: &PLAN,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: |results| vec![("points", points_csv(results))],

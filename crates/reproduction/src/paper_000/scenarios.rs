@@ -82,7 +82,7 @@ impl Fabric {
     /// Whether any of it was run or should have been.
     fn is_in(&self, results: &Results) -> bool {
         let is_own = |series: &str| self.series.iter().any(|(_, own)| *own == series);
-        results.outcomes.iter().any(|o| is_own(o.run.series))
+        results.outcomes.iter().any(|o| is_own(&o.run.series))
             || results.lacking.iter().any(|(series, _)| is_own(series))
     }
 

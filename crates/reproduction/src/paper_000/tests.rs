@@ -202,7 +202,7 @@ fn made_up(size: Size, of: impl Fn(&str, f64, &str) -> (f64, f64)) -> Results {
     let outcome = |run: Run| {
         let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
         let class = |(sl, name): (u8, &str)| {
-            let (latency, share) = of(run.series, run.load, name);
+            let (latency, share) = of(&run.series, run.load, name);
             ClassSummary {
                 class: name.to_owned(),
                 sl,
@@ -393,7 +393,7 @@ fn what_lacks_a_run_is_not_judged() {
         .position(|outcome| outcome.run.series == series && outcome.run.load == LAST)
         .unwrap();
     results.outcomes.remove(at);
-    results.lacking.push((series, LAST));
+    results.lacking.push((series.to_owned(), LAST));
     assert_eq!(
         with(Verdict::NotRun, &results),
         [
@@ -477,7 +477,7 @@ fn another_reading_is_judged_beside_ours() {
 fn a_reading_is_tried_where_it_matters() {
     let series = |name: &str| {
         let runs = PLAN.runs(Size::Paper, Some(1), Some(PLAN.variation(name)));
-        let mut series: Vec<&str> = runs.iter().map(|run| run.series).collect();
+        let mut series: Vec<String> = runs.into_iter().map(|run| run.series).collect();
         series.dedup();
         series
     };

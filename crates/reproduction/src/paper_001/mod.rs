@@ -21,7 +21,7 @@ mod tables;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan, Runs};
+use crate::{Paper, Plan};
 
 /// What is run of it.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
@@ -45,7 +45,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 pub(crate) const PAPER: Paper = Paper {
     id: "001",
     title: "OBQA in fat-trees",
-    runs: Runs::Studies(&PLAN),
+    plan: &PLAN,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -49,7 +49,7 @@ impl Scenario {
     /// Whether any of it was run or should have been.
     fn is_in(&self, results: &Results) -> bool {
         let is_own = |series: &str| self.cases.iter().any(|case| case.series == series);
-        results.outcomes.iter().any(|o| is_own(o.run.series))
+        results.outcomes.iter().any(|o| is_own(&o.run.series))
             || results.lacking.iter().any(|(series, _)| is_own(series))
     }
 

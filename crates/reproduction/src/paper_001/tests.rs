@@ -23,7 +23,7 @@ fn every_figure_is_covered() {
         let mut series: Vec<&str> = runs
             .iter()
             .filter(|run| run.scenario() == scenario)
-            .map(|run| run.series)
+            .map(|run| run.series.as_str())
             .collect();
         series.dedup();
         series.len()
@@ -175,7 +175,7 @@ fn series(bins: impl Iterator<Item = (f64, f64)>) -> Frame {
 /// Results in which schemes do what `of` says, seeds a little apart.
 fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
     let outcome = |run: Run| {
-        let made = of(run.series);
+        let made = of(&run.series);
         let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
         let mut result = crate::results::made_up(run.seed, vec![]);
         result.total.offered_load = run.load;
@@ -410,7 +410,10 @@ fn a_knee_outside_the_steps_is_not_judged() {
 #[test]
 fn what_lacks_a_run_is_not_judged() {
     let mut results = made_up(Size::Paper, as_printed);
-    results.lacking = vec![("S001-1 #2 OBQA-4", 0.94), ("S001-4 #3 VOQnet", 1.0)];
+    results.lacking = vec![
+        ("S001-1 #2 OBQA-4".to_owned(), 0.94),
+        ("S001-4 #3 VOQnet".to_owned(), 1.0),
+    ];
     let expected = [
         "C001-1 VOQsw-8",
         "C001-1 VOQnet",

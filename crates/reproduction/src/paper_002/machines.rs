@@ -4,8 +4,6 @@
 pub(super) struct Machine {
     /// For people.
     pub(super) network: &'static str,
-    /// What is set over the files, which are of the paper's size.
-    pub(super) sets: &'static [&'static str],
     /// Endpoints.
     pub(super) n_nics: u32,
     /// Endpoints of a switch.
@@ -17,7 +15,6 @@ pub(super) struct Machine {
 /// 56 groups of 11 switches.
 pub(super) const DRAGONFLY: Machine = Machine {
     network: "3080 endpoints",
-    sets: &[],
     n_nics: 3080,
     hosts: 5,
     locals: 10,
@@ -26,14 +23,6 @@ pub(super) const DRAGONFLY: Machine = Machine {
 /// Nine groups of four switches.
 pub(super) const SMALL: Machine = Machine {
     network: "72 endpoints",
-    sets: &[
-        "topology.hosts=2",
-        "topology.switches=4",
-        "topology.globals=2",
-        "topology.ports=8",
-        "switch.rows=2",
-        "switch.columns=2",
-    ],
     n_nics: 72,
     hosts: 2,
     locals: 3,

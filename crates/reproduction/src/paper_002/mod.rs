@@ -25,33 +25,37 @@ mod switches;
 mod tables;
 mod uniform;
 
-use crate::{Effort, Paper, Runs, Size};
+use std::sync::LazyLock;
+
+use crate::plan::files;
+use crate::{Paper, Plan};
+
+/// What is run of it.
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    Plan::read(files!["002":
+        "paper.toml",
+        "s002_1.toml",
+        "s002_3.toml",
+        "s002_4.toml",
+        "s002_7.toml",
+        "studies/S002-1.toml",
+        "studies/S002-3.toml",
+        "studies/S002-4.toml",
+        "studies/S002-5.toml",
+        "studies/S002-7.toml",
+    ])
+});
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     id: "002",
     title: "stashing in tiled switches",
-    runs: Runs::Listed {
-        effort,
-        runs: scenarios::runs,
-        variations: readings::VARIATIONS,
-    },
+    plan: &PLAN,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
     figures: figures::FIGURES,
 };
-
-fn effort(size: Size) -> Effort {
-    Effort {
-        seeds: match size {
-            Size::Tiny => 1,
-            Size::Ci => 5,
-            Size::Paper => 2,
-        },
-        length: scenarios::length(size),
-    }
-}
 
 #[cfg(test)]
 mod tests;

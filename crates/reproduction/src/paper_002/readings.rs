@@ -1,18 +1,6 @@
-//! How the paper is read, and what else was tried.
+//! How the paper is read.
 
-use super::scenarios::Course;
-use crate::{Reading, Variation};
-
-/// Whether another reading is run on a scenario.
-pub(super) fn concerns(variation: &'static Variation, course: Course) -> bool {
-    let meets_aggressors = matches!(course, Course::Onset(_) | Course::Message);
-    match variation.reading {
-        "3.1.3" | "X002-5" | "G002-13" => meets_aggressors,
-        "G002-1" => !meets_aggressors,
-        // Ways decide everything.
-        _ => true,
-    }
-}
+use crate::Reading;
 
 pub(super) const READINGS: &[Reading] = &[
     Reading {
@@ -143,67 +131,5 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "G002-16",
         words: "skeletons stand for the traces, which are not shipped",
-    },
-];
-
-pub(super) const VARIATIONS: &[Variation] = &[
-    Variation {
-        name: "t24",
-        reading: "G002-2",
-        words: "packets are diverted beyond 24 flits",
-        sets: &["routing.threshold=24"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "t288",
-        reading: "G002-2",
-        words: "packets are diverted beyond 288 flits: an older public simulator of one of the authors keeps the minimal \
-                way up to twice the other queue and four packets, about 288 in products of queue and links",
-        sets: &["routing.threshold=288"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "minimal",
-        reading: "G002-2",
-        words: "packets are never diverted",
-        sets: &["routing={ kind = \"minimal\" }"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "once",
-        reading: "3.1.3",
-        words: "a window is cut at most once for the packets that were under way, as TCP does",
-        sets: &["nic.congestion-control={ kind = \"ecn-window\", cuts = \"once-per-window\" }"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "own-rows",
-        reading: "3.1.1",
-        words: "each queue in front of a tile has four packets of its own",
-        sets: &["switch.row-space=\"per-output\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "full-base",
-        reading: "X002-5",
-        words: "an input is congested above half of its whole buffer, a stash included",
-        sets: &["nic.congestion-control={ kind = \"ecn-window\", mark-base = \"full\" }"],
-        is_fitted: false,
-    },
-    Variation {
-        name: "victims-to-all",
-        reading: "G002-13",
-        words: "victims send to anyone",
-        sets: &["traffic.0.destinations=\"all\""],
-        is_fitted: false,
-    },
-    Variation {
-        name: "slow-switch",
-        reading: "G002-1",
-        words: "sixteen core cycles from header to link",
-        sets: &[
-            "switch.pipeline={ before-bus = 4, row-bus = 2, tile = 6, multiplexer = 2, output = 2 }",
-        ],
-        is_fitted: false,
     },
 ];

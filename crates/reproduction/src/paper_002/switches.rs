@@ -13,15 +13,6 @@ pub(super) enum Switch {
     Quarter,
 }
 
-/// What a stash is used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Usage {
-    /// Copies until they are acknowledged: without congestion control.
-    Reliability,
-    /// Packets that congestion holds up: with ECN.
-    Congestion,
-}
-
 impl Switch {
     /// The word of the paper for it.
     pub(super) fn word(self) -> &'static str {
@@ -41,20 +32,5 @@ impl Switch {
             Switch::Half => 0.5,
             Switch::Quarter => 0.25,
         }
-    }
-
-    /// What is set over a file for it.
-    pub(super) fn set(self, usage: Usage) -> String {
-        if self == Switch::Baseline {
-            return "switch.stash=\"none\"".to_owned();
-        }
-        let kind = match usage {
-            Usage::Reliability => "reliability",
-            Usage::Congestion => "congestion",
-        };
-        format!(
-            "switch.stash={{ kind = \"{kind}\", capacity = {} }}",
-            self.capacity()
-        )
     }
 }

@@ -1,5 +1,6 @@
 //! The runs are those of the paper, every claim can miss, and the switch is what the paper describes.
 
+use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::spec::{Request, load};
 use netloom_fabric::{Sizes, StashUse, Tiled};
@@ -9,77 +10,73 @@ use netloom_results::{
 
 use super::applications::{APPLICATIONS, CLASS};
 use super::machines::{DRAGONFLY, SMALL};
-use super::readings::VARIATIONS;
 use super::scenarios::{
-    ALONE, HISTOGRAMS, S002_1, S002_3, S002_4, S002_7, SERIES, STASHES, WITHOUT_ECN, loads,
-    messages, runs,
+    ALONE, BURSTS, HISTOGRAMS, ONSET, S002_1, S002_3, S002_4, S002_7, SERIES, STASHES, UNIFORM,
+    WITHOUT_ECN,
 };
 use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
 use super::*;
-use crate::{Outcome, Results, Run, Table, Verdict};
+use crate::{Outcome, Results, Run, Size, Table, Verdict};
 
-fn series_of(runs: &[Run], scenario: &str) -> Vec<&'static str> {
+fn series_of<'a>(runs: &'a [Run], scenario: &str) -> Vec<&'a str> {
     let own = runs.iter().filter(|run| run.scenario() == scenario);
-    let mut series: Vec<&str> = own.map(|run| run.series).collect();
+    let mut series: Vec<&str> = own.map(|run| run.series.as_str()).collect();
     series.dedup();
     series
 }
 
 #[test]
 fn every_figure_is_covered() {
-    let runs = runs(Size::Paper, 2, None);
+    let runs = PLAN.runs(Size::Paper, None, None);
     let n = |scenario: &str| series_of(&runs, scenario).len();
     assert_eq!(
         ["S002-1", "S002-3", "S002-4", "S002-5", "S002-7"].map(n),
         [4, 24, 4, 1, 3]
     );
     let count = |series: &str| runs.iter().filter(|run| run.series == series).count();
-    // Eight loads and six lengths of messages (what two cores do in 90 minutes), two seeds or one; saturation to a
-    // hundredth.
+    // Eight loads and six lengths of messages, two seeds or one; saturation to a hundredth.
     assert_eq!(count(S002_1.series(Quarter)), 8 * 2);
     assert_eq!(count(S002_1.series(Baseline)), 12 * 2);
     assert_eq!(count(S002_4.series(Full)), 2);
     assert_eq!(count(S002_7.series(Half)), 6);
     assert_eq!(count(APPLICATIONS[0].cases(&DRAGONFLY)[3].series), 1);
-    let run = |series: &str| runs.iter().find(|run| run.series == series).unwrap();
-    let full = run(S002_4.series(Full));
-    assert_eq!(full.tables, [SERIES, HISTOGRAMS, STASHES]);
-    for set in [
-        "switch.stash={ kind = \"congestion\", capacity = 1 }",
-        "traffic.1.from=\"20 us\"",
-        "measure.epochs=100",
-    ] {
-        assert!(
-            full.sets.contains(&set.to_owned()),
-            "{set}: {:?}",
-            full.sets
-        );
+    let scenarios = PLAN.scenarios(Size::Paper, None, None);
+    let of = |id: &str| scenarios.iter().find(|own| own.id == id).unwrap();
+    assert_eq!(of("S002-4").tables, [SERIES, HISTOGRAMS, STASHES]);
+    assert_eq!(of("S002-5").tables, [SERIES, HISTOGRAMS]);
+}
+
+/// What claims look for is run, at both sizes that are judged.
+#[test]
+fn every_series_is_run() {
+    for (size, at) in [(Size::Paper, 0), (Size::Ci, 1)] {
+        let runs = PLAN.runs(size, Some(1), None);
+        let machine = [&DRAGONFLY, &SMALL][at];
+        let cases = [UNIFORM, ONSET, BURSTS].map(|both| both[at].cases);
+        let programs = APPLICATIONS.iter().flat_map(|own| own.cases(machine));
+        for case in cases.into_iter().flatten().chain(programs) {
+            assert!(
+                runs.iter().any(|run| run.series == case.series),
+                "{}",
+                case.series
+            );
+        }
     }
-    assert!(run(ALONE[0]).sets.ends_with(&[
-        "traffic.1.from=\"1 s\"".to_owned(),
-        "traffic.2.from=\"1 s\"".to_owned()
-    ]));
 }
 
 #[test]
 fn every_run_and_variation_loads() {
-    let variations = VARIATIONS.iter().map(Some).chain([None]);
-    for variation in variations {
-        for size in [Size::Tiny, Size::Paper] {
-            let mut seen = vec![];
-            for run in runs(size, 1, variation) {
-                // The paper's machine takes a while to read: another reading once for each scenario.
-                let is_large = size == Size::Paper && variation.is_some();
-                let name = if is_large { run.scenario() } else { run.series };
-                if seen.contains(&name) {
-                    continue;
-                }
-                seen.push(name);
-                if let Err(notes) = run.experiment() {
-                    panic!("{variation:?}: {notes}");
-                }
-            }
-            assert!(!seen.is_empty(), "{variation:?}");
+    for variation in PLAN.variations.iter().map(Some).chain([None]) {
+        let found = PLAN.experiments(Size::Tiny, variation);
+        assert!(found.len() >= 8, "{variation:?}");
+    }
+    assert_eq!(PLAN.experiments(Size::Paper, None).len(), 36);
+    // The paper's machine takes a while to read: another reading once for each scenario.
+    for variation in &PLAN.variations {
+        for scenario in PLAN.scenarios(Size::Paper, Some(1), Some(variation)) {
+            let point = scenario.study.points().next().unwrap();
+            let loaded = scenario.study.load(&point, 1, None, 1);
+            assert!(loaded.experiment.is_some(), "{variation:?} {}", scenario.id);
         }
     }
 }
@@ -87,34 +84,32 @@ fn every_run_and_variation_loads() {
 /// Another reading runs where it matters, and leaves what has no congestion control without it.
 #[test]
 fn other_readings_concern_some_scenarios() {
-    let named = |name: &str| VARIATIONS.iter().find(|own| own.name == name).unwrap();
     let own = |name: &str| {
-        let runs = runs(Size::Ci, 5, Some(named(name)));
-        let mut scenarios: Vec<&str> = runs.iter().map(Run::scenario).collect();
+        let runs = PLAN.runs(Size::Ci, None, Some(PLAN.variation(name)));
+        let mut scenarios: Vec<String> = runs.iter().map(|run| run.scenario().to_owned()).collect();
         scenarios.dedup();
         scenarios
     };
-    let all = ["S002-1", "S002-3", "S002-4", "S002-5", "S002-4", "S002-7"];
-    assert_eq!(own("t24"), all);
+    assert_eq!(
+        own("t24"),
+        ["S002-1", "S002-3", "S002-4", "S002-5", "S002-7"]
+    );
     assert_eq!(own("slow-switch"), ["S002-1", "S002-3"]);
-    let congested = ["S002-4", "S002-5", "S002-4", "S002-7"];
+    let congested = ["S002-4", "S002-5", "S002-7"];
     assert_eq!(own("full-base"), congested);
     assert_eq!(own("victims-to-all"), congested);
-    let runs = runs(Size::Ci, 5, Some(named("full-base")));
-    let marks = |run: &Run| run.sets.iter().any(|set| set.contains("mark-base"));
-    for run in runs {
-        assert_eq!(marks(&run), run.series != WITHOUT_ECN[1], "{}", run.series);
+    let variation = PLAN.variation("full-base");
+    for run in PLAN.runs(Size::Ci, None, Some(variation)) {
         assert!(run.seed <= 2);
+    }
+    for (series, experiment) in PLAN.experiments(Size::Ci, Some(variation)) {
+        let has_control = experiment.fabric.endpoints.control.is_some();
+        assert_eq!(has_control, series != WITHOUT_ECN[1], "{series}");
     }
 }
 
-/// The switch of a run.
-fn tiled(run: &Run) -> Tiled {
-    let experiment = run.experiment().expect("a sound experiment");
-    let topology = &experiment.fabric.topology;
-    let is_small = run.series.contains("72 nodes");
-    let machine = if is_small { &SMALL } else { &DRAGONFLY };
-    assert_eq!(topology.n_nics(), machine.n_nics);
+/// The switch of an experiment.
+fn tiled(experiment: &Experiment) -> Tiled {
     experiment.fabric.switch.tiled().expect("tiled").clone()
 }
 
@@ -128,10 +123,11 @@ fn capacity(sizes: &Sizes) -> u32 {
 /// V002-5 and V002-15 as the simulator has them: end, local and global ports; of 437.5 flits the half is none.
 #[test]
 fn v002_15_port_buffers_in_the_files() {
-    let all = runs(Size::Paper, 1, None);
-    let run = |series: &str| all.iter().find(|run| run.series == series).unwrap();
-    let plan = |series: &str| tiled(run(series));
-    let fabric = |series: &str| run(series).experiment().expect("sound").fabric.clone();
+    let all = PLAN.experiments(Size::Paper, None);
+    let own = |series: &str| &all.iter().find(|(own, _)| own == series).unwrap().1;
+    let plan = |series: &str| tiled(own(series));
+    let fabric = |series: &str| own(series).fabric.clone();
+    assert_eq!(fabric(ALONE[0]).topology.n_nics(), DRAGONFLY.n_nics);
     for (switch, stash) in [
         (Full, [1750, 1500, 0]),
         (Half, [875, 750, 0]),
@@ -172,8 +168,10 @@ fn v002_15_port_buffers_in_the_files() {
 
 #[test]
 fn the_small_machine_has_switches_of_eight_ports() {
-    let all = runs(Size::Ci, 1, None);
-    let plan = tiled(&all[0]);
+    let all = PLAN.experiments(Size::Ci, None);
+    let (_, experiment) = &all[0];
+    assert_eq!(experiment.fabric.topology.n_nics(), SMALL.n_nics);
+    let plan = tiled(experiment);
     assert_eq!((plan.rows, plan.columns), (2, 2));
     assert_eq!((plan.inputs, plan.outputs), (4, 4));
 }
@@ -228,8 +226,8 @@ fn as_printed(run: &Run) -> MadeUp {
         .find(|(_, word)| is(word))
         .map_or(Quarter, |(switch, _)| switch);
     let is_bound = run.series.contains("BIGFFT") || run.series.contains("FillBoundary");
-    let is_alone = ALONE.contains(&run.series);
-    let is_severe = WITHOUT_ECN.contains(&run.series);
+    let is_alone = ALONE.contains(&run.series.as_str());
+    let is_severe = WITHOUT_ECN.contains(&run.series.as_str());
     let of = |all: [f64; 4]| {
         all[[Baseline, Full, Half, Quarter]
             .iter()
@@ -352,9 +350,8 @@ fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
         (HISTOGRAMS, histograms),
         (STASHES, stashes),
     ];
-    let own = all
-        .into_iter()
-        .filter(|(name, _)| run.tables.contains(name));
+    let is_made = |name: &str| name != STASHES || run.series.ends_with('%');
+    let own = all.into_iter().filter(|(name, _)| is_made(name));
     own.map(|(name, frame)| (name.to_owned(), frame)).collect()
 }
 
@@ -422,7 +419,11 @@ fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Result
         }
     };
     Results {
-        outcomes: runs(size, seeds, None).into_iter().map(outcome).collect(),
+        outcomes: PLAN
+            .runs(size, Some(seeds), None)
+            .into_iter()
+            .map(outcome)
+            .collect(),
         ..Results::default()
     }
 }
@@ -610,8 +611,8 @@ fn an_application_that_is_not_done_says_nothing() {
 #[test]
 fn what_lacks_a_run_is_not_judged() {
     let mut results = made_up(Size::Paper, 4, |_, _| {});
-    results.lacking.push((S002_4.series(Half), 0.4));
-    results.lacking.push((S002_7.series(Half), 16.0));
+    results.lacking.push((S002_4.series(Half).to_owned(), 0.4));
+    results.lacking.push((S002_7.series(Half).to_owned(), 16.0));
     assert_eq!(
         with(Verdict::NotRun, &results),
         [
@@ -657,12 +658,11 @@ fn tables_have_a_line_for_each_point() {
     let tables = (PAPER.tables)(&results);
     let text = |name: &str| &tables.iter().find(|(own, _)| *own == name).unwrap().1;
     let lines = |name: &str| text(name).lines().count() - 1;
-    let points = [Baseline, Full, Half, Quarter].map(|own| loads(Size::Paper, false, own).len());
-    assert_eq!(lines("uniform"), points.iter().sum::<usize>());
+    assert_eq!(lines("uniform"), 3 * 12 + 8);
     assert_eq!(lines("applications"), 6 * 4);
     assert_eq!(lines("onset"), 5 * 100);
     assert_eq!(lines("distribution"), 5 * 2);
-    assert_eq!(lines("bursts"), 3 * messages(Size::Paper).len());
+    assert_eq!(lines("bursts"), 3 * 6);
     // V002-3: Table I.
     assert_eq!(lines("buffers"), 4);
     let unused: Vec<&str> = text("buffers")

@@ -27,7 +27,7 @@ mod throughput;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan, Runs};
+use crate::{Paper, Plan};
 
 /// What is run of it.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
@@ -49,7 +49,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 pub(crate) const PAPER: Paper = Paper {
     id: "003",
     title: "QoS for BXIv3 with arbitration tables",
-    runs: Runs::Studies(&PLAN),
+    plan: &PLAN,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

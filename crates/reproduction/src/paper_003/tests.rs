@@ -292,7 +292,7 @@ fn five_arbiters_and_seven_ways_to_search() {
 #[test]
 fn every_run_and_variation_loads() {
     for variation in PLAN.variations.iter().map(Some).chain([None]) {
-        let n = match variation.map_or("", |own| own.name) {
+        let n = match variation.map_or("", |own| own.name.as_str()) {
             "k-256" | "k-512" => 12,
             "k-2048" => 12 + 6,
             "literal" => 6 + 3,
@@ -625,7 +625,9 @@ fn an_application_that_is_not_done_says_nothing() {
 #[test]
 fn what_lacks_a_run_is_not_judged() {
     let mut results = made_up(|_, _| {});
-    results.lacking.push((FAIR.series(Arbiter::Basic), 1.0));
+    results
+        .lacking
+        .push((FAIR.series(Arbiter::Basic).to_owned(), 1.0));
     let not_run = with(Verdict::NotRun, &results);
     assert_eq!(
         not_run,

@@ -27,7 +27,7 @@ mod tables;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan, Runs};
+use crate::{Paper, Plan};
 
 /// What is run of it.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
@@ -46,7 +46,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 pub(crate) const PAPER: Paper = Paper {
     id: "004",
     title: "IB arbitration tables (2001)",
-    runs: Runs::Studies(&PLAN),
+    plan: &PLAN,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -194,7 +194,7 @@ fn ports(results: &Results) -> String {
     let is_shown = |name: &str| SETTINGS.iter().any(|setting| setting.simulated == name);
     for outcome in &results.outcomes {
         let run = &outcome.run;
-        if run.load != most || !is_shown(run.series) {
+        if run.load != most || !is_shown(&run.series) {
             continue;
         }
         let Some(ports) = outcome.table(LINKS).and_then(read) else {

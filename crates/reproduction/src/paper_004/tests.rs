@@ -95,7 +95,7 @@ fn as_printed(run: &Run) -> MadeUp {
             setting.admitted_4x,
             setting.admitted_12x,
         ];
-        names.contains(&run.series)
+        names.contains(&run.series.as_str())
     };
     let at = SETTINGS.iter().position(|s| setting(&s)).unwrap();
     let printed = match &run.series[..6] {
