@@ -2,9 +2,9 @@
 
 use super::machines::Machine;
 use super::scenarios::{Case, PROGRAMS, S002_3, Scenario, four};
-use super::series::{ordered_large, told, whole};
+use super::series::{told, whole};
 use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
-use crate::order::{difference, mean};
+use crate::order::{difference, mean, ordered};
 use crate::{Finding, Outcome, Results, Shown};
 
 /// A skeleton of an application (G002-16).
@@ -115,8 +115,8 @@ pub(super) fn hardly_slower(results: &Results, switch: Switch) -> Finding {
     told(judge())
 }
 
-/// C002-6: which applications a quarter of the stash slows down. One seed is judged as it is (1 seed is run of these
-/// at paper size); several need their interval beyond the bound, or across none.
+/// C002-6: which applications a quarter of the stash slows down. The interval over seeds is beyond the
+/// bound, or across none.
 pub(super) fn slower_if_bound(results: &Results, is_bound: bool) -> Finding {
     let scenario = Scenario::either(results, PROGRAMS);
     let judge = || {
@@ -144,7 +144,7 @@ pub(super) fn slower_if_bound(results: &Results, is_bound: bool) -> Finding {
         let words = format!("{} on {}", words.join(", "), scenario.machine.network);
         Ok(Finding {
             numbers,
-            ..ordered_large(scenario.machine, n_seeds, holds, words)
+            ..ordered(n_seeds, holds, words)
         })
     };
     told(judge())
@@ -174,7 +174,7 @@ pub(super) fn some_are_faster(results: &Results) -> Finding {
             scenario.machine.network
         );
         let is_faster = slowdown < 0.0;
-        let finding = ordered_large(scenario.machine, n_seeds, is_faster, words);
+        let finding = ordered(n_seeds, is_faster, words);
         Ok(finding.number("fastest", slowdown))
     };
     told(judge())

@@ -2,9 +2,9 @@
 
 use super::onset::VICTIM;
 use super::scenarios::{BURSTS, S002_7, Scenario};
-use super::series::{ordered_large, told};
+use super::series::told;
 use super::switches::Switch::{self, Baseline, Full, Half};
-use crate::order::{is_above, mean};
+use crate::order::{is_above, mean, ordered};
 use crate::{Finding, Results, Shown};
 
 /// One length of messages, every value by seed.
@@ -72,7 +72,7 @@ fn words(points: &[Point]) -> String {
     each.collect::<Vec<_>>().join(" ")
 }
 
-/// C002-13: a stash is better at every length. One seed is judged as it is: no more are run of these at paper size.
+/// C002-13: a stash is better at every length.
 pub(super) fn stash_is_better(results: &Results, switch: Switch) -> Finding {
     let scenario = Scenario::either(results, BURSTS);
     let judge = || {
@@ -94,7 +94,7 @@ pub(super) fn stash_is_better(results: &Results, switch: Switch) -> Finding {
         );
         let n_seeds = baseline[0].p90_ns.len();
         let holds = Shown::all(both().map(is_better));
-        let mut finding = ordered_large(scenario.machine, n_seeds, holds, words);
+        let mut finding = ordered(n_seeds, holds, words);
         for (a, b) in both() {
             let ratio = mean(&b.p90_ns) / mean(&a.p90_ns);
             finding = finding.number(format!("ratio {}", a.packets), ratio);
@@ -136,7 +136,7 @@ pub(super) fn stash_varies_less(results: &Results, switch: Switch) -> Finding {
             scenario.machine.network
         );
         let holds = own < baseline / 3.0;
-        Ok(ordered_large(scenario.machine, n_seeds, holds, words)
+        Ok(ordered(n_seeds, holds, words)
             .number("range_us", own / 1000.0)
             .number("baseline_range_us", baseline / 1000.0))
     };

@@ -7,7 +7,7 @@ pub(super) const READINGS: &[Reading] = &[
         id: "0.4",
         words: "what saturates accepts less than 98 % of a load; its level is the most accepted at any load, every \
                 hundredth of which from 0.85 to 0.90 is run; orders need \
-                two seeds, but bursts and applications have one at paper size and are judged by it",
+                two seeds and have five, those of bursts and applications three",
     },
     Reading {
         id: "3.1.1",
@@ -53,9 +53,11 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "X002-6",
-        words: "windows grow by a flit every 30 cycles of the link; with at most 4096 flits under way, a source of four that share \
-                one link is stopped by its window after 5.5 us (three of four flits stay under way), marked or not, so the 12 us \
-                that the paper sees before the load falls cannot come out of its own numbers",
+        words: "windows grow by a flit every 30 cycles of the link. Where every packet draws its hot spot (G002-12), 48 sources share its \
+                link, and each hears of it every 1.15 us: after 4 us with a mark, and eight cuts later, after 13 us, its window of \
+                4096 flits has come down to the 690 that it has under way there and binds. So the 12 us of the paper do follow from its \
+                numbers. A source that keeps one hot spot, shared by four, is stopped by its window after 5.5 us (three of four flits \
+                stay under way), marked or not",
     },
     Reading {
         id: "X002-8",
@@ -63,15 +65,14 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G002-1",
-        words: "eight core cycles from header to link",
+        words: "eight core cycles from header to link; row buses, tiles and multiplexers, which are faster than links, begin with \
+                the header",
     },
     Reading {
         id: "G002-2",
-        words: "a packet leaves the minimal way if its queue times its links exceeds that of the other way by more than \
-                1000 flits, one port buffer: with the 24 of the specification uniform traffic is diverted by queues of a \
-                moment, which makes longer queues, and saturates near 0.75, while the same machine with minimal routing \
-                carries 0.88 of 0.90; the lane is the place on the longest way l-l-g-l-g-l (0 to 5), since counting hops closes a \
-                circle of channels, and numbering local and global hops apart one through the row buffers of tiles",
+        words: "PAR-6/2 as its authors have it (Garcia et al., ICPP 2013), whom the paper cites: a switch leaves the minimal output \
+                where it is blocked and has 30 % of its credits in use, for one that has at most 80 % of that; six local lanes and \
+                two global ones, by place on the longest way l-l-g-l-l-g-l-l. They print no thresholds: these are ours",
     },
     Reading {
         id: "G002-3",
@@ -96,7 +97,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G002-7",
-        words: "an output keeps a packet for the round trip of its link",
+        words: "an output keeps each flit for a round trip of its link: 10 KB at 10 GB/s are the 1 us of a global link",
     },
     Reading {
         id: "G002-8",
@@ -108,13 +109,14 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G002-11",
-        words: "a row bus serves its channels in turn, that of the stash among them; a packet holds the bus, and its room \
+        words: "virtual channels have equal priority: a row bus serves them in turn, that of the stash among them; a packet holds the bus, and its room \
                 comes free when its header leaves",
     },
     Reading {
         id: "G002-12",
-        words: "hot spots and aggressors are drawn, four to one; one of the twelve hot spots is endpoint 0, whose ports \
-                are as random as any, so that its switch is known",
+        words: "12 hot spots and 48 aggressors are drawn, and every packet of an aggressor goes to any of the hot spots; one of \
+                them is endpoint 0, whose ports are as random as any, so that its switch is known, and what goes there is a class of its \
+                own: a twelfth of what each aggressor sends",
     },
     Reading {
         id: "G002-13",

@@ -1,8 +1,6 @@
-//! What there is of a series, and whether it is enough for an order.
+//! What there is of a series.
 
-use super::machines::{DRAGONFLY, Machine};
-use crate::order::ordered;
-use crate::{Finding, Outcome, Results, Shown};
+use crate::{Finding, Outcome, Results};
 
 /// The outcomes of a series; none if one is lacking.
 pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Result<Vec<&'a Outcome>, String> {
@@ -13,18 +11,6 @@ pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Result<Vec<&'a Ou
         return Err(format!("no results of {series}"));
     }
     Ok(outcomes)
-}
-
-/// An order of runs that the paper's machine has with one seed, and is judged by it: the largest ones.
-pub(super) fn ordered_large(
-    machine: &Machine,
-    n_seeds: usize,
-    holds: impl Into<Shown>,
-    words: impl Into<String>,
-) -> Finding {
-    let is_large = machine.n_nics == DRAGONFLY.n_nics;
-    let enough = if is_large { n_seeds.max(2) } else { n_seeds };
-    ordered(enough, holds, words)
 }
 
 /// A finding, or why there is none.
