@@ -129,8 +129,9 @@ fn thresholds_by_hand_on_one_switch() {
     let connections = &table(&result, "connections");
     let delay = numbers(connections, "delay_max_ns");
     // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. The crossbar starts at once. One
-    // edge later the head is at the output, whose decision takes 7; then 33 flits go out and travel 10 ns.
-    let out = (12.0 + 31.0 + 1.0 + 7.0) * 3.2;
+    // edge later the head is at the output, whose decision takes 7, which are 51 edges; then 33 flits go out and travel
+    // 10 ns.
+    let out = 163.2;
     assert_eq!(delay[0], out + 33.0 * 25.6 + 10.0);
     assert_eq!(numbers(connections, "delay_mean_ns")[0], delay[0]);
     let packets = numbers(connections, "packets");
@@ -176,7 +177,7 @@ fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
         (of("delay_mean_ns"), of("delay_max_ns"))
     };
     // As on one switch alone, above.
-    let alone = (12.0 + 31.0 + 1.0 + 7.0) * 3.2 + 33.0 * 25.6 + 10.0;
+    let alone = 163.2 + 33.0 * 25.6 + 10.0;
     let (_, longest) = delays("");
     assert!(longest.iter().all(|ns| *ns > alone + 25.6), "{longest:?}");
     assert_eq!(longest, delays("delay-from = \"creation\"").1);

@@ -58,12 +58,15 @@ impl<'a> Usage<'a> {
         let start = self
             .start
             .map_or(PortUse::default(), |start| start.ports[at]);
+        // How much later than usual flits come into an output buffer is booked when they are granted, and the rest when
+        // they leave: a stretch that ends between the two may have less than nothing.
+        let spent = end.output_residence.wrapping_sub(start.output_residence);
         PortUse {
             flits: end.flits - start.flits,
             packets: end.packets - start.packets,
             choices: end.choices - start.choices,
             input_residence: end.input_residence - start.input_residence,
-            output_residence: end.output_residence - start.output_residence,
+            output_residence: u64::try_from(spent.cast_signed()).unwrap_or(0),
             output_peak: end.output_peak,
         }
     }

@@ -144,8 +144,8 @@ fn a_nic_waits_for_its_credit() {
         ..sending(&script)
     };
     // The bus is granted at 100, the credit is back at 100 + 10 + 65; the NIC's next edge is 182. Received at 260,
-    // the bus at 290 (281 and the next edge), on the link 60 later.
-    assert_eq!(arrivals(&tight), [(0, 264 + 65), (0, 290 + 60 + 104 + 65)]);
+    // the bus at 280, on the link 60 later.
+    assert_eq!(arrivals(&tight), [(0, 264 + 65), (0, 280 + 60 + 104 + 65)]);
 }
 
 /// An output buffer of one packet holds it until the other end of the link has acknowledged it.
@@ -175,18 +175,19 @@ fn a_row_buffer_holds_back_an_input() {
             ..sending(&script)
         })
     };
-    // NIC 1 has the bus at 150, the tile output from 160 to 400 and the link from 210 to 522. The first packet of NIC
-    // 0, sent at 78, has the bus at 180 and waits for that output. The second, sent at 182, has the bus at 330, the
-    // tile from 340 to 580 and its link from 390 on; then the first has the tile, and its link from 630 on.
+    // NIC 1 has the bus at 100, the tile output from 110 to 400 and the link from 160 to 472. Its last flit is received at
+    // 377, crosses the bus on the edge at 380 and the tile at 390. The first packet of NIC 0, sent at 78, has the bus at
+    // 180 and waits for that output. The second, sent at 182, has the bus at 280, the tile from 290 to 580 and its link
+    // from 340 on; then the first has the tile, and its link from 630 on.
     assert_eq!(
         with(2),
-        [(1, 587), (0, 390 + 312 + 65), (0, 630 + 104 + 65)]
+        [(1, 537), (0, 340 + 312 + 65), (0, 630 + 104 + 65)]
     );
-    // With less room the first has the tile from 400 to 480 and the link from 522 on. The second has the bus at 410,
+    // With less room the first has the tile from 400 to 480 and the link from 472 on. The second has the bus at 410,
     // the edge after the first has left the row buffer, the tile at 480 and the link from 530 on.
     assert_eq!(
         with(1),
-        [(1, 587), (0, 522 + 104 + 65), (0, 530 + 312 + 65)]
+        [(1, 537), (0, 472 + 104 + 65), (0, 530 + 312 + 65)]
     );
 }
 
