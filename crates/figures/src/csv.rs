@@ -32,6 +32,7 @@ pub fn csv(figure: &Figure) -> String {
                             Mark::Ok => "ok",
                             Mark::Saturated => "saturated",
                             Mark::Unsure => "unsure",
+                            Mark::Printed => "printed",
                         };
                         let cells = [title(), name.clone(), x, number(point.y)];
                         let interval = [maybe(point.low), maybe(point.high), mark.to_owned()];

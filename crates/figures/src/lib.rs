@@ -21,6 +21,7 @@ mod of_csv;
 mod over_time;
 mod pgfplots;
 mod places;
+mod plot;
 mod punctuality;
 mod spread;
 mod statistics;
@@ -43,6 +44,7 @@ pub use model::{
 };
 pub use of_csv::{Drawing, Quantity, of_csv};
 pub use pgfplots::{Pgfplots, pgfplots};
+pub use plot::{Across, Part, Plot, Printed, Shown, plots, printed};
 pub use style::{Color, Dash, Marker, Style};
 pub use svg::{SvgStyle, svg};
 pub use ticks::{minor_ticks, tick_text, ticks};

@@ -124,6 +124,22 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
+impl Line {
+    /// What was measured of it.
+    pub fn measured(&self) -> impl Iterator<Item = &Point> + Clone {
+        self.points
+            .iter()
+            .filter(|point| point.mark != Mark::Printed)
+    }
+
+    /// What a paper prints of it.
+    pub fn printed(&self) -> impl Iterator<Item = &Point> + Clone {
+        self.points
+            .iter()
+            .filter(|point| point.mark == Mark::Printed)
+    }
+}
+
 /// A point of a series.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
@@ -163,6 +179,9 @@ pub enum Mark {
     Saturated,
     /// Too short to tell, not stationary or not converged: a paler marker.
     Unsure,
+    /// Not measured but printed in a paper, to compare with: a larger hollow marker that no line joins. Such points
+    /// are the last of their series.
+    Printed,
 }
 
 impl From<Verdict> for Mark {

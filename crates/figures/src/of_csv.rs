@@ -1,7 +1,7 @@
 //! Figures drawn from one table with a column of series: those of papers.
 
-use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
-use crate::style::Style;
+use crate::model::Figure;
+use crate::plot::Plot;
 
 /// A figure, and the columns of a table that it is drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -74,126 +74,18 @@ impl Quantity {
             ..self
         }
     }
-
-    /// A value as it is drawn; `None` where it has no place.
-    fn value(&self, text: &str) -> Option<f64> {
-        let value: f64 = text.parse().ok()?;
-        let value = if self.is_complement {
-            1.0 - value
-        } else {
-            value
-        };
-        let value = value * self.factor;
-        (value.is_finite() && (!self.is_log || value > 0.0)).then_some(value)
-    }
-
-    fn axis(&self, values: impl Iterator<Item = f64>) -> Axis {
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-            (low.min(v), high.max(v))
-        });
-        let (scale, low) = match self.is_log {
-            true => (Scale::Log, low),
-            false => (Scale::Linear, low.min(0.0)),
-        };
-        Axis {
-            label: self.label.to_owned(),
-            unit: self.unit.to_owned(),
-            scale,
-            low,
-            high: if high > low { high } else { low + 1.0 },
-        }
-    }
 }
 
 /// The figure, if the table has its columns and a point. The first column of the table names the series.
 pub fn of_csv(drawing: &Drawing, csv: &str) -> Option<Figure> {
-    let mut rows = csv.lines().map(cells);
-    let names = rows.next()?;
-    let column = |name: &str| names.iter().position(|own| own == name);
-    let (x, y) = (column(drawing.x.column)?, column(drawing.y.column)?);
-    let mut lines: Vec<Line> = vec![];
-    for row in rows {
-        let (Some(name), Some(x), Some(y)) = (row.first(), row.get(x), row.get(y)) else {
-            continue;
-        };
-        if !drawing.without.is_empty() && name.contains(drawing.without) {
-            continue;
-        }
-        let (Some(x), Some(y)) = (drawing.x.value(x), drawing.y.value(y)) else {
-            continue;
-        };
-        let at = match lines.iter().position(|line| line.name == *name) {
-            Some(at) => at,
-            None => {
-                lines.push(Line {
-                    name: name.clone(),
-                    style: Style::nth(lines.len()),
-                    joined: true,
-                    marked: true,
-                    points: vec![],
-                });
-                lines.len() - 1
-            }
-        };
-        lines[at].points.push(Point {
-            x,
-            y,
-            low: None,
-            high: None,
-            mark: Mark::Ok,
-        });
-    }
-    for line in &mut lines {
-        // Time series and distributions have too many points to mark.
-        line.marked = line.points.len() <= 20;
-    }
-    let points = || lines.iter().flat_map(|line| &line.points);
-    points().next()?;
-    let (x, y) = (
-        drawing.x.axis(points().map(|point| point.x)),
-        drawing.y.axis(points().map(|point| point.y)),
-    );
-    Some(Figure {
-        id: drawing.id.to_owned(),
-        title: drawing.title.to_owned(),
-        caption: drawing.caption.to_owned(),
-        x,
-        y,
-        series: if lines.len() > 1 { "series" } else { "" }.to_owned(),
-        heat: None,
-        panels: vec![Panel {
-            title: String::new(),
-            chart: match drawing.is_distribution {
-                true => Chart::Steps(lines),
-                false => Chart::Lines(lines),
-            },
-            references: vec![],
-        }],
-        columns: None,
-    })
-}
-
-/// The cells of a line; one that has a comma is between quotes.
-fn cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut is_quoted = false;
-    for letter in line.chars() {
-        match letter {
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(String::new()),
-            letter => {
-                if let Some(cell) = cells.last_mut() {
-                    cell.push(letter);
-                }
-            }
-        }
-    }
-    cells
+    Plot::from(drawing).figure(csv, &[])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Chart;
+    use crate::plot::Shown;
 
     const DRAWING: Drawing = Drawing {
         id: "figure-7a",
@@ -217,7 +109,8 @@ mod tests {
         assert_eq!(names, ["S002-4 a", "S002-4 b, c"]);
         let points: Vec<(f64, f64)> = lines[0].points.iter().map(|p| (p.x, p.y)).collect();
         assert_eq!(points, [(1.0, 0.5), (2.0, 0.75)]);
-        assert_eq!((figure.y.low, figure.y.high), (0.0, 1.0));
+        // With some room above the highest point.
+        assert_eq!((figure.y.low, figure.y.high), (0.0, 1.03));
     }
 
     #[test]
@@ -228,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_share_above_on_a_logarithmic_axis_leaves_out_zero() {
-        let share = Quantity::new("share", "share above", "").complement().log();
+        let share = Shown::from(&Quantity::new("share", "share above", "").complement().log());
         assert_eq!(share.value("0.75"), Some(0.25));
         assert_eq!(share.value("1"), None);
     }

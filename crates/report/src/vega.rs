@@ -245,6 +245,7 @@ fn lines_spec(
                 Mark::Ok => Item::Nothing,
                 Mark::Saturated => "saturated".into(),
                 Mark::Unsure => "unsure".into(),
+                Mark::Printed => "printed".into(),
             };
             data.push([
                 line.name.as_str().into(),
@@ -284,16 +285,24 @@ fn lines_spec(
             "encoding": encoding(json!({ "y": again(&y, "shown_low"), "y2": { "field": "high" } })),
         }));
     }
+    let has_printed = lines.iter().any(|line| line.printed().next().is_some());
     if is_joined {
         layers.push(json!({
             "mark": { "type": "line", "clip": true, "strokeWidth": 1.7, "interpolate": interpolate },
             "encoding": encoding(json!({ "strokeDash": from_legend("dash") })),
         }));
+        if let (true, Some(line)) = (has_printed, layers.last_mut()) {
+            line["transform"] = json!([{ "filter": "datum.state !== 'printed'" }]);
+        }
     }
     if is_marked {
         let mut fill = from_legend("color");
         fill["condition"] =
             json!({ "test": "datum.state === 'saturated'", "value": { "expr": "paper" } });
+        if has_printed {
+            let is_hollow = "datum.state === 'saturated' || datum.state === 'printed'";
+            fill["condition"]["test"] = json!(is_hollow);
+        }
         layers.push(json!({
             "transform": [{ "filter": within(figure) }],
             "mark": { "type": "point", "size": 34, "strokeWidth": 1.3, "opacity": 1 },

@@ -32,15 +32,21 @@ pub(super) fn of_lines(lines: &[Line], highest: f64) -> String {
                 };
                 let saturated = match point.mark {
                     Mark::Saturated => point.y.min(highest),
+                    Mark::Printed => point.y,
                     _ => f64::NAN,
                 };
                 let bound = |end: Option<f64>| match point.mark {
                     Mark::Saturated => f64::NAN,
                     _ => end.unwrap_or(f64::NAN),
                 };
+                // No line goes to what is printed.
+                let joined = match point.mark {
+                    Mark::Printed => f64::NAN,
+                    _ => point.y,
+                };
                 [
                     point.x,
-                    point.y,
+                    joined,
                     bound(point.low),
                     bound(point.high),
                     marked(Mark::Ok),

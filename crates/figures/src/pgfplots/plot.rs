@@ -35,9 +35,6 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
                 stroke(line.style)
             );
         }
-        if !line.marked {
-            continue;
-        }
         // Points over a category stand side by side.
         let aside = if line.joined {
             0.0
@@ -66,7 +63,10 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
             (Mark::Saturated, "saturated", "white".to_owned()),
         ];
         for (mark, column, fill) in kinds {
-            if line.points.iter().any(|point| point.mark == mark) {
+            // Both are hollow and stand in the same column.
+            let is_hollow = mark == Mark::Saturated && line.printed().next().is_some();
+            let is_there = line.marked && line.points.iter().any(|point| point.mark == mark);
+            if is_there || is_hollow {
                 let bars = if mark == Mark::Saturated {
                     ""
                 } else {
@@ -157,8 +157,9 @@ fn entries(figure: &Figure) -> Vec<(String, String)> {
     for (mark, fill, name) in [
         (Mark::Saturated, "white", "saturated"),
         (Mark::Unsure, "black!35!white", "unsure"),
+        (Mark::Printed, "white", "printed"),
     ] {
-        if is_marked && figure.has_mark(mark) {
+        if (is_marked || mark == Mark::Printed) && figure.has_mark(mark) {
             entries.push((
                 format!("only marks, {}", marker(black, fill)),
                 name.to_owned(),

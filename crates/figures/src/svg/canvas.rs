@@ -38,6 +38,8 @@ pub(super) enum Fill {
     Full,
     Hollow,
     Pale,
+    /// What is below shines through.
+    None,
 }
 
 impl Canvas {
@@ -148,6 +150,7 @@ impl Canvas {
         let look = match fill {
             Fill::Full => format!(r#"fill="{color}" stroke="{color}" stroke-width="0.5""#),
             Fill::Hollow => format!(r##"fill="#fff" stroke="{color}" stroke-width="0.9""##),
+            Fill::None => format!(r#"fill="none" stroke="{color}" stroke-width="0.9""#),
             Fill::Pale => {
                 format!(r#"fill="{color}" fill-opacity="0.35" stroke="{color}" stroke-width="0.6""#)
             }

@@ -6,6 +6,8 @@ use crate::model::{BoxPlot, Chart, Line, Mark, Panel, Point};
 
 /// Radius of a marker and width of a line, in points.
 const RADIUS: f64 = 1.9;
+/// The same of what a paper prints: it is seen around a measured point.
+pub(super) const PRINTED: f64 = 2.9;
 const WIDTH: f64 = 1.0;
 
 pub(super) fn draw(canvas: &mut Canvas, nth: usize, panel: &Panel, frame: &Frame<'_>) {
@@ -29,11 +31,8 @@ pub(super) fn draw(canvas: &mut Canvas, nth: usize, panel: &Panel, frame: &Frame
                 band(canvas, line, frame);
             }
             for line in lines.iter().filter(|line| line.joined) {
-                let points: Vec<(f64, f64)> = line
-                    .points
-                    .iter()
-                    .map(|point| place(frame, point))
-                    .collect();
+                let points: Vec<(f64, f64)> =
+                    line.measured().map(|point| place(frame, point)).collect();
                 let width = if line.marked { WIDTH } else { 0.8 };
                 canvas.path(&points, &stroke(line.style, width));
             }
@@ -47,7 +46,13 @@ pub(super) fn draw(canvas: &mut Canvas, nth: usize, panel: &Panel, frame: &Frame
     }
     canvas.add("</g>");
     match &panel.chart {
-        Chart::Lines(lines) => markers(canvas, lines, frame),
+        Chart::Lines(lines) => {
+            markers(canvas, lines, frame, |line, point| {
+                line.marked && point.mark != Mark::Printed
+            });
+            markers(canvas, lines, frame, is_printed);
+        }
+        Chart::Steps(lines) => markers(canvas, lines, frame, is_printed),
         Chart::Boxes(boxes) => boxes_of(canvas, boxes, frame),
         _ => {}
     }
@@ -64,8 +69,7 @@ fn place(frame: &Frame<'_>, point: &Point) -> (f64, f64) {
 fn band(canvas: &mut Canvas, line: &Line, frame: &Frame<'_>) {
     // The interval of a saturated point says nothing.
     let sure = line
-        .points
-        .iter()
+        .measured()
         .filter(|point| point.mark != Mark::Saturated);
     let with: Vec<(f64, f64, f64)> = sure.filter_map(|p| Some((p.x, p.low?, p.high?))).collect();
     if with.len() < 2 {
@@ -90,7 +94,7 @@ fn band(canvas: &mut Canvas, line: &Line, frame: &Frame<'_>) {
 
 fn stairs(line: &Line, frame: &Frame<'_>) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = vec![];
-    for point in &line.points {
+    for point in line.measured() {
         let (x, y) = place(frame, point);
         if let Some(before) = points.last().copied().filter(|before| before.1 != y) {
             points.push((x, before.1));
@@ -100,9 +104,19 @@ fn stairs(line: &Line, frame: &Frame<'_>) -> Vec<(f64, f64)> {
     points
 }
 
-fn markers(canvas: &mut Canvas, lines: &[Line], frame: &Frame<'_>) {
+/// What a paper prints stands above all that was measured.
+fn is_printed(_: &Line, point: &Point) -> bool {
+    point.mark == Mark::Printed
+}
+
+fn markers(
+    canvas: &mut Canvas,
+    lines: &[Line],
+    frame: &Frame<'_>,
+    is_marked: impl Fn(&Line, &Point) -> bool,
+) {
     let n = lines.iter().filter(|line| !line.joined).count();
-    for (nth, line) in lines.iter().enumerate().filter(|(_, line)| line.marked) {
+    for (nth, line) in lines.iter().enumerate() {
         // Points over a category stand side by side.
         let aside = if line.joined {
             0.0
@@ -110,7 +124,7 @@ fn markers(canvas: &mut Canvas, lines: &[Line], frame: &Frame<'_>) {
             ((nth as f64 + 0.5) / n as f64 - 0.5) * 0.6
         };
         let slot = frame.px(aside) - frame.px(0.0);
-        for point in &line.points {
+        for point in line.points.iter().filter(|point| is_marked(line, point)) {
             let (x, y) = place(frame, point);
             let x = if line.joined { x } else { x + slot };
             // Where a line leaves for saturation is told by its mark on the border.
@@ -129,12 +143,13 @@ fn markers(canvas: &mut Canvas, lines: &[Line], frame: &Frame<'_>) {
                     0.7,
                 );
             }
-            let fill = match point.mark {
-                Mark::Ok => Fill::Full,
-                Mark::Saturated => Fill::Hollow,
-                Mark::Unsure => Fill::Pale,
+            let (fill, radius) = match point.mark {
+                Mark::Ok => (Fill::Full, RADIUS),
+                Mark::Saturated => (Fill::Hollow, RADIUS),
+                Mark::Unsure => (Fill::Pale, RADIUS),
+                Mark::Printed => (Fill::None, PRINTED),
             };
-            canvas.marker((x, y), line.style, fill, RADIUS);
+            canvas.marker((x, y), line.style, fill, radius);
         }
     }
 }

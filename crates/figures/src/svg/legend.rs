@@ -25,6 +25,8 @@ enum Entry {
         entry: LegendEntry,
         has_line: bool,
         has_marker: bool,
+        /// Whether a paper prints it and nothing was measured.
+        is_printed: bool,
     },
     /// What hollow or pale markers mean.
     Mark(Fill, &'static str),
@@ -137,11 +139,14 @@ fn sample(canvas: &mut Canvas, entry: &Entry, x: f64, y: f64) {
             entry,
             has_line,
             has_marker,
+            is_printed,
         } => {
             if *has_line {
                 canvas.path(&[(x, y), (x + SAMPLE, y)], &stroke(entry.style, 1.0));
             }
-            if *has_marker {
+            if *is_printed {
+                canvas.marker(middle, entry.style, Fill::None, chart::PRINTED);
+            } else if *has_marker {
                 canvas.marker(middle, entry.style, Fill::Full, 1.9);
             }
         }
@@ -150,7 +155,11 @@ fn sample(canvas: &mut Canvas, entry: &Entry, x: f64, y: f64) {
                 color: crate::Color::Black,
                 ..Style::nth(0)
             };
-            canvas.marker(middle, style, *fill, 1.9);
+            let radius = match fill {
+                Fill::None => chart::PRINTED,
+                _ => 1.9,
+            };
+            canvas.marker(middle, style, *fill, radius);
         }
         Entry::Reference(_) => canvas.path(&[(x, y), (x + SAMPLE, y)], chart::REFERENCE),
     }
@@ -174,11 +183,30 @@ fn entries(figure: &Figure) -> Vec<Entry> {
         if !figure.series.is_empty() && !matches!(figure.series.as_str(), "class" | "statistic") {
             entries.push(Entry::Title(format!("{}:", figure.series)));
         }
-        entries.extend(series.into_iter().map(|entry| Entry::Series {
-            entry,
-            has_line,
-            has_marker,
+        entries.extend(series.into_iter().map(|entry| {
+            let is_printed = lines()
+                .filter(|line| line.name == entry.name)
+                .all(|line| line.measured().next().is_none());
+            Entry::Series {
+                is_printed: is_printed && lines().next().is_some(),
+                has_line: has_line && !is_printed,
+                has_marker,
+                entry,
+            }
         }));
+    }
+    // But what is printed is told from it.
+    let series = figure.legend();
+    if let ([only], true) = (series.as_slice(), has(figure, Mark::Printed)) {
+        entries.push(Entry::Series {
+            entry: LegendEntry {
+                name: "measured".to_owned(),
+                style: only.style,
+            },
+            has_line,
+            has_marker: true,
+            is_printed: false,
+        });
     }
     let references = figure.panels.iter().flat_map(|panel| &panel.references);
     let mut labels: Vec<&str> = references
@@ -193,6 +221,7 @@ fn entries(figure: &Figure) -> Vec<Entry> {
     let marks = [
         (Mark::Saturated, Fill::Hollow, "saturated"),
         (Mark::Unsure, Fill::Pale, "unsure"),
+        (Mark::Printed, Fill::None, "printed"),
     ];
     for (mark, fill, text) in marks {
         if has(figure, mark) {

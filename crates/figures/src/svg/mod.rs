@@ -406,6 +406,9 @@ fn x_names(x: &Axis, small: f64, panel_width: f64) -> Names {
 
 /// Whether points of this kind are in the figure and need a word in the legend.
 fn has(figure: &Figure, mark: Mark) -> bool {
+    if mark == Mark::Printed {
+        return figure.has_mark(mark);
+    }
     let is_marked = |panel: &Panel| match &panel.chart {
         Chart::Lines(lines) => lines.iter().any(|line| line.marked),
         _ => false,
