@@ -7,8 +7,9 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use netloom_figures::{Figure, of_csv};
-use netloom_reproduction::{Failure, PAPERS, Paper, Size, Table, Variation, paper, runs_csv};
+use netloom_reproduction::{
+    Failure, PAPERS, Paper, Size, Table, Variation, figures, paper, runs_csv,
+};
 use netloom_results::RESULTS_VERSION;
 use netloom_results::store::{FolderLock, Incoming, table_file};
 
@@ -68,15 +69,6 @@ pub(crate) struct Reproduce {
     progress: Style,
 }
 
-/// The figures of a paper that its tables have points for.
-fn drawn(paper: &Paper, tables: &[(&'static str, String)]) -> Vec<Figure> {
-    let draw = |drawing: &netloom_figures::Drawing| {
-        let (_, csv) = tables.iter().find(|(name, _)| *name == drawing.table)?;
-        of_csv(drawing, csv)
-    };
-    paper.figures.iter().filter_map(draw).collect()
-}
-
 impl Reproduce {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let paper = paper(&self.paper).context("clap knows the papers")?;
@@ -113,7 +105,7 @@ impl Reproduce {
         let mut files = vec![("runs.csv".to_owned(), runs_csv(results))];
         let named = |(name, text)| (format!("{name}.csv"), text);
         let tables = (paper.tables)(results);
-        let figures = drawn(paper, &tables);
+        let figures = figures(paper, &tables);
         files.extend(tables.into_iter().map(named));
         for (variation, results) in variations.iter().zip(varied) {
             table.vary(variation, results);
@@ -135,6 +127,7 @@ impl Reproduce {
             if !figures.is_empty() {
                 let page = super::reproduced_page::page(paper, &text, &figures);
                 files.push(("figures.html".to_owned(), page));
+                files.extend(super::reproduced_page::pictures(&figures));
             }
             files.push(("manifest.json".to_owned(), manifest));
             files.push((LAST.to_owned(), table.to_json()));

@@ -6,10 +6,7 @@ use netloom_results::view::escaped;
 
 /// One HTML file that needs nothing else.
 pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
-    let style = SvgStyle {
-        font_pt: 9.0,
-        ..SvgStyle::two_columns()
-    };
+    let style = style();
     let mut drawn = String::new();
     for figure in figures {
         drawn.push_str(&format!(
@@ -27,6 +24,19 @@ pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
         title = escaped(paper.title),
         claims = escaped(claims),
     )
+}
+
+/// Every figure by itself: names of files and their texts.
+pub(super) fn pictures(figures: &[Figure]) -> impl Iterator<Item = (String, String)> {
+    let drawn = |figure: &Figure| (format!("{}.svg", figure.id), svg(figure, &style()));
+    figures.iter().map(drawn)
+}
+
+fn style() -> SvgStyle {
+    SvgStyle {
+        font_pt: 9.0,
+        ..SvgStyle::two_columns()
+    }
 }
 
 const STYLE: &str = "body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff }\n\

@@ -1095,6 +1095,12 @@ fn queue_schemes_of_a_paper_are_reproduced_in_short_form() {
     assert_eq!(lines("saturation.csv"), 1 + 6);
     assert_eq!(lines("efficiency.csv"), 1 + 5 * 40 + 4 * 200);
     assert_eq!(lines("points.csv"), 1 + 6 * 2 + 5 + 4);
+    // Too short for what a hot spot costs.
+    assert_eq!(lines("hot-spot.csv"), 1);
+    for figure in ["accepted", "hot-spot", "storage"] {
+        let svg = place.read(&format!("out/{figure}.svg"));
+        assert!(svg.starts_with("<svg"), "{figure}");
+    }
     // At a tenth of the load every scheme delivers what is offered.
     let points = place.read("out/points.csv");
     let head: Vec<&str> = points.lines().next().unwrap().split(',').collect();

@@ -5,6 +5,7 @@
 //!   experiments, studies,    plan.rs                          run as any other     collected.rs  by series,          holds,
 //!   paper.toml                                                                                   load and class      undecided, …
 //!  Paper ── claims: what is printed in the paper, the band, and the readings it depends on
+//!  figures.toml, printed.csv ─► figures.rs: our figures, with the numbers that the paper prints over them
 //! ```
 //!
 //! A paper is data: studies and a list of claims. A band is never widened to let a claim pass; where a claim misses, the
@@ -13,6 +14,7 @@
 
 mod claim;
 mod collected;
+mod figures;
 mod order;
 mod paper;
 mod paper_000;
@@ -27,6 +29,7 @@ mod table;
 
 pub use claim::{Basis, Claim, Finding, Tier, Verdict};
 pub use collected::Failure;
+pub use figures::figures;
 pub use order::Shown;
 pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Variation, paper};
 pub use plan::{Plan, Scenario};

@@ -89,6 +89,17 @@ impl Effect {
     }
 }
 
+/// Efficiency before and while a hot spot is there, and the part of it that is lost, by seed.
+pub(super) fn cost(
+    results: &Results,
+    scenario: &Scenario,
+    scheme: Scheme,
+) -> Option<[Vec<f64>; 3]> {
+    let effect = effect(results, scenario, scheme).ok()?;
+    let drops = effect.drops();
+    Some([effect.before, effect.during, drops])
+}
+
 fn over(values: &[f64]) -> Result<Measured, String> {
     Measured::over(values).ok_or_else(|| "no seeds".to_owned())
 }

@@ -2,7 +2,7 @@
 
 use netloom_results::{Cell, Column, Csv};
 
-use super::course::efficiency;
+use super::course::{cost, efficiency};
 use super::saturation::saturation;
 use super::scenarios::{
     Course, S001_1, S001_2, S001_3, S001_4, S001_5, S001_6, SMALL_1, SMALL_3, SMALL_5, Scenario,
@@ -15,6 +15,7 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
         ("points", points_csv(results)),
         ("saturation", saturations(results)),
         ("efficiency", courses(results)),
+        ("hot-spot", costs(results)),
     ]
 }
 
@@ -117,6 +118,51 @@ fn courses(results: &Results) -> String {
                     mean.map(|mean| mean / active).cell(),
                 ]);
             }
+        }
+    }
+    csv.finish()
+}
+
+/// The columns of `hot-spot.csv`.
+const HOT_SPOT: &[Column] = &[
+    Column::new("series", "", "Scenario, network and scheme."),
+    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new(
+        "before",
+        "fraction",
+        "Delivered of the links to all nodes in the 50 us before the hot spot.",
+    ),
+    Column::new(
+        "during",
+        "fraction",
+        "The same while it is there, but for its first 20 us.",
+    ),
+    Column::new("drop", "fraction", "The part that is lost."),
+    Column::new(
+        "drop_half_width",
+        "fraction",
+        "Half width of its 95 % interval over seeds.",
+    ),
+];
+
+/// What a hot spot costs every scheme.
+fn costs(results: &Results) -> String {
+    let mut csv = Csv::new(&[HOT_SPOT]);
+    for scenario in [&S001_3, &S001_4, &SMALL_3] {
+        for case in scenario.cases {
+            let Some(found) = cost(results, scenario, case.scheme) else {
+                continue;
+            };
+            let [before, during, drop] = found.map(|values| Measured::over(&values));
+            let mean = |measured: Option<Measured>| measured.map(|m| m.mean).cell();
+            csv.line([
+                case.series.to_owned(),
+                results.series(case.series).points[0].runs.len().to_string(),
+                mean(before),
+                mean(during),
+                mean(drop),
+                drop.and_then(|m| m.half_width).cell(),
+            ]);
         }
     }
     csv.finish()
