@@ -61,7 +61,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G003-9",
-        words: "messages of the workload's size distribution times 8, to all alike, in an open loop at 60 % for 4 ms",
+        words: "messages of the workload's size distribution as published, to all alike, in an open loop at 60 % for 4 ms",
     },
     Reading {
         id: "G003-10",

@@ -297,7 +297,8 @@ fn every_run_and_variation_loads() {
             "k-2048" => 12 + 6,
             "literal" => 6 + 3,
             "k-320-headers" => 15,
-            "burst-per-source" | "scale-1" | "scale-32" | "load-40" | "load-70" => 7,
+            "burst-per-source" | "no-bursts" | "scale-8" | "scale-32" => 7,
+            "load-40" | "load-45" | "load-50" | "load-70" => 7,
             _ => 22,
         };
         let found = PLAN.experiments(Size::Tiny, variation);
