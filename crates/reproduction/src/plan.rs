@@ -168,7 +168,10 @@ impl Plan {
                 document.set(&format!("{path}={}", value.to_toml()), &mut notes);
             }
             let seeds = match reading {
-                Some(_) => Some(seeds.unwrap_or(VARIED_SEEDS).min(VARIED_SEEDS)),
+                Some(_) => {
+                    let most = size.seeds.unwrap_or(VARIED_SEEDS).min(VARIED_SEEDS);
+                    Some(seeds.unwrap_or(most).min(most))
+                }
                 None => seeds.or(size.seeds),
             };
             if let Some(seeds) = seeds {
