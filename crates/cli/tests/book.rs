@@ -264,6 +264,12 @@ fn run(page: &Path, number: usize) -> String {
             continue; // see `the_book_draws_what_the_readme_shows`
         }
         let committed = page.parent().unwrap().join(&link);
+        // A figure of a paper takes minutes: its page names the command, and stage papers of CI draws it.
+        let name = committed.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with("paper-")) {
+            assert!(committed.exists(), "{link}");
+            continue;
+        }
         let drawn = folder.join(committed.file_name().unwrap());
         let Ok(drawn) = std::fs::read_to_string(drawn) else {
             let _ = writeln!(wrong, "no command draws {link}");

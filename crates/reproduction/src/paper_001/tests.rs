@@ -440,7 +440,7 @@ fn figures_have_their_tables() {
     let results = made_up(Size::Paper, as_printed);
     let tables = (PAPER.tables)(&results);
     let names: Vec<&str> = tables.iter().map(|table| table.0).collect();
-    assert_eq!(names, ["points", "saturation", "efficiency"]);
+    assert_eq!(names, ["points", "saturation", "efficiency", "hot-spot"]);
     let line = |table: usize, start: &str| {
         let found = tables[table].1.lines().find(|line| line.starts_with(start));
         found.unwrap_or_default().to_owned()
