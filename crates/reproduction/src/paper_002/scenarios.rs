@@ -155,7 +155,6 @@ pub(super) const SMALL_4: Scenario = Scenario {
         Case::new(Baseline, ALONE[1]),
         Case::new(Baseline, WITHOUT_ECN[1]),
     ],
-    ..S002_4
 };
 
 /// Figure 9.
