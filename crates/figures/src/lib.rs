@@ -17,7 +17,6 @@ mod links;
 #[cfg(test)]
 mod look;
 mod model;
-mod of_csv;
 mod over_time;
 mod pgfplots;
 mod places;
@@ -42,7 +41,6 @@ pub use model::{
     Axis, BoxPlot, Cell, Chart, Figure, Gauge, LegendEntry, Line, Map, MapLink, Mark, Panel, Place,
     Point, Reference, Scale,
 };
-pub use of_csv::{Drawing, Quantity, of_csv};
 pub use pgfplots::{Pgfplots, pgfplots};
 pub use plot::{Across, Part, Plot, Printed, Shown, plots, printed};
 pub use style::{Color, Dash, Marker, Style};

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
-use crate::of_csv::{Drawing, Quantity};
 use crate::style::Style;
 
 /// A figure, and the columns of a table that it is drawn from.
@@ -105,7 +104,8 @@ pub struct Across {
 pub struct Part {
     /// What it shows.
     pub title: String,
-    /// Its series. With a `*`: all that begin and end so, called by what is between.
+    /// Its series. With a `*`: all that begin and end so, called by what is between; those that a longer one of another
+    /// panel names are left to that.
     pub of: Vec<String>,
     /// What counts as zero on the x axis, in its unit.
     #[serde(default)]
@@ -204,44 +204,6 @@ fn in_unit(unit: &str, other: &str) -> Option<f64> {
         .find_map(|kind| Some(of(kind, unit)? / of(kind, other)?))
 }
 
-impl From<&Quantity> for Shown {
-    fn from(quantity: &Quantity) -> Shown {
-        Shown {
-            column: quantity.column.to_owned(),
-            label: quantity.label.to_owned(),
-            unit: quantity.unit.to_owned(),
-            factor: quantity.factor,
-            is_complement: quantity.is_complement,
-            is_log: quantity.is_log,
-            is_name: false,
-            from: None,
-            half_width: None,
-        }
-    }
-}
-
-impl From<&Drawing> for Plot {
-    fn from(drawing: &Drawing) -> Plot {
-        Plot {
-            id: drawing.id.to_owned(),
-            title: drawing.title.to_owned(),
-            caption: drawing.caption.to_owned(),
-            table: drawing.table.to_owned(),
-            x: (&drawing.x).into(),
-            y: (&drawing.y).into(),
-            across: vec![],
-            line: of_series(),
-            line_name: as_it_is(),
-            legend: of_series(),
-            only: BTreeMap::new(),
-            without: drawing.without.to_owned(),
-            is_distribution: drawing.is_distribution,
-            is_ordered: false,
-            panels: vec![],
-        }
-    }
-}
-
 impl Shown {
     /// A value as it is drawn; `None` where it has no place.
     pub(crate) fn value(&self, text: &str) -> Option<f64> {
@@ -291,11 +253,14 @@ impl Shown {
 }
 
 impl Part {
-    /// The short name of a series, if it belongs here.
-    fn named<'a>(&self, series: &'a str) -> Option<&'a str> {
+    /// The short name of a series, if one of those here names it, and how much of the name is written there.
+    fn named<'a>(&self, series: &'a str) -> Option<(&'a str, usize)> {
         self.of.iter().find_map(|own| match own.split_once('*') {
-            Some((begin, end)) => series.strip_prefix(begin)?.strip_suffix(end),
-            None => (series == own).then_some(series),
+            Some((begin, end)) => {
+                let short = series.strip_prefix(begin)?.strip_suffix(end)?;
+                Some((short, begin.len() + end.len()))
+            }
+            None => (series == own).then_some((series, own.len())),
         })
     }
 
@@ -505,9 +470,13 @@ impl Plot {
         let mut drawn = Drawn::default();
         for row in &rows.rows {
             let series = row.first().map_or("", String::as_str);
-            let Some(short) = part.named(series) else {
+            let Some((short, written)) = part.named(series) else {
                 continue;
             };
+            let mut others = self.panels.iter().filter_map(|other| other.named(series));
+            if others.any(|(_, longer)| longer > written) {
+                continue;
+            }
             let is_out = !self.without.is_empty() && series.contains(&self.without);
             let cell = |at: usize| row.get(at).map_or("", String::as_str);
             if is_out || only.iter().any(|(at, wanted)| cell(*at) != *wanted) {

@@ -28,7 +28,7 @@ macro_rules! files {
     };
 }
 
-const FILES: &[Files] = files!["000", "001", "003", "004"];
+const FILES: &[Files] = files!["000", "001", "002", "003", "004"];
 
 /// The figures of a paper that its tables have points for.
 pub fn figures(paper: &Paper, tables: &[(&'static str, String)]) -> Vec<Figure> {
@@ -45,12 +45,8 @@ fn files_of(paper: &Paper) -> Option<&'static Files> {
 }
 
 fn plots_of(paper: &Paper) -> Vec<Plot> {
-    let mut all: Vec<Plot> = paper.figures.iter().map(Plot::from).collect();
-    if let Some(files) = files_of(paper) {
-        let read = plots(files.figures);
-        all.extend(read.unwrap_or_else(|why| panic!("figures of paper {}: {why}", paper.id)));
-    }
-    all
+    let read = files_of(paper).map_or(Ok(vec![]), |files| plots(files.figures));
+    read.unwrap_or_else(|why| panic!("figures of paper {}: {why}", paper.id))
 }
 
 fn printed_of(paper: &Paper) -> Vec<Printed> {

@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use netloom_figures::Drawing;
-
 use crate::{Claim, Plan, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
 
 /// A published study that can be run again.
@@ -21,8 +19,6 @@ pub struct Paper {
     pub readings: &'static [Reading],
     /// What its figures are drawn from: CSV tables by the names of their files, without ending.
     pub tables: fn(&Results) -> Vec<(&'static str, String)>,
-    /// Its figures, as they are drawn from these tables.
-    pub figures: &'static [Drawing],
 }
 
 impl Paper {

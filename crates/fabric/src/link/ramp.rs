@@ -56,8 +56,33 @@ impl Pace {
     }
 }
 
-/// The paces at which one buffer may be emptied.
-pub(crate) type Paces = Rows<Pace>;
+/// The paces at which one buffer may be emptied, by number. The first three, which are nearly all that there ever
+/// are, are at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Paces {
+    first: [Pace; 3],
+    others: Rows<Pace>,
+}
+
+impl Paces {
+    /// The last one stands for those that are not there.
+    pub(crate) fn new(paces: &[Pace]) -> Self {
+        let last = *paces.last().expect("a pace");
+        let others = paces.get(3..).unwrap_or_default();
+        Paces {
+            first: std::array::from_fn(|at| paces.get(at).copied().unwrap_or(last)),
+            others: others.to_vec().into(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(&self, number: u8) -> Pace {
+        match number {
+            0..3 => self.first[usize::from(number)],
+            _ => self.others[u32::from(number) - 3],
+        }
+    }
+}
 
 /// `count` units of a class (a lane or a queue) that come free one after another, the last of them at `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -120,7 +145,7 @@ impl Ramp {
     /// Its own pace.
     #[inline]
     pub(crate) fn pace(&self, paces: &Paces) -> Pace {
-        paces[u32::from(self.pace)]
+        paces.of(self.pace)
     }
 
     /// When the first is free.
@@ -167,8 +192,8 @@ mod tests {
         #[test]
         fn a_ramp_with_a_phase_is_the_rest_of_a_longer_one(period in 1u64..20, num in 1u32..8, den in 1u32..8, whole in 2u16..70, phase in 1u16..69, at in 0u64..2000) {
             prop_assume!(phase < whole);
-            let paces: Paces = vec![Pace { period, num, den }].into();
-            let begun = paces[0].time_of(u64::from(phase));
+            let paces = Paces::new(&[Pace { period, num, den }]);
+            let begun = paces.of(0).time_of(u64::from(phase));
             let all = Ramp::new(Tick(100), whole, 0, 0, &paces);
             let rest = Ramp::after(Tick(100 + begun), whole - phase, 0, 0, phase, &paces);
             prop_assert_eq!(all.end, rest.end);

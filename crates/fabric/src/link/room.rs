@@ -468,7 +468,7 @@ mod tests {
             steps in proptest::collection::vec((0usize..3, 1u16..12, 0u64..30, 0u64..12), 1..40),
         ) {
             let pace = Pace { period, num, den };
-            let paces: Paces = vec![pace].into();
+            let paces = Paces::new(&[pace]);
             let sizes = if pool {
                 Sizes::Pool { capacity: 40, min: Box::new([6, 6, 6]), max: Box::new([25, 25, 25]) }
             } else {

@@ -53,7 +53,6 @@ pub(crate) const PAPER: Paper = Paper {
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: |results| vec![("points", points_csv(results))],
-    figures: &[],
 };
 
 #[cfg(test)]

@@ -49,7 +49,6 @@ pub(crate) const PAPER: Paper = Paper {
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
-    figures: &[],
 };
 
 #[cfg(test)]

@@ -15,7 +15,6 @@
 mod applications;
 mod bursts;
 mod claims;
-mod figures;
 mod machines;
 mod onset;
 mod readings;
@@ -54,7 +53,6 @@ pub(crate) const PAPER: Paper = Paper {
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
-    figures: figures::FIGURES,
 };
 
 #[cfg(test)]

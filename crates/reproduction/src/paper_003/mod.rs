@@ -53,7 +53,6 @@ pub(crate) const PAPER: Paper = Paper {
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
-    figures: &[],
 };
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::admission::{AT_1X, AT_4X, AT_12X, Accepted};
 use super::load;
-use super::punctuality::{alike, bell, by_half, early, in_time, steady};
+use super::punctuality::{again, alike, bell, by_half, early, in_time, steady};
 use super::scenarios::Packet::{Large, Small};
 use super::scenarios::{FOUR, ONE, TWELVE};
 use crate::{Basis, Claim, Finding, Results, Tier};
@@ -115,6 +115,14 @@ const C004_12: Claim = Claim {
         "5.1", "X004-3", "X004-4", "G004-2", "G004-3", "G004-4", "G004-5", "G004-6", "G004-7",
         "G004-10", "G004-12", "G004-13",
     ],
+    ..C004_9
+};
+const C004_14: Claim = Claim {
+    id: "C004-14",
+    tier: Tier::O,
+    statement: "the same trends at 4x and 12x and for both packet sizes",
+    paper: "-",
+    band: "the checks of C004-9 to C004-13 hold",
     ..C004_9
 };
 const C004_13: Claim = Claim {
@@ -465,15 +473,24 @@ pub(super) const CLAIMS: &[Claim] = &[
         ..C004_13
     },
     Claim {
-        id: "C004-14",
-        tier: Tier::O,
-        statement: "the same trends at 4x and 12x and for both packet sizes",
-        paper: "-",
-        band: "the same checks",
-        judge: |_| {
-            Finding::not_run("4x and 12x are admitted, not simulated; packet sizes are parts above")
-        },
-        ..C004_9
+        part: "4x 256 B",
+        judge: |results| again(results, Small, &FOUR),
+        ..C004_14
+    },
+    Claim {
+        part: "4x 4096 B",
+        judge: |results| again(results, Large, &FOUR),
+        ..C004_14
+    },
+    Claim {
+        part: "12x 256 B",
+        judge: |results| again(results, Small, &TWELVE),
+        ..C004_14
+    },
+    Claim {
+        part: "12x 4096 B",
+        judge: |results| again(results, Large, &TWELVE),
+        ..C004_14
     },
     Claim {
         id: "C004-15",

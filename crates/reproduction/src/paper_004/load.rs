@@ -4,7 +4,7 @@ use netloom_results::LinksSummary;
 
 use super::admission::established;
 use super::fabrics::{Part, mean, on_all};
-use super::scenarios::{Packet, Setting};
+use super::scenarios::{ONE, Packet, Setting};
 use crate::{Finding, Measured, Point, Results};
 
 /// Bytes per cycle and host on the wire, headers included (X004-4), by seed.
@@ -16,7 +16,7 @@ pub(super) fn delivered(point: &Point<'_>) -> Vec<f64> {
 /// C004-6: the largest delivered load.
 pub(super) fn largest_load(results: &Results, packet: Packet) -> Finding {
     on_all(packet, |setting| {
-        let load = Measured::over(&delivered(&setting.at_maximum(results)?))?;
+        let load = Measured::over(&delivered(&setting.at_maximum(results, &ONE)?))?;
         let holds = (0.73..=0.80).contains(&load.mean);
         Some(Part::of(holds, load.words(3, ""), "delivered", load.mean))
     })
@@ -27,8 +27,8 @@ pub(super) fn largest_load(results: &Results, packet: Packet) -> Finding {
 pub(super) fn small_carry_more(results: &Results) -> Finding {
     on_all(Packet::Small, |small| {
         let large = Setting::of(Packet::Large).find(|large| large.fabric == small.fabric)?;
-        let small = delivered(&small.at_maximum(results)?);
-        let large = delivered(&large.at_maximum(results)?);
+        let small = delivered(&small.at_maximum(results, &ONE)?);
+        let large = delivered(&large.at_maximum(results, &ONE)?);
         let more: Vec<f64> = small.iter().zip(&large).map(|(s, l)| s - l).collect();
         let more = Measured::over(&more)?;
         // An order takes at least two seeds.
@@ -92,7 +92,7 @@ impl Busy {
 /// C004-8: how busy host interfaces and switch ports are. The most is looked at with small packets only.
 pub(super) fn port_use(results: &Results, packet: Packet) -> Finding {
     on_all(packet, |setting| {
-        let point = setting.at_maximum(results)?;
+        let point = setting.at_maximum(results, &ONE)?;
         let busy: Vec<Busy> = point.runs.iter().map(|run| Busy::of(&run.links)).collect();
         let hosts = mean(&busy.iter().map(|busy| busy.hosts).collect::<Vec<_>>())?;
         let ports = mean(&busy.iter().map(|busy| busy.ports).collect::<Vec<_>>())?;

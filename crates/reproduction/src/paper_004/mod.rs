@@ -39,6 +39,8 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
         "studies/S004-3.toml",
         "studies/S004-8.toml",
         "studies/S004-9.toml",
+        "studies/S004-8-delivered.toml",
+        "studies/S004-9-delivered.toml",
     ])
 });
 
@@ -50,7 +52,6 @@ pub(crate) const PAPER: Paper = Paper {
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,
-    figures: &[],
 };
 
 #[cfg(test)]

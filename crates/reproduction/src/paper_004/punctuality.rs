@@ -6,8 +6,8 @@
 use netloom_results::PunctualityLine;
 
 use super::fabrics::{Part, on_all};
-use super::scenarios::{Packet, Setting};
-use crate::{Finding, Results};
+use super::scenarios::{LinkRate, Packet, Sent, Setting};
+use crate::{Finding, Results, Verdict};
 
 /// Bins of jitter from -IAT to IAT.
 const BINS: usize = 16;
@@ -16,6 +16,7 @@ const BINS: usize = 16;
 fn lines<'a>(
     results: &'a Results,
     setting: &Setting,
+    sent: Sent,
     sl: u8,
     scope: &str,
 ) -> Option<Vec<&'a PunctualityLine>> {
@@ -25,7 +26,8 @@ fn lines<'a>(
             .iter()
             .find(|line| line.sl == sl && line.scope == scope)
     };
-    setting.at_maximum(results)?.runs.iter().map(of).collect()
+    let point = setting.at_maximum(results, sent.rate)?;
+    point.runs.iter().map(of).collect()
 }
 
 /// A share over all packets of all seeds; `None` if a seed has none of them.
@@ -46,9 +48,10 @@ fn per_cent(share: f64) -> String {
 }
 
 /// C004-9: nearly every packet of a service level within IAT/32.
-pub(super) fn early(results: &Results, packet: Packet, sl: u8) -> Finding {
-    on_all(packet, |setting| {
-        let lines = lines(results, setting, sl, "all")?;
+pub(super) fn early(results: &Results, sent: impl Into<Sent>, sl: u8) -> Finding {
+    let sent = sent.into();
+    on_all(sent.packet, |setting| {
+        let lines = lines(results, setting, sent, sl, "all")?;
         let share = pooled(&lines, |line| line.in_time_1_32)?;
         let (holds, words) = (share >= 0.999, per_cent(share));
         Some(Part::of(holds, words, "in_time_1_32", share))
@@ -56,9 +59,10 @@ pub(super) fn early(results: &Results, packet: Packet, sl: u8) -> Finding {
 }
 
 /// C004-10: 99 % within 3 IAT/4, and no packet later than IAT.
-pub(super) fn in_time(results: &Results, packet: Packet, sl: u8) -> Finding {
-    on_all(packet, |setting| {
-        let lines = lines(results, setting, sl, "all")?;
+pub(super) fn in_time(results: &Results, sent: impl Into<Sent>, sl: u8) -> Finding {
+    let sent = sent.into();
+    on_all(sent.packet, |setting| {
+        let lines = lines(results, setting, sent, sl, "all")?;
         let most = pooled(&lines, |line| line.in_time_3_4)?;
         let late = pooled(&lines, |line| line.late)?;
         let delay_max = lines.iter().filter_map(|line| line.delay_max);
@@ -77,9 +81,10 @@ pub(super) fn in_time(results: &Results, packet: Packet, sl: u8) -> Finding {
 }
 
 /// X004-5: 90 % within IAT/2, as the conclusions of the paper have it.
-pub(super) fn by_half(results: &Results, packet: Packet, sl: u8) -> Finding {
-    on_all(packet, |setting| {
-        let lines = lines(results, setting, sl, "all")?;
+pub(super) fn by_half(results: &Results, sent: impl Into<Sent>, sl: u8) -> Finding {
+    let sent = sent.into();
+    on_all(sent.packet, |setting| {
+        let lines = lines(results, setting, sent, sl, "all")?;
         let share = pooled(&lines, |line| line.in_time_1_2)?;
         let (holds, words) = (share >= 0.90, per_cent(share));
         Some(Part::of(holds, words, "in_time_1_2", share))
@@ -87,9 +92,10 @@ pub(super) fn by_half(results: &Results, packet: Packet, sl: u8) -> Finding {
 }
 
 /// C004-11: nearly all jitter within IAT/8.
-pub(super) fn steady(results: &Results, packet: Packet, sl: u8) -> Finding {
-    on_all(packet, |setting| {
-        let lines = lines(results, setting, sl, "all")?;
+pub(super) fn steady(results: &Results, sent: impl Into<Sent>, sl: u8) -> Finding {
+    let sent = sent.into();
+    on_all(sent.packet, |setting| {
+        let lines = lines(results, setting, sent, sl, "all")?;
         let share = pooled(&lines, |line| Some(line.jitter_m1? + line.jitter_p0?))?;
         let (holds, words) = (share >= 0.99, per_cent(share));
         Some(Part::of(holds, words, "within_1_8", share))
@@ -105,9 +111,10 @@ fn is_unimodal(bins: &[f64]) -> bool {
 }
 
 /// C004-12: jitter with one peak, a mean near nothing, and none beyond IAT.
-pub(super) fn bell(results: &Results, packet: Packet, sl: u8) -> Finding {
-    on_all(packet, |setting| {
-        let lines = lines(results, setting, sl, "all")?;
+pub(super) fn bell(results: &Results, sent: impl Into<Sent>, sl: u8) -> Finding {
+    let sent = sent.into();
+    on_all(sent.packet, |setting| {
+        let lines = lines(results, setting, sent, sl, "all")?;
         let bin = |at: usize| pooled(&lines, |line| *line.clone().jitter_mut()[at]);
         let bins: Vec<f64> = (0..BINS).map(bin).collect::<Option<_>>()?;
         let outside = bin(BINS)?;
@@ -131,10 +138,11 @@ pub(super) fn bell(results: &Results, packet: Packet, sl: u8) -> Finding {
 }
 
 /// C004-13: the worst connection of a service level keeps within IAT, and at IAT/2 is near the best.
-pub(super) fn alike(results: &Results, packet: Packet, sl: u8) -> Finding {
-    on_all(packet, |setting| {
-        let best = lines(results, setting, sl, "best")?;
-        let worst = lines(results, setting, sl, "worst")?;
+pub(super) fn alike(results: &Results, sent: impl Into<Sent>, sl: u8) -> Finding {
+    let sent = sent.into();
+    on_all(sent.packet, |setting| {
+        let best = lines(results, setting, sent, sl, "best")?;
+        let worst = lines(results, setting, sent, sl, "worst")?;
         let gap = |(best, worst): (&&PunctualityLine, &&PunctualityLine)| {
             Some(best.in_time_1_2? - worst.in_time_1_2?)
         };
@@ -151,6 +159,47 @@ pub(super) fn alike(results: &Results, packet: Packet, sl: u8) -> Finding {
             ],
         })
     })
+}
+
+/// A check of C004-9 to C004-13, and the service levels that it is about.
+type Check = (&'static str, fn(&Results, Sent, u8) -> Finding, [u8; 2]);
+
+/// All of them, C004-13 in its two halves.
+const CHECKS: [Check; 7] = [
+    ("C004-9", early, [0, 1]),
+    ("C004-10", in_time, [2, 3]),
+    ("C004-10 half", by_half, [2, 3]),
+    ("C004-11", steady, [0, 1]),
+    ("C004-12", bell, [2, 3]),
+    ("C004-13", alike, [0, 1]),
+    ("C004-13", alike, [2, 3]),
+];
+
+/// C004-14: every check again on faster links.
+pub(super) fn again(results: &Results, packet: Packet, rate: &'static LinkRate) -> Finding {
+    let (mut missed, mut n_held) = (vec![], 0);
+    for (claim, check, levels) in CHECKS {
+        for sl in levels {
+            let finding = check(results, Sent { packet, rate }, sl);
+            match finding.verdict {
+                Verdict::Holds => n_held += 1,
+                Verdict::NotRun => return finding,
+                _ => missed.push(format!("{claim} SL{sl} ({})", finding.measured)),
+            }
+        }
+    }
+    let n_missed = missed.len() as f64;
+    let words = match missed.as_slice() {
+        [] => format!("all {n_held} checks hold"),
+        missed => format!("{n_held} checks hold; not {}", missed.join(", ")),
+    };
+    Finding {
+        numbers: vec![
+            ("held".to_owned(), f64::from(n_held)),
+            ("missed".to_owned(), n_missed),
+        ],
+        ..Finding::checked(missed.is_empty(), words)
+    }
 }
 
 #[cfg(test)]

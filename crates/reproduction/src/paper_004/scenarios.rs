@@ -76,10 +76,29 @@ impl Setting {
         FABRICS[self.fabric]
     }
 
-    /// The runs with as many connections as fit.
-    pub(super) fn at_maximum<'a>(&self, results: &'a Results) -> Option<Point<'a>> {
-        let most = f64::from(ONE.most());
-        results.series(self.simulated).at(most).cloned()
+    /// The runs at a link rate with as many connections as fit.
+    pub(super) fn at_maximum<'a>(
+        &self,
+        results: &'a Results,
+        rate: &LinkRate,
+    ) -> Option<Point<'a>> {
+        let (scenario, fabric) = (rate.simulated, self.name());
+        let series = format!("{scenario} {fabric} {} B", self.packet.bytes());
+        results.series(&series).at(f64::from(rate.most())).cloned()
+    }
+}
+
+/// What a claim about single packets is about: those of a size, on links of a rate.
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    pub(super) packet: Packet,
+    pub(super) rate: &'static LinkRate,
+}
+
+/// On the links that the paper says most about.
+impl From<Packet> for Sent {
+    fn from(packet: Packet) -> Sent {
+        Sent { packet, rate: &ONE }
     }
 }
 
@@ -87,6 +106,8 @@ impl Setting {
 pub(super) struct LinkRate {
     /// The rows of Tables 2, 3 and 4, the last with more than fit (X004-2).
     pub(super) targets: &'static [u32],
+    /// How the series that are simulated at it begin.
+    pub(super) simulated: &'static str,
 }
 
 impl LinkRate {
@@ -99,14 +120,17 @@ impl LinkRate {
 /// 2.5 Gb/s, as the files have it.
 pub(super) const ONE: LinkRate = LinkRate {
     targets: &[256, 512, 1024, 1536, 2048, 2560, 2816, 3072],
+    simulated: "S004-3",
 };
 /// 10 Gb/s.
 pub(super) const FOUR: LinkRate = LinkRate {
     targets: &[1500, 3000, 4500, 6000, 7500, 9000, 10_500, 12_000],
+    simulated: "S004-8 delivered",
 };
 /// 30 Gb/s.
 pub(super) const TWELVE: LinkRate = LinkRate {
     targets: &[5000, 10_000, 15_000, 20_000, 25_000, 30_000, 35_000],
+    simulated: "S004-9 delivered",
 };
 
 /// The table of every port, for S004-4.

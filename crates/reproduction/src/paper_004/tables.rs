@@ -225,7 +225,7 @@ fn ports(results: &Results) -> String {
 fn punctuality(results: &Results) -> String {
     let mut csv = Csv::new(&[SERIES, PunctualityLine::COLUMNS]);
     for setting in &SETTINGS {
-        let Some(point) = setting.at_maximum(results) else {
+        let Some(point) = setting.at_maximum(results, &ONE) else {
             continue;
         };
         let summaries = point.runs.iter().filter_map(|run| run.connections.as_ref());

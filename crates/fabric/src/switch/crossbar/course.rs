@@ -14,7 +14,7 @@ use netloom_arbitration::Arbiter;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
-use crate::link::ramp::{Pace, Ramp};
+use crate::link::ramp::{Pace, Paces, Ramp};
 use crate::rows::Rows;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::shape::Shape;
@@ -37,9 +37,9 @@ impl Lead {
     }
 
     /// How long after the first flit a packet must begin so that it never waits for its feed.
-    #[inline(always)]
     pub(crate) fn of(&self, flits: u16) -> u64 {
-        self.0[u32::from(flits) - 1]
+        let last = u32::from(flits).checked_sub(1);
+        last.map_or(0, |last| self.0[last])
     }
 
     /// Flits that pass at the pace of the crossbar, of a packet that begins so long after its first flit.
@@ -85,28 +85,31 @@ pub(crate) struct Piece {
     pub(crate) phase: u16,
 }
 
+impl Piece {
+    /// Its flits as room of a class that comes free from `freed` on.
+    pub(crate) fn ramp(&self, freed: Tick, class: u16, paces: &Paces) -> Ramp {
+        Ramp::after(freed, self.flits, class, self.pace, self.phase, paces)
+    }
+}
+
 impl Course {
-    /// Out of an input buffer, beginning at `begin`, when the header came at `arrival`; nothing if it never waits for
-    /// its feed.
-    #[inline(always)]
-    fn from_input(flits: u16, begin: Tick, arrival: Tick, lead: &Lead, wire: u8) -> Option<Course> {
-        let since = begin - arrival;
-        (lead.of(flits) > since).then(|| {
-            let own = lead.own(flits, since);
-            let feed = Feed {
-                from: arrival,
-                link: arrival,
-                own: 0,
-                wire,
-            };
-            Course {
-                begin,
-                flits,
-                own,
-                through: own,
-                feed,
-            }
-        })
+    /// Out of an input buffer, beginning at `begin`, when the header came at `arrival`.
+    #[cold]
+    fn from_input(flits: u16, begin: Tick, arrival: Tick, leads: &Lead, wire: u8) -> Course {
+        let own = leads.own(flits, begin - arrival);
+        let feed = Feed {
+            from: arrival,
+            link: arrival,
+            own: 0,
+            wire,
+        };
+        Course {
+            begin,
+            flits,
+            own,
+            through: own,
+            feed,
+        }
     }
 
     /// Out of a central buffer, beginning at `begin`.
@@ -175,8 +178,8 @@ impl Course {
         }
     }
 
-    /// When a link with such a flit time may start, `later` ticks after flits pass, so as not to wait for one of those
-    /// that do not pass at the pace of the crossbar.
+    /// When a link with such a flit time may start, if flits were on it as they pass, so as not to wait for one of those that
+    /// do not pass at the pace of the crossbar.
     pub(crate) fn ready(&self, stages: &Stages, wires: &Rows<Wire>, out: u64) -> Tick {
         let mut ready = 0;
         let mut see = |k: u16, passes: Tick| {
@@ -204,7 +207,7 @@ impl Course {
     }
 
     /// How much later its flits pass, in all, than at the pace of the crossbar (flits times ticks).
-    pub(crate) fn lateness(&self, stages: &Stages, wires: &Rows<Wire>, passage: Passage) -> u64 {
+    pub(crate) fn lateness(&self, stages: &Stages, wires: &Rows<Wire>, passage: Passage) -> i64 {
         let signed = |n: u64| i64::try_from(n).expect("a residence below 2^63");
         let sum = |paces: &Rows<u64>, from: u16, to: u16| {
             signed(paces[u32::from(to)] - paces[u32::from(from)])
@@ -219,10 +222,7 @@ impl Course {
         let link = wires[u32::from(self.feed.wire)].flit;
         let triangle = |n: u16| u64::from(n) * u64::from(n.saturating_sub(1)) / 2;
         let on_link = signed((triangle(flits) - triangle(through)) * link);
-        let late =
-            of(own, through, self.feed.from, before) + of(through, flits, self.feed.link, on_link);
-        // Seldom one of them passes a little sooner than a pace in whole periods would have it.
-        late as u64
+        of(own, through, self.feed.from, before) + of(through, flits, self.feed.link, on_link)
     }
 }
 
@@ -243,11 +243,18 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let feed = self.switches.feeds[id as usize];
             return Course::from_centre(flits, begin, feed, stages, &self.switches.wires);
         }
-        let wire = self.switches.ports[input].wire;
-        let lead =
-            &self.switches.wires[u32::from(wire)].lead[usize::from(passage != Passage::Local)];
+        // Where a packet crosses onto its link at the pace of links, it comes in time.
+        if !S::HAS_OUTPUT_BUFFER {
+            return None;
+        }
+        let number = self.switches.ports[input].wire;
+        let wire = &self.switches.wires[u32::from(number)];
         let arrival = self.switches.packets[id].packet.arrival;
-        Course::from_input(flits, begin, arrival, lead, wire)
+        if wire.lead(flits, passage) <= begin - arrival {
+            return None;
+        }
+        let leads = wire.leads(passage);
+        Some(Course::from_input(flits, begin, arrival, leads, number))
     }
 
     /// When the crossbar lets go of the ports of a packet with a course: when the last flit has passed, and not
@@ -277,19 +284,5 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             feeds.resize(id as usize + 1, Feed::default());
         }
         feeds[id as usize] = feed;
-    }
-}
-
-/// A piece as room that comes free `later` than its flits pass.
-impl Piece {
-    pub(crate) fn ramp(&self, later: u64, class: u16, paces: &crate::link::ramp::Paces) -> Ramp {
-        Ramp::after(
-            self.start + later,
-            self.flits,
-            class,
-            self.pace,
-            self.phase,
-            paces,
-        )
     }
 }

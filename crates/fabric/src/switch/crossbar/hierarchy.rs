@@ -210,8 +210,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 let later = stages.credit - stages.allocation;
                 for piece in course.pieces(stages, &self.switches.wires, Passage::FromCentre) {
                     if piece.flits != 0 {
-                        let ramp = piece.ramp(later, class, &self.switches.stages.centre);
-                        self.free_centre(now, record, ramp, piece.start + later, out);
+                        let freed = piece.start + later;
+                        let ramp = piece.ramp(freed, class, &self.switches.stages.centre);
+                        self.free_centre(now, record, ramp, freed, out);
                     }
                 }
             }

@@ -32,7 +32,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) {
         let base = self.switches.states[switch].base;
-        let (ip, op) = (base + input as u32, base + output as u32);
+        let ip = base + input as u32;
         let passage = self.passage(switch, output);
 
         // The queue moves on.
@@ -62,9 +62,66 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             }
         }
 
+        let transfer = Transfer {
+            switch,
+            input,
+            q,
+            output,
+            id,
+            flits,
+            vl,
+            class,
+            real_output,
+            passage,
+            may_fuse,
+        };
+        // Most packets never wait for their feed: what is done for them knows nothing of courses.
+        match self.course(now, ip, id, passage, flits) {
+            None => self.cross(now, transfer, None, out),
+            // Through a centre, half of them do.
+            Some(course) if S::IS_HIERARCHICAL => self.cross(now, transfer, Some(&course), out),
+            Some(course) => self.cross_as_it_comes(now, transfer, &course, out),
+        }
+    }
+
+    /// As [`Self::cross`], of a packet that waits for its feed.
+    #[inline(never)]
+    fn cross_as_it_comes<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        transfer: Transfer,
+        course: &Course,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        self.cross(now, transfer, Some(course), out);
+    }
+
+    /// A packet that has left its queue crosses.
+    #[inline(always)]
+    fn cross<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        transfer: Transfer,
+        course: Option<&Course>,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Transfer {
+            switch,
+            input,
+            q,
+            output,
+            id,
+            flits,
+            vl,
+            class,
+            real_output,
+            passage,
+            may_fuse,
+        } = transfer;
+        let base = self.switches.states[switch].base;
+        let (ip, op) = (base + input as u32, base + output as u32);
         // The crossbar holds the input, and the input buffer drains at its pace.
-        let course = self.course(now, ip, id, passage, flits);
-        let until = match &course {
+        let until = match course {
             Some(course) => self.held_until(course, now, passage),
             None => now + self.switches.stages.crossing_of(passage, flits).0,
         };
@@ -80,9 +137,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if passage == Passage::FromCentre {
             let buffered = now + self.switches.stages.allocation_to_output;
             self.switches.packets[id].packet.arrival = buffered;
-            self.leave_centre(now, ip, vl, flits, course.as_ref(), out);
+            self.leave_centre(now, ip, vl, flits, course, out);
         } else {
-            self.drain_input(now, ip, id, q, passage, course.as_ref(), out);
+            self.drain_input(now, ip, id, q, passage, course, out);
         }
 
         if let Some(sight) = &mut self.switches.sight
@@ -129,7 +186,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             self.enter_centre(now, base, op, id, out);
             return;
         }
-        self.fill_output(now, switch, op, id, passage, course.as_ref(), may_fuse, out);
+        self.fill_output(now, switch, op, id, passage, course, may_fuse, out);
     }
 
     /// A packet begins to leave an input buffer, which drains at the pace of the crossbar: its credits travel back.
@@ -260,7 +317,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if let Some(course) = course {
             let (stages, wires) = (&self.switches.stages, &self.switches.wires);
             let late = course.lateness(stages, wires, passage);
-            out_port.output_residence = out_port.output_residence.wrapping_sub(late);
+            let residence = out_port.output_residence;
+            out_port.output_residence = residence.wrapping_add_signed(-late);
             let own = match passage {
                 Passage::FromCentre => out_wire.central(course.own).to_output,
                 _ => out_wire.length(course.own).to_output,
@@ -270,8 +328,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let ready = Tick((ready.0 + crossbar).saturating_sub(stages.output));
             eligible = (now + own).max(stages.clock.edge_at_or_after(ready));
         }
-        // A later grant of the other writer may be there sooner.
-        let is_prompt = eligible <= now + self.switches.stages.allocation_to_output;
 
         // Where nothing can come between, the link is given together with the crossbar: nobody else is
         // in the output buffer or on the way to it, the link will be free, and the credits are held.
@@ -285,7 +341,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let paces = || out_port.credit_paces(&self.switches.wires);
         if out_port.present == 0
             && out_port.crossing == 0
-            && (!S::IS_HIERARCHICAL || (may_fuse && is_prompt && self.switches.stages.may_fuse))
+            // With two writers, a later grant of the other must not be there sooner.
+            && (!S::IS_HIERARCHICAL
+                || (may_fuse
+                    && self.switches.stages.may_fuse
+                    && eligible <= now + self.switches.stages.allocation_to_output))
             // A lane may be stopped while its packet crosses.
             && !S::Flow::IS_PAUSE
             // A routing that looks at credits would see them taken too early.
@@ -395,7 +455,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Credits travel back over a link.
-    #[inline]
+    #[inline(always)]
     fn return_credits<Q: EventQueue<Event>>(
         clock: Clock,
         peer: Peer,
@@ -456,6 +516,23 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Peer::Nobody => unreachable!("a packet came from somewhere"),
         }
     }
+}
+
+/// What is known of a packet when it is granted.
+#[derive(Clone, Copy)]
+struct Transfer {
+    switch: u32,
+    input: usize,
+    q: usize,
+    /// The output of the crossbar, and that of the switch: they differ where it crosses to the centre.
+    output: usize,
+    real_output: u16,
+    id: u32,
+    flits: u16,
+    vl: u8,
+    class: u16,
+    passage: Passage,
+    may_fuse: bool,
 }
 
 /// Credits of one packet on their way back, from `start` on at the other end.

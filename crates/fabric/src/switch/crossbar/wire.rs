@@ -32,7 +32,7 @@ pub(crate) struct Wire {
     /// The same for packets that go through the centre of a hierarchical switch.
     central: Rows<CentralLength>,
     /// How late flits come over this link for a crossbar: to an output, and to the centre.
-    pub(crate) lead: [Lead; 2],
+    lead: [Lead; 2],
     /// The same for the central crossbar, if they went straight on to its buffer.
     pub(crate) lead_through_centre: Lead,
     /// The pace at which this link drains an output buffer.
@@ -46,6 +46,8 @@ pub(crate) struct Wire {
 pub(crate) struct Length {
     /// How long the header waits at an input so that the crossbar does not run dry, unless that starts at once.
     behind_input: u64,
+    /// How long after the header the crossbar must begin so as never to catch up.
+    lead: u64,
     /// From the grant to the instant at which the output scheduler may send it over this link.
     pub(crate) to_output: u64,
     /// How much longer its flits stay between this link and the crossbar, in all, than if both ran at
@@ -63,6 +65,8 @@ pub(crate) struct CentralLength {
     behind_input: [u64; 2],
     /// From the grant of the central crossbar to the instant at which the output scheduler may send it.
     pub(crate) to_output: u64,
+    /// [`Length::lead`] of a crossbar towards a central link.
+    lead: u64,
     /// [`Length::slip`] towards a central link.
     slip_in: i64,
     /// How much longer its flits stay in an output buffer than if the local writer had brought them.
@@ -157,7 +161,8 @@ impl Stages {
             };
             lengths().map(until).collect::<Vec<_>>().into()
         };
-        let links = plan.links.iter().map(|link| Pace::one_per(link.flit));
+        let mut out_of_centre = vec![from_centre, to_centre];
+        out_of_centre.extend(plan.links.iter().map(|link| Pace::one_per(link.flit)));
         // With two writers to an output buffer, a later grant must not be eligible earlier.
         let fastest = plan.links.iter().map(|link| link.flit).min().unwrap_or(1);
         let keeps_up = |pace: Pace| {
@@ -177,11 +182,7 @@ impl Stages {
             central_crossing: [crossing(to_centre), crossing(from_centre)],
             in_centre: lengths().map(in_centre).collect::<Vec<_>>().into(),
             paces: [crossbar, to_centre, from_centre],
-            centre: [from_centre, to_centre]
-                .into_iter()
-                .chain(links)
-                .collect::<Vec<_>>()
-                .into(),
+            centre: Paces::new(&out_of_centre),
             times: [times(crossbar), times(to_centre), times(from_centre)],
             lead_in_centre: Lead::new(plan.largest_packet(), from_centre, |k| to_centre.time_of(k)),
             starts_at_once,
@@ -234,7 +235,7 @@ impl Wire {
         let (p, cycles) = (switch.period, switch.pipeline);
         let [crossbar, to_centre, from_centre] = stages.paces;
         let longest = plan.largest_packet();
-        let comes = |k: u64| k * link.flit;
+        let (own, comes) = (Pace::one_per(link.flit), |k: u64| k * link.flit);
         // Flit k is there k flit times after the first and leaves time_of(k) after the grant took effect.
         let behind = |flits: u64, pace: Pace| {
             if stages.starts_at_once {
@@ -259,10 +260,12 @@ impl Wire {
                 .map(|k| signed(pace.time_of(k)) - signed(k * link.flit))
                 .sum()
         };
+        let lead = [crossbar, to_centre].map(|pace| Lead::new(longest, pace, comes));
         // In a hierarchical switch the rest of the wait follows once the header has been routed.
         let shared = |flits: u64| behind(flits, crossbar).min(behind(flits, to_centre));
         let length = |flits: u64| Length {
             behind_input: shared(flits),
+            lead: lead[0].of(flits as u16),
             to_output: to_output(flits, crossbar),
             slip: slip(flits, crossbar),
             on_wire: flits * link.flit,
@@ -270,6 +273,7 @@ impl Wire {
         let central = |flits: u64| CentralLength {
             behind_input: [behind(flits, crossbar), behind(flits, to_centre)],
             to_output: to_output(flits, from_centre),
+            lead: lead[1].of(flits as u16),
             slip_in: slip(flits, to_centre),
             slip_out: slip(flits, crossbar) - slip(flits, from_centre),
         };
@@ -286,10 +290,10 @@ impl Wire {
                 .collect::<Vec<_>>()
                 .into(),
             central: (0..n_central).map(central).collect::<Vec<_>>().into(),
-            lead: [crossbar, to_centre].map(|pace| Lead::new(longest, pace, comes)),
+            lead,
             lead_through_centre: Lead::new(longest, from_centre, comes),
-            drain: vec![Pace::one_per(link.flit)].into(),
-            credits: vec![crossbar, to_centre, Pace::one_per(link.flit)].into(),
+            drain: Paces::new(&[own]),
+            credits: Paces::new(&[crossbar, to_centre, own]),
         }
     }
 
@@ -304,7 +308,7 @@ impl Wire {
             lead: Default::default(),
             lead_through_centre: Lead::default(),
             drain: stages.centre.clone(),
-            credits: Paces::default(),
+            credits: stages.centre.clone(),
         }
     }
 
@@ -326,6 +330,20 @@ impl Wire {
     ) -> Tick {
         let wait = self.central(flits).behind_input[usize::from(is_central)];
         stages.clock.edge_at_or_after(received + wait)
+    }
+
+    /// How long after its header the crossbar must begin with a packet so as never to catch up with it.
+    #[inline(always)]
+    pub(crate) fn lead(&self, flits: u16, passage: Passage) -> u64 {
+        match passage {
+            Passage::Local => self.length(flits).lead,
+            _ => self.central(flits).lead,
+        }
+    }
+
+    /// By flit, the same for those before it and itself.
+    pub(crate) fn leads(&self, passage: Passage) -> &Lead {
+        &self.lead[usize::from(passage != Passage::Local)]
     }
 
     /// What a length decides.

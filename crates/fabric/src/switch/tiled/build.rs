@@ -228,7 +228,6 @@ pub(crate) fn partition(
         output_queues: fifos(n_ports * lanes),
         tracked: FxHashMap::default(),
         announcing,
-        tails: Default::default(),
         packets: Slab::default(),
         input_shares,
         output_shares,

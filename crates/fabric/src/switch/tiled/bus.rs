@@ -196,10 +196,9 @@ impl Fabric<Tiles> {
             self.switches.packets[id].flags.set(Flags::MARKED, true);
             self.shared.protocol.marked += 1;
         }
-        let arrival = self.switches.packets[id].packet.arrival;
-        input.input_residence += u64::from(flits) * (now - arrival);
-        let tail = self.switches.wires[u32::from(input.wire)].tail(arrival, flits);
-        self.switches.tails.set(id, tail);
+        let arrival = &mut self.switches.packets[id].packet.arrival;
+        input.input_residence += u64::from(flits) * (now - *arrival);
+        *arrival = self.switches.wires[u32::from(input.wire)].tail(*arrival, flits);
         let stage = self.switches.stages.row_bus;
         let until = self.switches.pass(now, id, flits, stage);
         self.return_credit(now, port, vc as u8, flits, out);
@@ -208,8 +207,6 @@ impl Fabric<Tiles> {
             Way::Own => self.drop_off(now, port, id, output, u32::from(own), flits, out),
             Way::Copied(aside) => {
                 let copy = self.copy_for_stash(now, port, id, out);
-                let there = self.switches.tails.of(id);
-                self.switches.tails.set(copy, there);
                 self.drop_off(now, port, id, output, u32::from(own), flits, out);
                 self.send_aside(now, port, copy, aside, flits, out);
             }
@@ -244,8 +241,6 @@ impl Fabric<Tiles> {
             let switch = self.switches.ports[port].switch;
             self.switches.states[switch].retrieved.push((port, flits));
         } else {
-            // A copy is whole when it is sent.
-            self.switches.tails.set(id, Tick::ZERO);
             self.attempt_begins(now, port, id, out);
         }
         let stage = self.switches.stages.row_bus;

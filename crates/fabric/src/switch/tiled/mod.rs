@@ -56,7 +56,6 @@ use faults::Chances;
 use geometry::Geometry;
 use held::Held;
 use record::{Fifo, Record};
-use tails::Tails;
 use tracking::Entry;
 use wire::Wire;
 
@@ -108,7 +107,6 @@ pub(crate) struct Tiles {
     /// What switches tell each other of their queues.
     announcing: Option<Announcing>,
     packets: Slab<Record>,
-    tails: Tails,
 }
 
 impl Tiles {

@@ -151,10 +151,11 @@ impl Fabric<Tiles> {
         let shares = &self.switches.output_shares[u32::from(output.wire)];
         output.space.take(vc, flits, shares);
         output.output_peak = output.output_peak.max(output.space.total());
+        let wire = output.wire;
         let when = now + self.switches.cycles(self.switches.stages.multiplexer);
-        self.switches.packets[packet].packet.arrival = when;
-        let flit = self.switches.wires[u32::from(self.switches.ports[port].wire)].flit;
-        let when = self.switches.fed(when, packet, flits, flit);
+        let tail = std::mem::replace(&mut self.switches.packets[packet].packet.arrival, when);
+        let flit = self.switches.wires[u32::from(wire)].flit;
+        let when = self.switches.fed(when, tail, flits, flit);
         out.at(when, Event::Output { port, packet });
         let output = &self.switches.ports[port];
         if output.columns & !self.switches.store_columns != 0 {

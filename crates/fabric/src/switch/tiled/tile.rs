@@ -193,9 +193,11 @@ impl Fabric<Tiles> {
     /// Whether the first packet of a row queue goes before others.
     #[inline]
     fn goes_first(&self, tile_input: u32, output: u32, channel: u32) -> bool {
-        let geometry = &self.switches.geometry;
-        let queue = geometry.row_queue(tile_input, output, channel);
         self.switches.puts_transit_first && {
+            let queue = self
+                .switches
+                .geometry
+                .row_queue(tile_input, output, channel);
             let head = self.switches.row_queues[queue].head;
             !self.switches.packets[head].flags.has(Flags::INJECTED)
         }

@@ -259,6 +259,8 @@ impl Fabric<Tiles> {
             let id = self.switches.packets.insert(again);
             self.shared.protocol.retransmitted += 1;
             self.switches.packets[id].packet.hops = 0;
+            // All of it is there.
+            self.switches.packets[id].packet.arrival = Tick::ZERO;
             // The lane it last travelled is not needed until the next link: the port it came in by is.
             self.switches.packets[id].packet.vl = again.vc;
             let base = port - u32::from(self.switches.ports[port].number);
