@@ -3,7 +3,7 @@
 use clap::Args;
 use netloom_catalog::{KindInfo, Param, nearest};
 use netloom_experiment::spec::{self, Concept, SectionInfo};
-use netloom_experiment::{CODES, Kinds, explain_code};
+use netloom_experiment::{Kinds, codes, explain_code};
 use netloom_results::TABLES;
 
 use super::Exit;
@@ -47,9 +47,8 @@ impl Explain {
             found.push(EXIT_CODES.to_owned());
         }
         if let Some(text) = explain_code(name) {
-            let title = CODES
-                .iter()
-                .find(|(code, _, _)| code.eq_ignore_ascii_case(name));
+            let mut codes = codes();
+            let title = codes.find(|(code, _, _)| code.eq_ignore_ascii_case(name));
             let title = title.map_or("", |(_, title, _)| title);
             let text = wrapped(text, width().unwrap_or(90).min(90));
             found.push(format!("{}: {title}\n\n{text}", name.to_uppercase()));
@@ -319,7 +318,7 @@ fn paths(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
 /// Everything that can be explained.
 fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
     let mut names = vec!["exit-codes".to_owned()];
-    names.extend(CODES.iter().map(|(code, _, _)| (*code).to_owned()));
+    names.extend(codes().map(|(code, _, _)| code.to_owned()));
     names.extend(
         concepts
             .iter()

@@ -5,10 +5,14 @@ mod check;
 mod compare;
 mod completions;
 mod emit;
+mod emulate;
 mod explain;
+mod export;
+mod import;
 mod init;
 mod interrupt;
 mod kept;
+mod lint;
 mod list;
 mod load;
 mod machine;
@@ -16,6 +20,7 @@ mod output;
 mod patience;
 mod picture;
 mod plan;
+mod planned_tables;
 mod plot;
 mod progress;
 mod report;
@@ -27,10 +32,13 @@ mod route;
 mod run;
 mod schema;
 mod shard;
+mod site_files;
+mod site_routes;
 mod study;
 mod table;
 mod topo;
 mod trace;
+mod verify;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -125,6 +133,18 @@ enum Command {
     /// Plan quality of service without simulating: tables for what classes need, or which connections a
     /// fabric can guarantee.
     Plan(plan::Plan),
+    /// Make an experiment of a real site, from what its tools print.
+    #[command(subcommand)]
+    Import(import::Import),
+    /// Write plans and fabrics as files of other programs: OpenSM, ibsim, Omni-Path, SONiC, dcb, tc.
+    #[command(subcommand)]
+    Export(export::Export),
+    /// Find what is wrong with opensm.conf: what OpenSM will really do, and the cure.
+    Lint(lint::Lint),
+    /// Compare what the ports of a real fabric hold with a plan, port by port.
+    Verify(verify::Verify),
+    /// Let a real OpenSM configure an emulated subnet, and keep what it programmed.
+    Emulate(emulate::Emulate),
     /// Follow one packet, stage by stage.
     Trace(trace::Trace),
     /// Print the JSON Schema of experiments, for editors.
@@ -203,6 +223,11 @@ pub fn main(kinds: Kinds) -> ExitCode {
         Command::Topo(command) => command.run(&kinds, &output),
         Command::Route(command) => command.run(&kinds, &output),
         Command::Plan(command) => command.run(&kinds, &output),
+        Command::Import(command) => command.run(&output),
+        Command::Export(command) => command.run(&kinds, &output),
+        Command::Lint(command) => command.run(&output),
+        Command::Verify(command) => command.run(&kinds, &output),
+        Command::Emulate(command) => command.run(&output),
         Command::Trace(command) => command.run(&kinds, &output),
         Command::Schema(command) => command.run(&kinds, &output),
         Command::Bench(command) => command.run(&output),

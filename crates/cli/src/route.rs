@@ -13,6 +13,7 @@ use netloom_units::NicId;
 use super::Exit;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
+use super::site_routes;
 use super::table::Columns;
 
 #[derive(Subcommand)]
@@ -54,6 +55,15 @@ impl Route {
             Route::Show(show) => (&show.file, &show.overrides),
             Route::Check(check) => (&check.file, &check.overrides),
         };
+        // Of a real site with tables of its own every route is followed, also where the site is broken.
+        if let Route::Check(_) = self
+            && let Some(site) = site_routes::of_file(kinds, file, overrides, output)?
+        {
+            return match site {
+                Ok(site) => site_routes::check(&site, output),
+                Err(exit) => Ok(exit),
+            };
+        }
         // The proof is what `route check` is about, not what stops it.
         let overrides = Overrides {
             force: true,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use netloom_catalog::{KindInfo, Param};
-use netloom_experiment::CODES;
+use netloom_experiment::codes;
 use netloom_experiment::spec::{self, Concept, SectionInfo};
 use netloom_results::{Frame, Key, Summary, TABLES};
 
@@ -248,7 +248,7 @@ fn error_codes() -> String {
         A message about an experiment has a code. Codes are never given a new meaning. `E` is an error, which \
         stops a command; `W` a warning, which does not. `netloom explain CODE` prints the text of one.\n"
         .to_owned();
-    for (code, title, long) in CODES {
+    for (code, title, long) in codes() {
         text.push_str(&format!("\n## {code}\n\n*{}*\n", cell(title)));
         for paragraph in long.split("\n\n") {
             let paragraph = paragraph.trim_end();

@@ -2,14 +2,22 @@
 
 /// The long text of a code.
 pub fn explain_code(code: &str) -> Option<&'static str> {
-    let found = CODES
-        .iter()
-        .find(|(known, _, _)| known.eq_ignore_ascii_case(code));
-    found.map(|(_, _, text)| *text)
+    let found = codes().find(|(known, _, _)| known.eq_ignore_ascii_case(code));
+    found.map(|(_, _, text)| text)
+}
+
+/// A code, its title and its long text.
+pub type Code = (&'static str, &'static str, &'static str);
+
+/// Every code: those of experiments, and those of files of real sites.
+pub fn codes() -> impl Iterator<Item = Code> {
+    let of_sites = netloom_infiniband::codes::CODES;
+    let of_opensm = netloom_infiniband::opensm::codes::CODES;
+    CODES.iter().chain(of_sites).chain(of_opensm).copied()
 }
 
 /// Every code with its title and its long text. Codes are never given a new meaning.
-pub const CODES: &[(&str, &str, &str)] = &[
+const CODES: &[Code] = &[
     (
         "E0001",
         "the file is not valid TOML",
@@ -401,6 +409,27 @@ pub const CODES: &[(&str, &str, &str)] = &[
          for `qos.sc2vl`.",
     ),
     (
+        "E0417",
+        "classes ask for service levels, and the paths of a site have their own",
+        "Routings of OpenSM such as lash, dfsssp, nue and torus-2QoS are free of deadlock only if every path uses the service \
+         level that they give it. A file of path levels (psl) among `topology.files` has them, and then every packet goes on \
+         the level of its path: a class cannot ask for another one by `sl`.",
+    ),
+    (
+        "W0418",
+        "tables of a site that do not serve a lane",
+        "Every output of a real site is simulated with the arbitration tables that its files have. A lane that carries \
+         traffic and has no weight in the tables of an output is never sent there. Perhaps no path with traffic on that \
+         lane leaves by it; otherwise packets wait for ever, as they would on the site.",
+    ),
+    (
+        "E0419",
+        "packets of a site do not arrive",
+        "The routes of a real site are followed for every service level with traffic, on the lanes that its SL2VL maps give. \
+         A map that has VL15 for a level drops its packets at that port, and an experiment would lose them. `netloom route \
+         check` lists what does not arrive.",
+    ),
+    (
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
@@ -758,7 +787,7 @@ mod tests {
             );
         }
         // This file names every code itself, so only the order can be checked from here.
-        let codes: Vec<&str> = CODES.iter().map(|(code, _, _)| &code[1..]).collect();
+        let codes: Vec<&str> = codes().map(|(code, _, _)| &code[1..]).collect();
         assert!(codes.is_sorted(), "codes in order of their number");
     }
 }

@@ -17,7 +17,7 @@ pub mod runner;
 pub mod schema;
 pub mod spec;
 
-pub use codes::{CODES, explain_code};
+pub use codes::{Code, codes, explain_code};
 pub use experiment::{
     ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, NotBuilt, UntilPackets,
     WarmupRule,

@@ -13,10 +13,48 @@
 //! of a flow keep their order, as they all take the same lanes, and flows spread over the lanes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use netloom_packet::N_SCS;
 use netloom_random::{Purpose, Stream};
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId};
+
+use crate::lane_rows::{LaneRow, LaneRows};
+
+/// Channels by path: a routing that needs several lanes to be free of deadlock says which each path takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PathChannels {
+    n_nics: usize,
+    /// By source, then by destination.
+    channels: Vec<Sc>,
+}
+
+impl PathChannels {
+    /// The same channel for all paths between so many NICs.
+    pub fn new(n_nics: u32, usual: Sc) -> Self {
+        let n_nics = n_nics as usize;
+        PathChannels {
+            n_nics,
+            channels: vec![usual; n_nics * n_nics],
+        }
+    }
+
+    /// Sets the channel of a path.
+    pub fn set(&mut self, source: NicId, destination: NicId, channel: Sc) {
+        self.channels[source.index() * self.n_nics + destination.index()] = channel;
+    }
+
+    /// The channel of a path.
+    #[inline]
+    pub fn of(&self, source: NicId, destination: NicId) -> Sc {
+        self.channels[source.index() * self.n_nics + destination.index()]
+    }
+
+    /// The channels that paths take, one bit each.
+    pub fn used(&self) -> u32 {
+        self.channels.iter().fold(0, |used, sc| used | 1 << sc.0)
+    }
+}
 
 /// Which channel a message takes, and which lane its packets take on each link.
 #[derive(Clone, Debug)]
@@ -25,8 +63,10 @@ pub struct Channels {
     pub sl2sc: [u32; 16],
     /// SC2VL: the lane of each channel where nothing else is said.
     pub sc2vl: [u8; N_SCS],
-    /// Rows of single (switch, input, output) triples, as in the tables that InfiniBand switches hold.
-    pub exceptions: BTreeMap<(SwitchId, Port, Port), [u8; N_SCS]>,
+    /// Rows of single ports, as in the tables that InfiniBand devices hold.
+    pub own: Option<Arc<LaneRows>>,
+    /// Channels of single paths, where a routing gives them.
+    pub paths: Option<Arc<PathChannels>>,
     draws: Stream,
 }
 
@@ -36,7 +76,8 @@ impl Channels {
         Channels {
             sl2sc: std::array::from_fn(|sl| 1 << sl),
             sc2vl: std::array::from_fn(|sc| sc as u8 % n_vls),
-            exceptions: BTreeMap::new(),
+            own: None,
+            paths: None,
             draws: Stream::new(1, Purpose::Channel),
         }
     }
@@ -59,6 +100,9 @@ impl Channels {
     /// The channel of a message.
     #[inline]
     pub fn choose(&self, sl: Sl, source: NicId, destination: NicId) -> Sc {
+        if let Some(paths) = &self.paths {
+            return paths.of(source, destination);
+        }
         let channels = self.sl2sc[sl.index() & 15];
         debug_assert!(channels != 0, "{sl} with traffic has a channel");
         if channels & channels.wrapping_sub(1) == 0 {
@@ -78,20 +122,30 @@ impl Channels {
 
     /// The lane at a NIC's egress.
     #[inline]
-    pub fn at_nic(&self, sc: Sc) -> u8 {
-        self.sc2vl[sc.index() & (N_SCS - 1)]
+    pub fn at_nic(&self, nic: NicId, sc: Sc) -> u8 {
+        let row = match &self.own {
+            None => &self.sc2vl,
+            Some(own) => own.at_nic(nic),
+        };
+        row[sc.index() & (N_SCS - 1)]
     }
 
     /// The lane of a switch's output.
     #[inline]
     pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> u8 {
-        let at = sc.index() & (N_SCS - 1);
-        if self.exceptions.is_empty() {
-            return self.sc2vl[at];
+        let row = match &self.own {
+            None => &self.sc2vl,
+            Some(own) => own.at_switch(switch, input, output),
+        };
+        row[sc.index() & (N_SCS - 1)]
+    }
+
+    /// All rows by which channels map to lanes somewhere.
+    pub fn rows(&self) -> &[LaneRow] {
+        match &self.own {
+            None => std::slice::from_ref(&self.sc2vl),
+            Some(own) => own.rows(),
         }
-        self.exceptions
-            .get(&(switch, input, output))
-            .unwrap_or(&self.sc2vl)[at]
     }
 }
 
@@ -112,7 +166,7 @@ mod tests {
         let channels = Channels::identity(4);
         for sl in (0..16).map(Sl) {
             let sc = channels.choose(sl, NicId(3), NicId(9));
-            assert_eq!((sc.0, channels.at_nic(sc)), (sl.0, sl.0 % 4));
+            assert_eq!((sc.0, channels.at_nic(NicId(3), sc)), (sl.0, sl.0 % 4));
         }
     }
 

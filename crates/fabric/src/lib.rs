@@ -25,6 +25,7 @@
 mod channels;
 mod endpoint;
 mod fabric;
+mod lane_rows;
 mod link;
 mod parcel;
 mod plan;
@@ -37,12 +38,13 @@ mod slab;
 mod switch;
 mod trace;
 
-pub use channels::Channels;
+pub use channels::{Channels, PathChannels};
 pub use endpoint::connections::{ConnectionPlan, DelayFrom};
 pub use endpoint::control::{
     CONGESTION_CONTROLS, CongestionControl, Control, Cuts, Echo, EcnWindow, FlowState, Link,
     MarkBase, Marking, Uncontrolled, Window,
 };
+pub use lane_rows::{DROPPED, LaneRow, LaneRows};
 pub use link::ramp::Pace;
 pub use link::room::Sizes;
 pub use plan::tiles::{

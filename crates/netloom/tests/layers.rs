@@ -14,10 +14,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["units"]),
     ("packet", &["units"]),
     ("metrics", &["units"]),
-    ("topology", &["units", "catalog", "random"]),
+    ("topology", &["units", "catalog", "random", "infiniband"]),
     ("drawing", &["units", "topology", "results"]),
-    ("routing", &["units", "catalog", "random", "topology"]),
+    (
+        "routing",
+        &["units", "catalog", "random", "topology", "infiniband"],
+    ),
     ("arbitration", &["units", "catalog"]),
+    ("infiniband", &["units", "catalog", "arbitration"]),
     ("traffic", &["units", "catalog", "random", "packet"]),
     (
         "fabric",
@@ -50,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "units",
             "catalog",
             "packet",
+            "infiniband",
             "topology",
             "routing",
             "arbitration",
@@ -99,6 +104,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "units",
             "catalog",
+            "infiniband",
             "topology",
             "drawing",
             "routing",

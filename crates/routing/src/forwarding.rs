@@ -220,7 +220,7 @@ impl Forwarding {
         match &self.plan {
             Plan::Tree(plan) => plan.route(at, from, destination, occasion),
             Plan::Grid(plan) => plan.route(at, from, lane, destination, occasion),
-            Plan::Table(plan) => plan.route(at, from, destination),
+            Plan::Table(plan) => plan.route(at, from, destination, occasion),
             Plan::Groups(plan) => {
                 let view = &EmptyQueues;
                 plan.route_seeing(at, from, lane, destination, occasion, &mut 0, view)
@@ -273,7 +273,7 @@ impl Forwarding {
         }
     }
 
-    /// Adds every hop that [`Forwarding::route_seeing`] may answer for some occasion and view.
+    /// Adds every hop that [`Forwarding::route_seeing`] may answer for some occasion and view; none where there is no way.
     pub fn choices(
         &self,
         at: SwitchId,
@@ -285,7 +285,7 @@ impl Forwarding {
         match &self.plan {
             Plan::Tree(plan) => plan.choices(at, from, destination, hops),
             Plan::Grid(plan) => plan.choices(at, from, lane, destination, hops),
-            Plan::Table(plan) => hops.push(plan.route(at, from, destination)),
+            Plan::Table(plan) => plan.choices(at, from, destination, hops),
             Plan::Groups(plan) => plan.choices(at, from, lane, destination, hops),
             Plan::Ecmp(plan) => plan.choices(at, destination, hops),
             Plan::Own(route) => route.choices(at, from, lane, destination, hops),
@@ -300,6 +300,7 @@ impl Forwarding {
             Plan::Ecmp(plan) => plan.tree().one_per_leaf(),
             // NICs of one switch may be told apart.
             Plan::Own(_) => topology.nics().collect(),
+            Plan::Table(plan) if plan.is_by_address() => topology.nics().collect(),
             Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => {
                 let mut seen = vec![false; topology.n_switches() as usize];
                 let is_first = |nic: &NicId| {

@@ -28,6 +28,7 @@ mod divisor;
 mod dragonfly;
 mod ecmp;
 mod forwarding;
+mod forwarding_tables;
 mod grid;
 mod group_plan;
 mod in_transit;
@@ -46,6 +47,7 @@ pub use ecmp::Ecmp;
 pub use forwarding::{
     Announcements, EmptyQueues, Facts, Forwarding, Hop, Occasion, Occupancy, QueueView, WORD_BITS,
 };
+pub use forwarding_tables::ForwardingTables;
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use in_transit::Policy;
 pub use own::Route;

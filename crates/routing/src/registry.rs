@@ -6,8 +6,8 @@ use netloom_catalog::{Kind, kind};
 use netloom_topology::{Structure, Topology};
 
 use crate::{
-    DModK, Det, DimensionOrder, Ecmp, Forwarding, Minimal, Par, ParUgal, RandomUp, Shortest, Ugal,
-    UpDown, Valiant,
+    DModK, Det, DimensionOrder, Ecmp, Forwarding, ForwardingTables, Minimal, Par, ParUgal,
+    RandomUp, Shortest, Ugal, UpDown, Valiant,
 };
 
 /// A description of a routing, as a file gives it.
@@ -30,6 +30,7 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(ParUgal, dyn Routing),
     kind!(UpDown, dyn Routing),
     kind!(Shortest, dyn Routing),
+    kind!(ForwardingTables, dyn Routing),
 ];
 
 /// The names of the kinds that fit a fabric, the most particular first.

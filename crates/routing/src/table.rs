@@ -1,12 +1,15 @@
-//! Forwarding by tables: one entry per switch and destination switch.
+//! Forwarding by tables: an entry for every switch and column.
+//!
+//! A column is a destination switch, or, as in InfiniBand, an address of a NIC. A NIC with several addresses is reached by
+//! each of them on a way of its own; which one a packet takes goes by its source.
 
 use std::sync::Arc;
 
 use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::Hop;
 use crate::forwarding::{Facts, Plan};
+use crate::{Hop, Occasion};
 
 /// The entries, in bytes where every port fits.
 #[derive(Clone, Debug)]
@@ -38,25 +41,47 @@ const MAX_ENTRIES: usize = 1 << 31;
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlan {
     entries: Entries,
-    /// Destination switches, that is, entries of a row.
-    n_targets: usize,
+    /// Entries of a row.
+    n_columns: usize,
     /// Row of the second table.
     second: usize,
-    /// Column and host port of each NIC.
-    nics: Vec<(u32, Port)>,
+    nics: Vec<Target>,
+    /// Whether columns are addresses of NICs.
+    by_address: bool,
     /// By port counted through the fabric, whether a packet that comes in there has come down.
     has_come_down: Option<(Arc<Topology>, Vec<bool>)>,
 }
 
-/// Fills forwarding tables: an [`Entry`] for every switch and destination switch.
+/// How a NIC is found in the tables.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// Its first column.
+    column: u32,
+    /// It has one column more than this, a power of two of them.
+    others: u32,
+    /// The port it hangs on, where its switch is reached.
+    host_port: Port,
+}
+
+impl Target {
+    /// The column for packets of a source.
+    #[inline]
+    fn column(&self, source: NicId) -> usize {
+        (self.column + (source.0 & self.others)) as usize
+    }
+}
+
+/// Fills forwarding tables: an [`Entry`] for every switch and column.
 ///
 /// There is one table, or there are two: a packet that has come in by a port of a certain kind (in up*/down*, one
 /// that it has come down by) is looked up in the second. Columns are the switches with NICs, see
-/// [`TableBuilder::targets`].
+/// [`TableBuilder::targets`], or addresses of NICs ([`TableBuilder::by_address`]).
 #[derive(Debug)]
 pub struct TableBuilder {
     topology: Arc<Topology>,
     targets: Vec<SwitchId>,
+    nics: Vec<Target>,
+    n_columns: usize,
     n_tables: usize,
     entries: Entries,
 }
@@ -65,50 +90,83 @@ impl TableBuilder {
     /// Empty tables, one or two; the reason if they would be too large, or if a switch has too many ports.
     pub fn new(topology: &Arc<Topology>, n_tables: usize) -> Result<Self, String> {
         assert!((1..=2).contains(&n_tables), "one table or two");
-        if topology.radix() >= NEVER {
-            return Err(format!(
-                "tables are for switches of up to {} ports",
-                NEVER - 1
-            ));
-        }
         let mut has_nic = vec![false; topology.n_switches() as usize];
         for nic in topology.nics() {
             has_nic[topology.attachment(nic).0.index()] = true;
         }
         let targets: Vec<SwitchId> = topology.switches().filter(|s| has_nic[s.index()]).collect();
-        let size = n_tables * targets.len() * topology.n_switches() as usize;
-        if size > MAX_ENTRIES {
-            return Err(format!(
-                "tables of {size} entries; {MAX_ENTRIES} are the most, so large fabrics need a routing by \
-                 arithmetic (d-mod-k, dimension-order)"
-            ));
+        let mut column = vec![0; topology.n_switches() as usize];
+        for (i, target) in targets.iter().enumerate() {
+            column[target.index()] = i as u32;
         }
-        let entries = match topology.radix() <= 254 {
-            true => Entries::Bytes(vec![NEVER as u8; size]),
-            false => Entries::Words(vec![NEVER; size]),
+        let target = |nic| {
+            let (switch, host_port) = topology.attachment(nic);
+            Target {
+                column: column[switch.index()],
+                others: 0,
+                host_port,
+            }
         };
+        let nics = topology.nics().map(target).collect();
         Ok(TableBuilder {
+            n_columns: targets.len(),
+            entries: empty(topology, n_tables * targets.len())?,
             topology: topology.clone(),
             targets,
+            nics,
             n_tables,
-            entries,
         })
     }
 
-    /// The switches with NICs, in order: the columns.
+    /// One empty table with a column for each address of each NIC, those of NIC 0 first: NIC n has `2^bits[n]` of them.
+    ///
+    /// # Panics
+    ///
+    /// If there is not a number of bits below 8 for each NIC.
+    pub fn by_address(topology: &Arc<Topology>, bits: &[u8]) -> Result<Self, String> {
+        assert_eq!(bits.len(), topology.n_nics() as usize, "bits for each NIC");
+        let mut n_columns = 0u32;
+        let target = |(nic, bits): (NicId, &u8)| {
+            assert!(*bits < 8, "at most 128 addresses of a port");
+            let column = n_columns;
+            n_columns += 1 << bits;
+            Target {
+                column,
+                others: (1 << bits) - 1,
+                host_port: topology.attachment(nic).1,
+            }
+        };
+        let nics: Vec<Target> = topology.nics().zip(bits).map(target).collect();
+        let n_columns = n_columns as usize;
+        Ok(TableBuilder {
+            n_columns,
+            entries: empty(topology, n_columns)?,
+            topology: topology.clone(),
+            targets: vec![],
+            nics,
+            n_tables: 1,
+        })
+    }
+
+    /// The switches with NICs, in order: the columns, unless these are addresses.
     pub fn targets(&self) -> Vec<SwitchId> {
         self.targets.clone()
     }
 
-    /// Sets what a switch does with packets for the destination switch of a column.
+    /// The first column of a NIC.
+    pub fn column(&self, nic: NicId) -> usize {
+        self.nics[nic.index()].column as usize
+    }
+
+    /// Sets what a switch does with packets for a column.
     ///
     /// # Panics
     ///
     /// If there is no such table, switch, column or port.
     pub fn set(&mut self, table: usize, at: SwitchId, column: usize, entry: Entry) {
-        assert!(table < self.n_tables && column < self.targets.len());
+        assert!(table < self.n_tables && column < self.n_columns);
         let row = table * self.topology.n_switches() as usize + at.index();
-        let index = row * self.targets.len() + column;
+        let index = row * self.n_columns + column;
         let word = match entry {
             Entry::Port(port) => {
                 let n_ports = self.topology.n_ports(at);
@@ -139,18 +197,12 @@ impl TableBuilder {
         let n_inputs = has_come_down.as_ref().map(Vec::len);
         let expected = (self.n_tables == 2).then(|| self.topology.n_ports_in_all());
         assert_eq!(n_inputs, expected, "ports that choose between two tables");
-        let mut column = vec![0; self.topology.n_switches() as usize];
-        for (i, target) in self.targets.iter().enumerate() {
-            column[target.index()] = i as u32;
-        }
-        let nics = self.topology.nics().map(|nic| {
-            let (switch, port) = self.topology.attachment(nic);
-            (column[switch.index()], port)
-        });
+        let needs_occasion = self.nics.iter().any(|nic| nic.others != 0);
         let plan = TablePlan {
-            n_targets: self.targets.len(),
+            n_columns: self.n_columns,
             second: self.topology.n_switches() as usize,
-            nics: nics.collect(),
+            by_address: self.targets.is_empty(),
+            nics: self.nics,
             entries: self.entries,
             has_come_down: has_come_down.map(|by_port| (self.topology, by_port)),
         };
@@ -158,29 +210,77 @@ impl TableBuilder {
             Plan::Table(plan),
             Facts {
                 claims_no_deadlock,
+                needs_occasion,
                 ..Facts::new(1)
             },
         )
     }
 }
 
+/// Entries that say that no packet comes: so many in each row.
+fn empty(topology: &Topology, in_row: usize) -> Result<Entries, String> {
+    if topology.radix() >= NEVER {
+        return Err(format!(
+            "tables are for switches of up to {} ports",
+            NEVER - 1
+        ));
+    }
+    let size = in_row * topology.n_switches() as usize;
+    if size > MAX_ENTRIES {
+        return Err(format!(
+            "tables of {size} entries; {MAX_ENTRIES} are the most, so large fabrics need a routing by \
+             arithmetic (d-mod-k, dimension-order)"
+        ));
+    }
+    Ok(match topology.radix() <= 254 {
+        true => Entries::Bytes(vec![NEVER as u8; size]),
+        false => Entries::Words(vec![NEVER; size]),
+    })
+}
+
 impl TablePlan {
     #[inline(never)]
-    pub(crate) fn route(&self, at: SwitchId, from: Port, destination: NicId) -> Hop {
-        let (column, host_port) = self.nics[destination.index()];
+    pub(crate) fn route(
+        &self,
+        at: SwitchId,
+        from: Port,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> Hop {
+        let target = self.nics[destination.index()];
+        let hop = self.hop(at, from, target, target.column(occasion.source));
+        hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
+    }
+
+    /// Every hop to a destination; none where the tables have no way.
+    pub(crate) fn choices(&self, at: SwitchId, from: Port, to: NicId, hops: &mut Vec<Hop>) {
+        let target = self.nics[to.index()];
+        for other in 0..=target.others {
+            let column = (target.column + other) as usize;
+            let hop = self.hop(at, from, target, column);
+            hops.extend(hop.filter(|hop| !hops.contains(hop)));
+        }
+    }
+
+    /// Whether NICs of one switch are told apart.
+    pub(crate) fn is_by_address(&self) -> bool {
+        self.by_address
+    }
+
+    #[inline]
+    fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
         let row = match &self.has_come_down {
             Some((topology, by_port)) if by_port[topology.port_index(at, from)] => {
                 self.second + at.index()
             }
             _ => at.index(),
         };
-        let index = row * self.n_targets + column as usize;
-        let port = match self.read(index) {
+        let port = match self.read(row * self.n_columns + column) {
             Entry::Port(port) => port,
-            Entry::Deliver => host_port,
-            Entry::Never => unreachable!("the table has no entry at {at} for {destination}"),
+            Entry::Deliver => target.host_port,
+            Entry::Never => return None,
         };
-        Hop { port, lane: 0 }
+        Some(Hop { port, lane: 0 })
     }
 
     #[inline]

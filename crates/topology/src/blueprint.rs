@@ -3,8 +3,8 @@
 use netloom_catalog::{Kind, Section, kind};
 
 use crate::{
-    Dragonfly, FatTree, Graph, Hypercube, Megafly, Mesh, ParallelFatTree, RandomRegular,
-    SingleSwitch, Topology, Torus,
+    Dragonfly, FatTree, Graph, Hypercube, InfiniBand, Megafly, Mesh, ParallelFatTree,
+    RandomRegular, SingleSwitch, Topology, Torus,
 };
 
 /// A description of a fabric, as a file gives it.
@@ -32,6 +32,7 @@ pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(Megafly, dyn Blueprint),
     kind!(SingleSwitch, dyn Blueprint),
     kind!(Graph, dyn Blueprint),
+    kind!(InfiniBand, dyn Blueprint),
     kind!(RandomRegular, dyn Blueprint),
 ];
 

@@ -1,6 +1,10 @@
 //! The fabric as flat arrays: eight bytes per port, eight per NIC.
 
-use netloom_units::{NicId, Port, SwitchId};
+use std::sync::Arc;
+
+use netloom_units::{NicId, Port, Rate, SwitchId};
+
+use netloom_infiniband::Site;
 
 use crate::Structure;
 
@@ -55,6 +59,9 @@ pub struct Topology {
     /// Names given by a file; empty if there are none.
     switch_names: Vec<String>,
     nic_names: Vec<String>,
+    /// By class of cables, where the fabric itself tells; empty if it does not.
+    class_rates: Vec<Option<Rate>>,
+    site: Option<Arc<Site>>,
     radix: u16,
     n_cables: u32,
     structure: Structure,
@@ -132,6 +139,16 @@ impl Topology {
     /// The classes of cables; an experiment gives rates and delays by class. The first is `host`.
     pub fn link_classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// The rate of a class of cables, where the fabric tells it: cables of a real site have theirs.
+    pub fn class_rate(&self, class: u8) -> Option<Rate> {
+        self.class_rates.get(usize::from(class)).copied().flatten()
+    }
+
+    /// The real subnet that this is, where it was read from one.
+    pub fn site(&self) -> Option<&Arc<Site>> {
+        self.site.as_ref()
     }
 
     /// What is regular about this fabric.
@@ -249,6 +266,8 @@ impl Builder {
                 classes,
                 switch_names: vec![],
                 nic_names: vec![],
+                class_rates: vec![],
+                site: None,
                 radix: 0,
                 n_cables: 0,
                 structure: Structure::Plain,
@@ -337,6 +356,23 @@ impl Builder {
         if !plain(&nics, 'n') {
             self.made.nic_names = nics;
         }
+    }
+
+    /// Gives classes of cables rates of their own, in the order of the classes.
+    pub fn class_rates(&mut self, rates: Vec<Option<Rate>>) {
+        assert_eq!(
+            rates.len(),
+            self.made.classes.len(),
+            "a rate for each class"
+        );
+        self.made.class_rates = rates;
+    }
+
+    /// Says which real subnet this is.
+    pub fn site(&mut self, site: Arc<Site>) {
+        assert_eq!(site.switches.len(), self.made.n_switches() as usize);
+        assert_eq!(site.nics.len(), self.made.n_nics() as usize);
+        self.made.site = Some(site);
     }
 
     /// The fabric as it is now, with what is regular about it.

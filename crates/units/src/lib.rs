@@ -15,7 +15,7 @@ mod time;
 pub use data::Bytes;
 pub use ids::{NicId, Port, Sc, Sl, SwitchId, Vl};
 pub use parse::UnitError;
-pub use rate::Rate;
+pub use rate::{Rate, lane_rate};
 pub use ratio::Ratio;
 pub use tick::{Clock, Tick};
 pub use time::{Time, Timebase, short_time};

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::rate::LANE_RATES;
+use crate::rate::lane_rate;
 use crate::{Bytes, Rate, Ratio, Time};
 
 /// Why a text is no quantity, and what to write instead.
@@ -153,7 +153,7 @@ impl FromStr for Rate {
             Some((lane, width)) => (lane.trim(), width.parse::<u64>().unwrap_or(0)),
             None => (name, 4),
         };
-        if let Some((_, rate)) = LANE_RATES.iter().find(|(known, _)| *known == lane) {
+        if let Some(Rate(rate)) = lane_rate(lane) {
             if [1, 2, 4, 8, 12].contains(&width) {
                 return Ok(Rate(rate * width));
             }

@@ -27,7 +27,7 @@ impl Rate {
 }
 
 /// Data rates of one InfiniBand lane after line coding, by their names.
-pub(crate) const LANE_RATES: &[(&str, u64)] = &[
+const LANE_RATES: &[(&str, u64)] = &[
     ("SDR", 2_000_000_000),
     ("DDR", 4_000_000_000),
     ("QDR", 8_000_000_000),
@@ -38,6 +38,12 @@ pub(crate) const LANE_RATES: &[(&str, u64)] = &[
     ("NDR", 100_000_000_000),
     ("XDR", 200_000_000_000),
 ];
+
+/// The data rate of one InfiniBand lane after line coding, by its name: `HDR`.
+pub fn lane_rate(name: &str) -> Option<Rate> {
+    let found = LANE_RATES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, rate)| Rate(*rate))
+}
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -120,7 +120,7 @@ pub(crate) fn inverse(sc2sl: &[u8], channels: &Channels, desk: &mut Desk<'_>) {
 pub(crate) fn fact(used: &BTreeMap<Sc, Sl>, channels: &Channels, desk: &mut Desk<'_>) {
     let mut by_level: BTreeMap<Sl, Vec<String>> = BTreeMap::new();
     for (&sc, &sl) in used {
-        let way = format!("{sc} (VL{})", channels.at_nic(sc));
+        let way = format!("{sc} (VL{})", channels.sc2vl[sc.index()]);
         by_level.entry(sl).or_default().push(way);
     }
     let words = |(sl, ways): (&Sl, &Vec<String>)| format!("{sl} on {}", ways.join(", "));

@@ -64,11 +64,8 @@ pub(crate) fn packet(
 
 /// Whether all links have the rate that slots are counted against.
 pub(crate) fn rates(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) -> bool {
-    let rates = topology
-        .link_classes()
-        .iter()
-        .map(|name| link.of_class(name).0);
-    let others = rates.filter(|rate| *rate != link.rate).count();
+    let rates = link.of_classes(topology).into_iter();
+    let others = rates.filter(|(rate, _)| *rate != link.rate).count();
     if others > 0 {
         let place = desk.places.of("link.class");
         desk.notes
@@ -93,7 +90,7 @@ pub(crate) fn lanes(
     let has_several = |&sl: &u8| channels.sl2sc[usize::from(sl)].count_ones() != 1;
     let obstacles = [
         (
-            !channels.exceptions.is_empty(),
+            channels.own.is_some(),
             "qos.sl2vl-exception",
             "leave the exceptions of `sl2vl` out",
         ),

@@ -89,13 +89,13 @@ pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
     }
 }
 
-/// Notes ports of an exception that do not exist.
+/// Whether the ports of an exception exist; those that do not are noted.
 pub(crate) fn exception(
     exception: &Sl2VlException,
     path: &str,
     topology: &Topology,
     desk: &mut Desk<'_>,
-) {
+) -> bool {
     if exception.switch >= topology.n_switches() {
         let place = desk.places.of(&format!("{path}.switch"));
         desk.notes
@@ -105,11 +105,13 @@ pub(crate) fn exception(
                 format!("there is no switch {}", exception.switch),
             )
             .help(format!("switches are 0 to {}", topology.n_switches() - 1));
-        return;
+        return false;
     }
     let n_ports = topology.n_ports(SwitchId(exception.switch));
+    let mut exists = true;
     for (key, port) in [("input", exception.input), ("output", exception.output)] {
         if port >= n_ports {
+            exists = false;
             let place = desk.places.of(&format!("{path}.{key}"));
             desk.notes
                 .error(
@@ -120,6 +122,7 @@ pub(crate) fn exception(
                 .help(format!("its ports are 0 to {}", n_ports.saturating_sub(1)));
         }
     }
+    exists
 }
 
 /// Whether the arbiters can serve the lanes and service levels that carry traffic. Tables that admission

@@ -17,6 +17,7 @@ pub(crate) mod nic;
 pub(crate) mod pfc;
 pub(crate) mod programs;
 pub(crate) mod queues;
+pub(crate) mod site;
 pub(crate) mod tiled;
 pub(crate) mod time;
 pub(crate) mod traffic;

@@ -7,6 +7,7 @@ use netloom_catalog::{Document, Notes, Value, ValueShape, file};
 /// Keys that name files: the table, and the key in it or in a table of it.
 pub const FILES: &[(&str, &str)] = &[
     ("topology", "file"),
+    ("topology", "files"),
     ("traffic", "flows"),
     ("traffic", "size.file"),
     ("traffic", "message.file"),
@@ -112,6 +113,13 @@ fn move_file(table: &mut Value, key: &str, from: &Path) {
     for (_, _, value) in entries.iter_mut().filter(|(name, _, _)| name == first) {
         match (rest, &mut value.shape) {
             (Some(rest), _) => move_file(value, rest, from),
+            (None, ValueShape::List(files)) => {
+                for file in files {
+                    if let ValueShape::Text(file) = &mut file.shape {
+                        *file = from.join(&*file).to_string_lossy().into_owned();
+                    }
+                }
+            }
             (None, ValueShape::Text(file)) => {
                 *file = from.join(&*file).to_string_lossy().into_owned();
             }

@@ -4,9 +4,10 @@
 //! number, `sl2sc` and `sc2vl` say both steps.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use netloom_catalog::{FromToml, Resolved};
-use netloom_fabric::Channels;
+use netloom_fabric::{Channels, DROPPED, LaneRows};
 use netloom_packet::{N_SCS, SlSegmentation};
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -16,6 +17,7 @@ use super::mapping::ChannelSets;
 use super::plan::{Classes, Desk};
 use super::qos::QosSpec;
 use super::reading::resolve_default;
+use super::site;
 use crate::check;
 
 /// Service levels that a file can map to channels without naming them: SC15 is for management.
@@ -67,10 +69,27 @@ pub(crate) fn lanes(
     } else if has_channels {
         channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
     }
+    // A map that the file writes goes before what a real site has.
+    let is_written = has_channels || values.sl2vl.is_some() || !exceptions.is_empty();
+    let site = topology.site().filter(|_| !is_written);
+    if let Some(paths) = site.and_then(|site| site::path_channels(site)) {
+        if !check::site::path_levels(messages.keys(), desk) {
+            return None;
+        }
+        channels.sl2sc = [0; 16];
+        channels.sl2sc[0] = paths.used();
+        channels.paths = Some(Arc::new(paths));
+    }
     if !check::channels::all_levels(&channels, messages.keys(), desk) {
         return None;
     }
     let used = channels.of_levels(messages.keys().copied());
+    let identity = Channels::identity(15).sc2vl;
+    let own = site.and_then(|site| site::lane_rows(site, topology, identity));
+    let used_mask = used.keys().fold(0, |mask, sc| mask | 1 << sc.0);
+    let highest = own
+        .as_ref()
+        .and_then(|rows| site::highest_lane(rows, used_mask));
     let (row, path, from) = match (&values.sl2vl, &values.sc2vl) {
         (Some(row), _) => (&row.0[..], "qos.sl2vl", "SL"),
         (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
@@ -80,6 +99,9 @@ pub(crate) fn lanes(
     let per_routing = way.lanes().max(1);
     let vls = values.vls.unwrap_or_else(|| {
         let named = other_rows.chain([row]).flatten().max();
+        if let Some(highest) = highest {
+            return highest + 1;
+        }
         let by_channel = match row.is_empty() {
             true => used.keys().max().map_or(1, |sc| sc.0 + 1),
             false => 1,
@@ -91,6 +113,10 @@ pub(crate) fn lanes(
     });
     resolve_default(resolved, &["qos"], 0, "vls", vls.write());
     if !check::lanes::count(vls, per_routing, desk) {
+        return None;
+    }
+    if let Some(highest) = highest.filter(|highest| *highest >= vls) {
+        check::site::too_few_lanes(vls, highest, desk);
         return None;
     }
     // A lane that does not exist is noted, and another one taken so that the checks can go on.
@@ -109,20 +135,27 @@ pub(crate) fn lanes(
         let row = channels.sc2vl[..16].to_vec();
         resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
     }
+    let mut own_rows = LaneRows::new(topology, channels.sc2vl);
     for (at, exception) in exceptions.iter().enumerate() {
         let path = format!("qos.sl2vl-exception.{at}");
         check::lanes::row(&exception.row.0, &format!("{path}.row"), "SL", vls, desk);
-        check::lanes::exception(exception, &path, topology, desk);
+        if !check::lanes::exception(exception, &path, topology, desk) {
+            continue;
+        }
         let mut own = channels.sc2vl;
         own[..exception.row.0.len()].copy_from_slice(&existing(&exception.row.0));
-        let key = (
-            SwitchId(exception.switch),
-            Port(exception.input),
-            Port(exception.output),
-        );
-        channels.exceptions.insert(key, own);
+        let (input, output) = (Port(exception.input), Port(exception.output));
+        own_rows.set(SwitchId(exception.switch), input, output, own);
+    }
+    if let Some(site) = site.filter(|_| own.is_some() || channels.paths.is_some()) {
+        check::site::routes(site, used_mask, desk);
+    }
+    if let Some(rows) = own {
+        check::site::fact(&rows, &used, desk);
+        channels.own = Some(Arc::new(rows));
     }
     if !exceptions.is_empty() {
+        channels.own = Some(Arc::new(own_rows));
         check::deadlock::exceptions(way, desk);
     }
     let n_vls = vls * per_routing;
@@ -146,8 +179,10 @@ impl LaneMap {
         let cut = segmentation.of(sl).cut(bytes);
         let of_sl = &mut self.largest_of_sl[sl.index() & 15];
         *of_sl = Some(cut.bytes).max(*of_sl);
-        let exceptions = self.channels.exceptions.values();
-        for row in std::iter::once(&self.channels.sc2vl).chain(exceptions) {
+        for row in self.channels.rows() {
+            if row[sc.index()] == DROPPED {
+                continue;
+            }
             let lane = usize::from(row[sc.index()]);
             for vl in (lane..usize::from(self.n_vls)).step_by(usize::from(vls)) {
                 self.largest[vl] = self.largest[vl].max(cut.flits);

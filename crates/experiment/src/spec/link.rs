@@ -5,6 +5,7 @@ use netloom_catalog::{
     read_kind,
 };
 use netloom_packet::Segmentation;
+use netloom_topology::Topology;
 use netloom_units::{Bytes, Rate, Ratio, Time};
 
 use super::flow_control::{FLOW_CONTROLS, FlowControlSpec};
@@ -40,14 +41,20 @@ pub(crate) struct ClassSpec {
 }
 
 impl LinkSpec {
-    /// Rate and delay of a class of links.
-    pub(crate) fn of_class(&self, name: &str) -> (Rate, Time) {
-        let own = self.classes.iter().find(|(known, _)| known == name);
-        let own = own.map(|(_, class)| *class);
-        (
-            own.and_then(|class| class.rate).unwrap_or(self.rate),
-            own.and_then(|class| class.delay).unwrap_or(self.delay),
-        )
+    /// Rate and delay of each class of links of a fabric: what the file says of the class, then what the cables of a real
+    /// site say of themselves, then what holds for all.
+    pub(crate) fn of_classes(&self, topology: &Topology) -> Vec<(Rate, Time)> {
+        let names = topology.link_classes().iter().zip(0..);
+        let of = |(name, class): (&String, u8)| {
+            let own = self.classes.iter().find(|(known, _)| known == name);
+            let own = own.map(|(_, class)| *class);
+            let rate = own.and_then(|class| class.rate);
+            (
+                rate.or(topology.class_rate(class)).unwrap_or(self.rate),
+                own.and_then(|class| class.delay).unwrap_or(self.delay),
+            )
+        };
+        names.map(of).collect()
     }
 }
 

@@ -31,6 +31,7 @@ mod reading;
 pub(crate) mod remake;
 mod routing;
 mod sections;
+mod site;
 pub mod study;
 pub mod switch;
 mod tiled;
@@ -45,7 +46,7 @@ use netloom_units::Time;
 
 use crate::{Experiment, Kinds};
 
-pub use crate::codes::{CODES, explain_code};
+pub use crate::codes::{codes, explain_code};
 pub use crate::schema::schema;
 pub use cost::{Cost, bytes_in_words, seconds_in_words};
 pub use extends::FILES;

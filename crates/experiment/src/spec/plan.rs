@@ -270,6 +270,12 @@ pub(crate) fn build(
     let mut switch_policy = arbiter;
     let (mut admission, mut set) = (None, None);
     let (mut own_policies, mut connection_plans) = (BTreeMap::new(), vec![]);
+    if let Some(site) = topology.site()
+        && desk.places.written("qos.arbiter").is_none()
+    {
+        own_policies = super::site::policies(site, &topology);
+        check::site::arbiters(&own_policies, &topology, lanes.used, desk);
+    }
     if let Some((made_by, admitted)) = admitted {
         for ((&sl, source), load) in made_by.sls.iter().zip(admitted.sources).zip(own_loads) {
             let (info, plan) = of_connections(sl, source, load);
@@ -290,6 +296,9 @@ pub(crate) fn build(
         });
         admission = Some(made_by);
     }
+    let site_inputs = topology
+        .site()
+        .map_or(vec![], |site| super::site::inputs(site));
     let fabric = FabricPlan {
         partitions: topology.partitions(n_partitions),
         count_reordering: !way.keeps_order() && topology.n_nics() <= 2048,
@@ -326,7 +335,7 @@ pub(crate) fn build(
         classes: infos,
         connections: set,
         measure,
-        inputs: classes.inputs,
+        inputs: [classes.inputs, site_inputs].concat(),
         resolved,
         plan: planned.map(Arc::new),
         remake: Some(Arc::new(remake)),
@@ -527,8 +536,8 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
 
 /// States what the cables can carry, level by level and between halves.
 fn carries(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) {
-    let names = topology.link_classes().iter();
-    let rates: Vec<Rate> = names.map(|name| link.of_class(name).0).collect();
+    let rates = link.of_classes(topology).into_iter();
+    let rates: Vec<Rate> = rates.map(|(rate, _)| rate).collect();
     let capacity = netloom_topology::capacity(topology, &rates);
     for (word, sentence) in capacity.iter().flat_map(|capacity| capacity.facts()) {
         desk.fact(word, sentence);
@@ -603,7 +612,16 @@ fn timing(
     let names = topology.link_classes();
     let is_good = knows_link_classes(link, topology, desk);
     let flit = link.segmentation.flit;
-    let usual = link.rate.time_for(flit);
+    let classes = link.of_classes(topology);
+    // A switch keeps up with the fastest of its links, where these have rates of their own.
+    let fastest = classes.iter().map(|(rate, _)| *rate).max();
+    let has_own = (0..)
+        .take(classes.len())
+        .any(|class| topology.class_rate(class).is_some());
+    let usual = fastest
+        .filter(|_| has_own)
+        .unwrap_or(link.rate)
+        .time_for(flit);
     let usual = match switch.architecture {
         ArchitectureSpec::Tiled(_) => super::tiled::core_clock(usual),
         _ => usual,
@@ -613,9 +631,8 @@ fn timing(
     if !is_good {
         return None;
     }
-    let raw: Vec<(Time, Time)> = names
-        .iter()
-        .map(|name| link.of_class(name))
+    let raw: Vec<(Time, Time)> = classes
+        .into_iter()
         .map(|(rate, delay)| (rate.time_for(flit), delay))
         .collect();
     let mut durations: Vec<Time> = raw

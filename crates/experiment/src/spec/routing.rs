@@ -20,6 +20,7 @@ pub(crate) fn default_for(topology: &str) -> &'static str {
         "fat-tree" | "pgft" | "single-switch" => "d-mod-k",
         "mesh" | "torus" | "hypercube" => "dimension-order",
         "dragonfly" | "megafly" => "minimal",
+        "infiniband" => "forwarding-tables",
         _ => "up-down",
     }
 }

@@ -43,17 +43,25 @@ pub(crate) fn kind_name(document: &Value) -> &str {
     value.and_then(Value::kind_name).unwrap_or_default()
 }
 
-/// The same table with its file found from where we stand, if it names one.
+/// The same table with its files found from where we stand, if it names any.
 fn moved(table: &Value, directory: &Path) -> Option<Value> {
-    table.get("file")?.as_text()?;
     let mut table = table.clone();
     let ValueShape::Table(entries) = &mut table.shape else {
         return None;
     };
-    for (key, _, value) in entries {
-        if let (true, ValueShape::Text(file)) = (key == "file", &mut value.shape) {
+    let mut has_files = false;
+    let mut move_one = |value: &mut Value| {
+        if let ValueShape::Text(file) = &mut value.shape {
             *file = directory.join(&*file).to_string_lossy().into_owned();
+            has_files = true;
+        }
+    };
+    for (key, _, value) in entries {
+        match (key.as_str(), &mut value.shape) {
+            ("file", ValueShape::Text(_)) => move_one(value),
+            ("files", ValueShape::List(items)) => items.iter_mut().for_each(&mut move_one),
+            _ => {}
         }
     }
-    Some(table)
+    has_files.then_some(table)
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use netloom_arbitration::NO_LIMIT;
-use netloom_catalog::{Document, Notes, Value, ValueShape};
+use netloom_arbitration::{IbTwoTable, NO_LIMIT};
+use netloom_catalog::{Described, Document, Notes, Params, Section, Value, ValueShape};
 use netloom_packet::Segmentation;
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -31,6 +31,8 @@ pub struct Wiring {
     pub sl2vl: Option<Vec<u8>>,
     /// LimitOfHighPriority where the file has tables of InfiniBand (`qos.arbiter.limit`), otherwise none (255).
     pub limit: u8,
+    /// The tables of InfiniBand that the file has or plans: at switches, and at NICs.
+    pub tables: Option<(IbTwoTable, IbTwoTable)>,
 }
 
 /// What became of a file.
@@ -103,8 +105,8 @@ fn wire(
         .link
         .filter(|link| plan::knows_link_classes(link, &topology, desk));
     let (forwarding, link) = (way?, link?);
-    let names = topology.link_classes().iter();
-    let rates = names.map(|name| link.of_class(name).0).collect();
+    let rates = link.of_classes(&topology).into_iter();
+    let rates = rates.map(|(rate, _)| rate).collect();
     let qos = sections.qos?;
     let has_tables = qos.arbiter?.two_table().is_some();
     let values = qos.values?;
@@ -118,9 +120,28 @@ fn wire(
             .then(|| limit(document))
             .flatten()
             .unwrap_or(NO_LIMIT),
+        tables: two_tables(document),
         topology,
         forwarding,
     })
+}
+
+/// The tables of switches and NICs, if both have those of InfiniBand. Their reader has already found them good.
+fn two_tables(document: &Document) -> Option<(IbTwoTable, IbTwoTable)> {
+    let qos = document.root.get("qos")?;
+    let read = |key: &str| {
+        let value = qos
+            .get(key)
+            .filter(|value| value.kind_name() == Some(IbTwoTable::NAME))?;
+        let mut unheard = Notes::new();
+        IbTwoTable::read(&mut Section::open(value, &mut unheard)?)
+    };
+    let at_switches = read("arbiter")?;
+    let at_nics = match qos.get("nic-arbiter") {
+        Some(_) => read("nic-arbiter")?,
+        None => at_switches.clone(),
+    };
+    Some((at_switches, at_nics))
 }
 
 /// The `limit` of the tables, which their reader has already found good.

@@ -70,7 +70,7 @@ impl<S: Switches> Fabric<S> {
             return;
         };
         let state = &endpoints.nics[nic];
-        let data_lane = self.shared.channels.at_nic(answer.label.sc());
+        let data_lane = self.shared.channels.at_nic(state.id, answer.label.sc());
         let vl = self.switches.answer_lane(data_lane);
         let candidate = state.candidate(answer.destination, vl);
         let class = self.switches.class_at_first(&self.shared, candidate);

@@ -82,6 +82,7 @@ impl<S: Switches> Endpoints<S> {
             slot_of[sc.index()] = slot as u8;
         }
         let queue = |at: usize| {
+            let nic = nics[at / n_slots].id;
             let (sc, sl) = used.get(at % n_slots).copied().unwrap_or_default();
             NicQueue {
                 head: NIL,
@@ -89,7 +90,7 @@ impl<S: Switches> Endpoints<S> {
                 payload: 0,
                 bytes: 0,
                 flits: 0,
-                vl: plan.channels.at_nic(sc),
+                vl: plan.channels.at_nic(nic, sc),
                 sl: sl.0,
                 sc: sc.0,
             }

@@ -424,7 +424,7 @@ impl<S: Switches> Fabric<S> {
         // Flows of one ring may be of several channels.
         let vl = self
             .switches
-            .data_lane(self.shared.channels.at_nic(Sc(message.sc)));
+            .data_lane(self.shared.channels.at_nic(state.id, Sc(message.sc)));
         let class = if S::MAY_LOOK_AHEAD {
             let candidate = state.candidate(flow.destination, vl);
             self.switches.class_at_first(&self.shared, candidate)

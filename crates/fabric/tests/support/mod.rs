@@ -206,7 +206,9 @@ impl Case {
         let mut largest = vec![0u16; usize::from(n_vls)];
         for (sc, sl) in channels.of_levels((0..self.n_sls()).map(Sl)) {
             let flits = segmentation.of(sl).cut(message).flits;
-            let lanes = largest.iter_mut().skip(usize::from(channels.at_nic(sc)));
+            let lanes = largest
+                .iter_mut()
+                .skip(usize::from(channels.sc2vl[sc.index()]));
             for lane in lanes.step_by(usize::from(self.vls)) {
                 *lane = flits.max(*lane);
             }

@@ -39,7 +39,10 @@ impl Twin<'_> {
             sl: answer.sl,
             row: answer.row,
             sc: answer.sc,
-            next_vl: self.plan.channels.at_nic(answer.sc),
+            next_vl: self
+                .plan
+                .channels
+                .at_nic(netloom_units::NicId(nic as u32), answer.sc),
             kind: answer.kind,
             ..Packet::default()
         };

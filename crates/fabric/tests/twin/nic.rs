@@ -110,14 +110,20 @@ impl Twin<'_> {
             ..Packet::default()
         };
         let (at, from) = self.plan.topology.attachment(NicId(nic as u32));
-        self.queue_ahead(at, from, &packet, self.plan.channels.at_nic(sc))
+        self.queue_ahead(
+            at,
+            from,
+            &packet,
+            self.plan.channels.at_nic(NicId(nic as u32), sc),
+        )
     }
 
     /// Fills injection queues from admittance queues, destination after destination.
     fn refill(&mut self, nic: usize) {
         let plan = self.plan;
         for (slot, &(sc, _)) in self.slots.iter().enumerate() {
-            let limit = plan.switch.crossbar().queue_flits[usize::from(plan.channels.at_nic(sc))];
+            let limit = plan.switch.crossbar().queue_flits
+                [usize::from(plan.channels.at_nic(NicId(nic as u32), sc))];
             let state = &mut self.nics[nic];
             for injection in &mut state.injection[slot] {
                 while let Some(&destination) = injection.active.front() {
@@ -146,7 +152,7 @@ impl Twin<'_> {
 
     /// Whether a packet could be sent now, and where it would be counted.
     fn may_inject(&self, nic: usize, ready: Ready) -> Option<Class> {
-        let vl = self.plan.channels.at_nic(ready.sc);
+        let vl = self.plan.channels.at_nic(NicId(nic as u32), ready.sc);
         let packet = Packet {
             source: nic as u32,
             sequence: self.nics[nic].sequence,
@@ -232,7 +238,7 @@ impl Twin<'_> {
                     born: Tick(ready.born),
                     bytes: ready.bytes,
                     sl: ready.sl,
-                    vl: Vl(self.plan.channels.at_nic(ready.sc)),
+                    vl: Vl(self.plan.channels.at_nic(NicId(nic as u32), ready.sc)),
                 };
             }
         }
@@ -263,7 +269,7 @@ impl Twin<'_> {
             message: ready.message,
             index: ready.index,
             is_last: ready.is_last,
-            next_vl: self.plan.channels.at_nic(ready.sc),
+            next_vl: self.plan.channels.at_nic(NicId(nic as u32), ready.sc),
             next_class: chosen.class,
             ..Packet::default()
         };

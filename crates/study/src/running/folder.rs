@@ -338,12 +338,11 @@ fn named_files(study: &Study) -> Vec<String> {
             Some(ValueShape::Table(_)) => root.get(table).into_iter().collect::<Vec<&Value>>(),
             _ => vec![],
         };
-        let names = tables.into_iter().filter_map(|table| {
-            key.split('.')
-                .try_fold(table, |value, key| value.get(key))?
-                .as_text()
+        let values = tables.into_iter().filter_map(|table| {
+            let mut keys = key.split('.');
+            keys.try_fold(table, |value, key| value.get(key))
         });
-        found.extend(names.map(str::to_owned));
+        found.extend(values.flat_map(names));
     }
     let is_file = |path: &str| {
         FILES
@@ -353,10 +352,18 @@ fn named_files(study: &Study) -> Vec<String> {
     let values = study.axes.iter().flat_map(|axis| &axis.values);
     for (path, value) in values.flat_map(|value| &value.sets) {
         if is_file(path) {
-            found.extend(value.as_text().map(str::to_owned));
+            found.extend(names(value));
         }
     }
     found
+}
+
+/// The names that a value is: one, or a list of them.
+fn names(value: &Value) -> Vec<String> {
+    match &value.shape {
+        ValueShape::List(items) => items.iter().flat_map(names).collect(),
+        _ => value.as_text().map(str::to_owned).into_iter().collect(),
+    }
 }
 
 /// The columns that tell points apart.

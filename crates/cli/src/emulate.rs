@@ -1,0 +1,152 @@
+//! `netloom emulate`: a subnet that a real OpenSM configures.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use netloom_experiment::render;
+use netloom_infiniband::Site;
+use netloom_infiniband::emulate::{Emulator, Lanes, Mtu, Profile, Profiles, library, program};
+
+use super::Exit;
+use super::output::Output;
+use super::site_files::{read_all, understood, write_folder};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom emulate nd.txt -o after -- opensm -o -F opensm.conf
+  netloom emulate nd.txt -o after --lanes 8 --entries 8 -- opensm -o -F opensm.conf -R ftree
+  netloom emulate nd.txt -o after -- sh -c 'opensm -o -F opensm.conf; smpquery vlarb 2 1'
+
+Every node of the file has a subnet management agent; the program is the real one, with libumad2sim
+loaded before it (Debian: packages opensm, libumad2sim0, infiniband-diags). When it ends, the folder
+holds what it programmed: the listing with its addresses, opensm-lfts.dump, and lanes, arbitration and
+limits in the form of smpquery, as `netloom verify`, `lint`, `import` and topology.files take them.")]
+pub(crate) struct Emulate {
+    /// Nodes and cables: what ibnetdiscover prints, opensm-subnet.lst, or a net file of ibsim.
+    file: PathBuf,
+    /// The folder to write what was programmed to.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Write into the folder even if it is there.
+    #[arg(long)]
+    overwrite: bool,
+    /// Data lanes of every port (VLCap): 1, 2, 4, 8 or 15.
+    #[arg(long, default_value_t = 15, value_name = "N")]
+    lanes: u8,
+    /// Data lanes that ports use before a manager says otherwise (OperVLs); without it, all of them.
+    #[arg(long, value_name = "N")]
+    lanes_at_start: Option<u8>,
+    /// Entries of each arbitration table (VLArbHighCap, VLArbLowCap), 1 to 64.
+    ///
+    /// OpenSM 3.3.23 writes only the first 32 of tables with exactly 64.
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    entries: u8,
+    /// Largest packet of every port, in bytes: 256, 512, 1024, 2048 or 4096.
+    #[arg(long, default_value_t = 4096, value_name = "BYTES")]
+    mtu: u16,
+    /// The node that the program is at, by name or GUID; without it, the first channel adapter.
+    #[arg(long, value_name = "NODE")]
+    at: Option<String>,
+    /// The program that configures it, and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Emulate {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let (document, notes, site) = understood(read_all(std::slice::from_ref(&self.file))?);
+        if !notes.is_empty() {
+            output.insist(&render(&document, &notes, output.color));
+        }
+        if notes.has_errors() {
+            return Ok(Exit::Invalid);
+        }
+        if let Some(folder) = self
+            .output
+            .as_ref()
+            .filter(|folder| folder.exists() && !self.overwrite)
+        {
+            bail!(
+                "{} is there already; --overwrite writes into it",
+                folder.display()
+            );
+        }
+        let library = library().ok_or_else(|| {
+            anyhow!("libumad2sim is not installed, by which programs attach (Debian: package libumad2sim0)")
+        })?;
+        let name = format!("netloom{}", std::process::id());
+        let emulator = Emulator::start(&site.subnet, &self.profiles()?, &name)?;
+        let status = self.configure(&emulator, library)?;
+        let (subnet, programmed) = (emulator.subnet(), emulator.programmed());
+        let n_answered = emulator.counters().n_answered();
+        emulator.stop();
+        let site = Site::new(subnet, programmed);
+        output.say(&format!(
+            "{} answered {n_answered} packets of {} for {} switches and {} NICs",
+            "the emulated subnet",
+            self.command[0],
+            site.switches.len(),
+            site.nics.len(),
+        ));
+        if let Some(folder) = &self.output {
+            let written = write_folder(folder, &site)?;
+            output.say(&format!(
+                "wrote {}: {}",
+                folder.display(),
+                written.join(", ")
+            ));
+        }
+        if !status.success() {
+            bail!("{} ended with {status}", self.command[0]);
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Runs the program until it ends.
+    fn configure(
+        &self,
+        emulator: &Emulator,
+        library: &Path,
+    ) -> anyhow::Result<std::process::ExitStatus> {
+        let name = &self.command[0];
+        let found = program(name).ok_or_else(|| {
+            anyhow!("{name} is not installed (Debian: opensm; smpquery and ibnetdiscover are in infiniband-diags)")
+        })?;
+        let mut command = Command::new(found);
+        command.args(&self.command[1..]);
+        // What the program prints is for people: data of ours go to stdout.
+        command.stdout(std::io::stderr());
+        match &self.at {
+            Some(node) => emulator.attach_at(node, library, &mut command),
+            None => emulator.attach(library, &mut command),
+        }
+        command
+            .status()
+            .with_context(|| format!("cannot run {name}"))
+    }
+
+    fn profiles(&self) -> anyhow::Result<Profiles> {
+        let lanes = |n: u8| {
+            Lanes::from_count(n)
+                .ok_or_else(|| anyhow!("a port has 1, 2, 4, 8 or 15 data lanes, not {n}"))
+        };
+        if !(1..=64).contains(&self.entries) {
+            bail!("a table has 1 to 64 entries, not {}", self.entries);
+        }
+        let mtu = Mtu::from_bytes(self.mtu);
+        Ok(Profiles::all(Profile {
+            lanes: lanes(self.lanes)?,
+            lanes_at_start: lanes(self.lanes_at_start.unwrap_or(self.lanes))?,
+            high_cap: self.entries,
+            low_cap: self.entries,
+            mtu: mtu.ok_or_else(|| {
+                anyhow!(
+                    "an MTU is 256, 512, 1024, 2048 or 4096 bytes, not {}",
+                    self.mtu
+                )
+            })?,
+        }))
+    }
+}

@@ -1,0 +1,246 @@
+//! `netloom export`: plans and fabrics as files of other programs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::{Args, Subcommand};
+use netloom_catalog::Section;
+use netloom_design::plan::{self, Request};
+use netloom_experiment::Kinds;
+use netloom_infiniband::opensm::export::{ibsim_net, opensm_conf};
+use netloom_infiniband::other_targets::{
+    TrafficClass, dcb_commands, opafm_qos_groups, sonic_config_db, tc_ets_command,
+};
+use netloom_infiniband::{Lid, Programmed, Site, writing};
+use netloom_routing::{Forwarding, Occasion};
+use netloom_topology::{Peer, Topology, as_subnet};
+use netloom_units::Port;
+
+use super::load::{self, Overrides};
+use super::output::Output;
+use super::{Exit, planned_tables};
+
+#[derive(Subcommand)]
+pub(crate) enum Export {
+    /// The lines of opensm.conf that give a fabric the tables of a plan.
+    Opensm(OneFile),
+    /// The routes of an experiment over a real site, for `opensm -R file -U FILE`.
+    Routes(OneFile),
+    /// A net file for ibsim and `netloom emulate`: any fabric as an InfiniBand subnet.
+    Ibsim(OneFile),
+    /// The groups of a plan for the fabric manager of Omni-Path (opafm.xml).
+    Opafm(OneFile),
+    /// The classes of a plan for SONiC switches (config_db.json).
+    Sonic(Ethernet),
+    /// The classes of a plan as `dcb` commands (ETS and PFC).
+    Dcb(Ethernet),
+    /// The classes of a plan as a `tc` command (qdisc ets).
+    Tc(Ethernet),
+}
+
+#[derive(Args)]
+pub(crate) struct OneFile {
+    /// The experiment.
+    file: PathBuf,
+    /// Where it goes; without it, stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+#[derive(Args)]
+pub(crate) struct Ethernet {
+    #[command(flatten)]
+    file: OneFile,
+    /// Ports of the switch or the device of the host; may be repeated.
+    #[arg(long, required = true, value_name = "NAME")]
+    port: Vec<String>,
+    /// Classes that may lose packets, by name; may be repeated. All others get PFC.
+    #[arg(long, value_name = "CLASS")]
+    lossy: Vec<String>,
+}
+
+impl Export {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let one = match self {
+            Export::Opensm(one) | Export::Routes(one) | Export::Ibsim(one) | Export::Opafm(one) => {
+                one
+            }
+            Export::Sonic(more) | Export::Dcb(more) | Export::Tc(more) => &more.file,
+        };
+        let text = match self {
+            Export::Opensm(one) => {
+                let found = planned_tables::of_file(kinds, &one.file, &one.overrides, output)?;
+                let Some((tables, _)) = found else {
+                    return Ok(Exit::Invalid);
+                };
+                Some(opensm_conf(&tables)?)
+            }
+            Export::Routes(one) => wired(kinds, one, output)?
+                .map(|wiring| {
+                    let site = wiring.topology.site().cloned();
+                    let site = site.ok_or_else(|| {
+                        anyhow!("routes are for a real site: use topology.kind = \"infiniband\"")
+                    })?;
+                    routes(&wiring.topology, &wiring.forwarding, &site)
+                })
+                .transpose()?,
+            Export::Ibsim(one) => wired(kinds, one, output)?
+                .map(|wiring| {
+                    if let Some(site) = wiring.topology.site() {
+                        return Ok(ibsim_net(&site.subnet));
+                    }
+                    let (speed, width) = ("HDR".parse(), "4x".parse());
+                    let (Ok(speed), Ok(width)) = (speed, width) else {
+                        unreachable!("a speed and a width of the standard");
+                    };
+                    as_subnet(&wiring.topology, speed, width)
+                        .map(|subnet| ibsim_net(&subnet))
+                        .map_err(|why| anyhow!(why))
+                })
+                .transpose()?,
+            Export::Opafm(one) => match classes(kinds, one, &[], output)? {
+                Some(classes) => Some(opafm_qos_groups(&classes)?),
+                None => None,
+            },
+            Export::Sonic(more) => match classes(kinds, &more.file, &more.lossy, output)? {
+                Some(classes) => Some(sonic_config_db(&more.port, &classes)?),
+                None => None,
+            },
+            Export::Dcb(more) => match classes(kinds, &more.file, &more.lossy, output)? {
+                Some(classes) => Some(each(&more.port, |port| {
+                    Ok(dcb_commands(port, &classes)?.join("\n"))
+                })?),
+                None => None,
+            },
+            Export::Tc(more) => match classes(kinds, &more.file, &more.lossy, output)? {
+                Some(classes) => Some(each(&more.port, |port| {
+                    Ok(tc_ets_command(port, &classes, MTU)?)
+                })?),
+                None => None,
+            },
+        };
+        let Some(text) = text else {
+            return Ok(Exit::Invalid);
+        };
+        match &one.output {
+            None => output.data(&text)?,
+            Some(path) => {
+                std::fs::write(path, text)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                output.say(&format!("wrote {}", path.display()));
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Largest frames of Ethernet, for the quanta of a qdisc.
+const MTU: u32 = 1514;
+
+/// A text for every port.
+fn each(ports: &[String], of: impl Fn(&str) -> anyhow::Result<String>) -> anyhow::Result<String> {
+    let texts: Vec<String> = ports
+        .iter()
+        .map(|port| of(port))
+        .collect::<anyhow::Result<_>>()?;
+    Ok(texts.join("\n"))
+}
+
+fn wired(
+    kinds: &Kinds,
+    one: &OneFile,
+    output: &Output,
+) -> anyhow::Result<Option<netloom_experiment::spec::Wiring>> {
+    Ok(load::load_wiring(kinds, &one.file, &one.overrides, output)?.wiring)
+}
+
+/// What every switch of a site does with every address, by the routing of the experiment.
+fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::Result<String> {
+    if forwarding.needs_occasion() || forwarding.is_adaptive() || forwarding.lanes() > 1 {
+        bail!(
+            "forwarding tables have one way for each address, and this routing has several: use up-down or shortest"
+        );
+    }
+    let mut programmed = Programmed::default();
+    for (switch, id) in topology.switches().zip(&site.switches) {
+        let node = &site.subnet.nodes[id.index()];
+        let table = programmed.forwarding.entry(node.guid).or_default();
+        // Ways may depend on where a packet came in; a table cannot tell.
+        let mut hops = vec![];
+        for (nic, (owner, number)) in topology.nics().zip(&site.nics) {
+            let port = site.subnet.nodes[owner.index()].ports[usize::from(*number)];
+            let Some(lid) = port.lid else { continue };
+            hops.clear();
+            for from in topology.ports(switch) {
+                if topology.peer(switch, from) != Peer::Unused {
+                    let hop = forwarding.route(switch, from, 0, nic, Occasion::default());
+                    if !hops.contains(&hop.port) {
+                        hops.push(hop.port);
+                    }
+                }
+            }
+            match hops.as_slice() {
+                [Port(out)] => {
+                    for path in 0..1 << port.lmc {
+                        table.set(Lid(lid.0 + path), u8::try_from(*out).ok());
+                    }
+                }
+                _ => bail!(
+                    "the way to {} at {} depends on where a packet comes from, which a forwarding table cannot tell: use routing.kind = \"shortest\"",
+                    topology.nic_name(nic),
+                    topology.switch_name(switch)
+                ),
+            }
+        }
+        for lid in node.ports[0].lids() {
+            table.set(lid, Some(0));
+        }
+    }
+    Ok(writing::forwarding(&site.subnet, &programmed))
+}
+
+/// The classes of a plan, with their shares; those of the high table go before all others.
+fn classes(
+    kinds: &Kinds,
+    one: &OneFile,
+    lossy: &[String],
+    output: &Output,
+) -> anyhow::Result<Option<Vec<TrafficClass>>> {
+    let path: &Path = &one.file;
+    let mut opened = load::open(kinds, path, &one.overrides)?;
+    let request = Section::open(&opened.document.root, &mut opened.notes)
+        .and_then(|mut root| Request::read(&mut root));
+    load::tell(&opened.document, &opened.notes, output);
+    let Some(request) = request.filter(|_| !opened.notes.has_errors()) else {
+        return Ok(None);
+    };
+    let planned = plan::plan(&request).map_err(|_| {
+        anyhow!(
+            "what is asked for cannot be met: see `netloom plan {}`",
+            path.display()
+        )
+    })?;
+    if let Some(unknown) = lossy
+        .iter()
+        .find(|name| request.classes.iter().all(|class| class.name != **name))
+    {
+        bail!("there is no class `{unknown}` in the plan");
+    }
+    let class = |(own, class): (&plan::PlannedClass, &plan::Class)| TrafficClass {
+        name: class.name.clone(),
+        share: (own.table != "high").then_some(own.share_given),
+        is_lossless: !lossy.contains(&class.name),
+        number: own.sl.0,
+        dscps: vec![],
+    };
+    Ok(Some(
+        planned
+            .classes
+            .iter()
+            .zip(&request.classes)
+            .map(class)
+            .collect(),
+    ))
+}

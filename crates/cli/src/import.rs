@@ -1,0 +1,214 @@
+//! `netloom import`: a real site becomes an experiment.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use netloom_experiment::render;
+use netloom_infiniband::{NodeKind, Site};
+
+use super::output::Output;
+use super::site_files::{read_all, understood, write_folder};
+use super::table::Columns;
+use super::{Exit, program};
+
+#[derive(Subcommand)]
+pub(crate) enum Import {
+    /// A real InfiniBand subnet, from what `ibnetdiscover` prints and whatever tables were read of it.
+    Ibnetdiscover(Ibnetdiscover),
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ibnetdiscover > nd.txt; netloom import ibnetdiscover nd.txt -o site
+  netloom import ibnetdiscover nd.txt opensm-lfts.dump opensm-sl2vl.dump vlarb.txt -o site
+
+Files are read as what they are, in any order: ibnetdiscover or opensm-subnet.lst (one of them);
+forwarding tables (opensm-lfts.dump, opensm.fdbs, dump_fts, ibroute); SL2VL maps (opensm-sl2vl.dump,
+smpquery sl2vl, slvl of ibdmchk); answers of smpquery vlarb and portinfo, one behind the other; service
+levels of paths (psl of ibdmchk).
+OpenSM writes its dumps with `opensm -D 0x43 --dump_files_dir DIR`.")]
+pub(crate) struct Ibnetdiscover {
+    /// What the tools of the site printed.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The folder to write: an experiment, and the files as netloom understood them.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Write into the folder even if it is there.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl Import {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        match self {
+            Import::Ibnetdiscover(command) => command.run(output),
+        }
+    }
+}
+
+impl Ibnetdiscover {
+    fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let files = read_all(&self.files)?;
+        let (document, notes, site) = understood(files);
+        if !notes.is_empty() {
+            output.insist(&render(&document, &notes, output.color));
+        }
+        if notes.has_errors() {
+            return Ok(Exit::Invalid);
+        }
+        if self.output.exists() && !self.overwrite {
+            bail!(
+                "{} is there already; --overwrite writes into it",
+                self.output.display()
+            );
+        }
+        let mut written = write_folder(&self.output, &site)?;
+        let path = self.output.join("site.toml");
+        let text = experiment(&written, !site.programmed.forwarding.is_empty());
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        written.push("site.toml");
+        output.outcome(&format!("{}\n", summary(&site).trim_end()))?;
+        let folder = self.output.display();
+        output.say(&format!("wrote {folder}: {}", written.join(", ")));
+        output.say(&format!(
+            "next: {0} check {folder}/site.toml; {0} route check {folder}/site.toml",
+            program()
+        ));
+        Ok(Exit::Done)
+    }
+}
+
+/// What was found, and what is missing with the command that gives it.
+fn summary(site: &Site) -> String {
+    let (subnet, programmed) = (&site.subnet, &site.programmed);
+    let n_routers = subnet
+        .nodes
+        .iter()
+        .filter(|node| node.kind == NodeKind::Router);
+    let mut rates: BTreeMap<String, u32> = BTreeMap::new();
+    let mut n_ends = 0;
+    for cable in subnet
+        .nodes
+        .iter()
+        .flat_map(|node| &node.ports)
+        .filter_map(|port| port.cable)
+    {
+        let name = match cable.speed.zip(cable.width) {
+            Some((speed, width)) => format!("{speed} x{}", width.lanes()),
+            None => "unknown rate".to_owned(),
+        };
+        *rates.entry(name).or_default() += 1;
+        n_ends += 1;
+    }
+    let rates: Vec<String> = rates
+        .iter()
+        .map(|(name, n)| format!("{} {name}", n / 2))
+        .collect();
+    let mut table = Columns::words();
+    let found = |n: usize, of: usize, what: &str| format!("{n} of {of} {what}");
+    let n_switches = site.switches.len();
+    table.line(["NICs".to_owned(), site.nics.len().to_string()]);
+    table.line(["switches".to_owned(), n_switches.to_string()]);
+    table.line([
+        "cables".to_owned(),
+        format!("{}: {}", n_ends / 2, rates.join(", ")),
+    ]);
+    if n_routers.count() + site.left_out.len() > 0 {
+        let words = site.left_out.iter().map(|(node, port, why)| {
+            let name = &subnet.nodes[node.index()].description;
+            format!("{name} port {port}: {why}")
+        });
+        let words: Vec<String> = words.take(5).collect();
+        table.line(["left out".to_owned(), words.join("; ")]);
+    }
+    let or = |is_known: bool, words: String, missing: &str| match is_known {
+        true => words,
+        false => missing.to_owned(),
+    };
+    table.line([
+        "forwarding tables".to_owned(),
+        or(
+            !programmed.forwarding.is_empty(),
+            found(programmed.forwarding.len(), n_switches, "switches"),
+            "none: routed up and down; give opensm-lfts.dump, or what dump_fts prints",
+        ),
+    ]);
+    let mut mapped: Vec<_> = programmed
+        .sl_to_vl
+        .keys()
+        .map(|(name, _)| name.node)
+        .collect();
+    mapped.dedup();
+    table.line([
+        "SL2VL maps".to_owned(),
+        or(
+            !mapped.is_empty(),
+            format!(
+                "{} rows of {} nodes",
+                programmed.sl_to_vl.len(),
+                mapped.len()
+            ),
+            "none: SL n on VL n; give opensm-sl2vl.dump, or what smpquery sl2vl prints",
+        ),
+    ]);
+    table.line([
+        "arbitration tables".to_owned(),
+        or(
+            !programmed.arbitration.is_empty(),
+            format!("{} ports", programmed.arbitration.len()),
+            "none: lanes have turns; give what smpquery vlarb LID PORT prints, port after port",
+        ),
+    ]);
+    table.line([
+        "limits of high priority".to_owned(),
+        or(
+            programmed
+                .lanes
+                .values()
+                .any(|lanes| lanes.high_limit.is_some()),
+            format!("{} ports, others taken as 0", programmed.lanes.len()),
+            "none: taken as 0; give what smpquery portinfo LID PORT prints, port after port",
+        ),
+    ]);
+    table.line([
+        "service levels of paths".to_owned(),
+        or(
+            !programmed.path_levels.is_empty(),
+            "as listed".to_owned(),
+            "none: packets take the level of their class",
+        ),
+    ]);
+    table.print()
+}
+
+/// The experiment: the site as it is, and some traffic to begin with.
+fn experiment(files: &[&str], has_forwarding: bool) -> String {
+    let files: Vec<String> = files.iter().map(|name| format!("\"{name}\"")).collect();
+    let files = files.join(", ");
+    let routing = match has_forwarding {
+        true => "",
+        false => {
+            "\n# No forwarding tables were given: up*/down* stands for what the subnet manager would choose.\n[routing]\nkind = \"up-down\"\n"
+        }
+    };
+    format!(
+        "# A real InfiniBand subnet, as its tools described it. Rates, forwarding tables, SL2VL maps and arbitration tables are
+# those of the site, as far as the files have them; what is written below goes before them.
+netloom = 1
+name = \"site\"
+
+[topology]
+kind = \"infiniband\"
+files = [{files}]
+{routing}
+# Hosts and switches have their own names: `netloom topo show site.toml` lists them.
+[[traffic]]
+name = \"all-to-all\"
+load = 0.3
+message = \"4 KiB\"
+"
+    )
+}

@@ -1,0 +1,148 @@
+//! `netloom lint`: what is wrong with the files of OpenSM.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use netloom_catalog::{Document, Note, Notes, Place, Severity, Value, ValueShape};
+use netloom_experiment::render;
+use netloom_infiniband::Site;
+use netloom_infiniband::opensm::{Conf, Fabric, Policy, Subject, lint};
+
+use super::output::Output;
+use super::site_files::read_all;
+use super::{Exit, Format};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom lint /etc/opensm/opensm.conf
+  netloom lint opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric portinfo.txt
+  netloom lint opensm.conf --log /var/log/opensm.log
+
+Each finding has its line, what OpenSM will really do, and the cure. With the fabric it is known what
+ports have room for; with the log, which routing OpenSM took instead of the one that was asked for.
+Exit codes: 0 nothing found, 6 findings. Remarks are no findings.")]
+pub(crate) struct Lint {
+    /// opensm.conf.
+    conf: PathBuf,
+    /// The policy file, qos-policy.conf.
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Files of the fabric it is for: what ibnetdiscover prints, and answers of smpquery portinfo; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    fabric: Vec<PathBuf>,
+    /// What OpenSM wrote into its log.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The largest packet, in bytes: weights should be no smaller.
+    #[arg(long, default_value_t = 4096, value_name = "BYTES")]
+    packet: u32,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+impl Lint {
+    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        // The fabric first: its reader numbers texts from 0.
+        let mut paths = self.fabric.clone();
+        paths.push(self.conf.clone());
+        paths.extend(self.policy.clone());
+        paths.extend(self.log.clone());
+        let sources = read_all(&paths)?;
+        let conf_at = self.fabric.len();
+        let policy_at = self.policy.as_ref().map(|_| conf_at + 1);
+        let log_at = self.log.as_ref().map(|_| sources.len() - 1);
+        let mut notes = Notes::new();
+        let site = match self.fabric.is_empty() {
+            true => None,
+            false => Some(Site::understand(&sources[..conf_at], &mut notes)),
+        };
+        let conf = Conf::read(&sources[conf_at].1, conf_at as u16);
+        let policy = policy_at.map(|at| Policy::read(&sources[at].1, at as u16));
+        let report = lint(&Subject {
+            conf: &conf,
+            policy: policy.as_ref(),
+            fabric: site.as_ref().map(|site| Fabric {
+                subnet: &site.subnet,
+                lanes: &site.programmed.lanes,
+            }),
+            log: log_at.map(|at| (sources[at].1.as_str(), at as u16)),
+            largest_packet: self.packet,
+        });
+        let is_unreadable = notes.has_errors();
+        for note in report.findings.iter() {
+            notes.push(note.clone());
+        }
+        let document = Document {
+            sources,
+            root: Value {
+                place: Place::default(),
+                shape: ValueShape::Table(vec![]),
+            },
+        };
+        match self.format {
+            Format::Json => output.data(&json(&document, &notes, &report.remarks)?)?,
+            Format::Human => {
+                for remark in report.remarks.iter() {
+                    let place = remark
+                        .places
+                        .first()
+                        .map_or(Place::default(), |(place, _)| *place);
+                    let help = remark.help.as_deref().unwrap_or_default();
+                    let (name, line) = position(&document, place);
+                    output.say(&format!(
+                        "remark[{}]: {} ({name}:{line}; {help})",
+                        remark.code, remark.message
+                    ));
+                }
+                output.data(&render(&document, &notes, output.is_data_coloured))?;
+                if notes.is_empty() {
+                    output.outcome("nothing found\n")?;
+                }
+            }
+        }
+        Ok(match () {
+            () if is_unreadable => Exit::Invalid,
+            () if !report.findings.is_empty() => Exit::BeyondLimit,
+            () => Exit::Done,
+        })
+    }
+}
+
+/// The name of a text and the line of a place in it.
+fn position(document: &Document, place: Place) -> (&str, usize) {
+    let Some((name, text)) = document.sources.get(usize::from(place.source)) else {
+        return ("", 0);
+    };
+    let before = text.as_bytes().get(..place.start as usize).unwrap_or(&[]);
+    (
+        name,
+        before.iter().filter(|byte| **byte == b'\n').count() + 1,
+    )
+}
+
+fn json(document: &Document, findings: &Notes, remarks: &Notes) -> anyhow::Result<String> {
+    let of = |note: &Note, kind: &str| {
+        let place = note
+            .places
+            .first()
+            .map_or(Place::default(), |(place, _)| *place);
+        let (file, line) = position(document, place);
+        serde_json::json!({
+            "kind": kind,
+            "code": note.code,
+            "file": file,
+            "line": line,
+            "message": note.message,
+            "help": note.help,
+        })
+    };
+    let kind = |note: &Note| match note.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let findings: Vec<_> = findings.iter().map(|note| of(note, kind(note))).collect();
+    let remarks: Vec<_> = remarks.iter().map(|note| of(note, "remark")).collect();
+    let whole = serde_json::json!({ "findings": findings, "remarks": remarks });
+    Ok(serde_json::to_string_pretty(&whole)?)
+}

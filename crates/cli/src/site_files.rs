@@ -1,0 +1,80 @@
+//! Files of a real site: read as what they are, and written as netloom understood them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use netloom_catalog::file::{MOST_LIST, read_text};
+use netloom_catalog::{Document, Notes, Place, Value, ValueShape};
+use netloom_infiniband::{Programmed, Site, Subnet, writing};
+
+/// The texts of files.
+pub(super) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> {
+    let read = |path: &PathBuf| {
+        let text = read_text(Path::new(path), MOST_LIST)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Ok((path.display().to_string(), text))
+    };
+    paths.iter().map(read).collect()
+}
+
+/// What files of a site say, and the texts with everything noted about them, for messages.
+pub(super) fn understood(files: Vec<(String, String)>) -> (Document, Notes, Site) {
+    let mut notes = Notes::new();
+    let site = Site::understand(&files, &mut notes);
+    let root = Value {
+        place: Place::default(),
+        shape: ValueShape::Table(vec![]),
+    };
+    let document = Document {
+        sources: files,
+        root,
+    };
+    (document, notes, site)
+}
+
+/// Writes what is known of a site into a folder, one file for each thing, and says which.
+pub(super) fn write_folder(folder: &Path, site: &Site) -> anyhow::Result<Vec<&'static str>> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let (subnet, programmed) = (&site.subnet, &site.programmed);
+    let mut written = vec![];
+    let mut put = |name: &'static str, text: String| {
+        written.push(name);
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    put("ibnetdiscover.txt", writing::ibnetdiscover(subnet))?;
+    type Written = (&'static str, bool, fn(&Subnet, &Programmed) -> String);
+    let tables: [Written; 5] = [
+        (
+            "opensm-lfts.dump",
+            !programmed.forwarding.is_empty(),
+            writing::forwarding,
+        ),
+        (
+            "sl2vl.txt",
+            !programmed.sl_to_vl.is_empty(),
+            writing::sl_to_vl,
+        ),
+        (
+            "vlarb.txt",
+            !programmed.arbitration.is_empty(),
+            writing::vl_arbitration,
+        ),
+        (
+            "portinfo.txt",
+            !programmed.lanes.is_empty(),
+            writing::port_info,
+        ),
+        (
+            "psl",
+            !programmed.path_levels.is_empty(),
+            |_, programmed| writing::path_levels(programmed),
+        ),
+    ];
+    for (name, is_known, of) in tables {
+        if is_known {
+            put(name, of(subnet, programmed))?;
+        }
+    }
+    Ok(written)
+}

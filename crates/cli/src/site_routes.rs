@@ -1,0 +1,198 @@
+//! `netloom route check` of a real site: every route by the tables that are programmed.
+
+use std::path::{Path, PathBuf};
+
+use netloom_catalog::{Value, ValueShape};
+use netloom_experiment::Kinds;
+use netloom_infiniband::routes::{Failure, RouteCheck, Why, check_routes};
+use netloom_infiniband::{Lid, PortName, Site, SubnetIndex};
+
+use super::Exit;
+use super::load::{self, Overrides};
+use super::output::Output;
+use super::site_files::{read_all, understood};
+use super::table::Columns;
+
+/// Failures, links and steps of a loop that are told; more help nobody.
+const SHOWN: usize = 8;
+
+/// The site of an experiment that goes by the tables of one; nothing if it does not.
+pub(super) fn of_file(
+    kinds: &Kinds,
+    file: &Path,
+    overrides: &Overrides,
+    output: &Output,
+) -> anyhow::Result<Option<Result<Site, Exit>>> {
+    let root = load::open(kinds, file, overrides)?.document.root;
+    let (topology, routing) = (root.get("topology"), root.get("routing"));
+    let is_site = topology.and_then(Value::kind_name) == Some("infiniband");
+    let is_own = routing
+        .and_then(Value::kind_name)
+        .is_none_or(|kind| kind == "forwarding-tables");
+    let files = topology.and_then(|topology| topology.get("files"));
+    let Some(ValueShape::List(files)) = files
+        .filter(|_| is_site && is_own)
+        .map(|value| &value.shape)
+    else {
+        return Ok(None);
+    };
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let paths: Vec<PathBuf> = files
+        .iter()
+        .filter_map(Value::as_text)
+        .map(|name| folder.join(name))
+        .collect();
+    let (document, notes, site) = understood(read_all(&paths)?);
+    load::tell(&document, &notes, output);
+    Ok(Some(match notes.has_errors() {
+        true => Err(Exit::Invalid),
+        false => Ok(site),
+    }))
+}
+
+pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
+    let found = check_routes(&site.subnet, &site.programmed);
+    let names = Names {
+        site,
+        index: SubnetIndex::of(&site.subnet),
+    };
+    let mut text = summary(&found);
+    for failure in found.failures.first.iter().take(SHOWN) {
+        text.push_str(&format!("  {}\n", names.failure(failure)));
+    }
+    for (at, circle) in found.loops.found.iter().enumerate() {
+        let n = circle.dependencies.len();
+        text.push_str(&format!("credit loop {} of {n} links:\n", at + 1));
+        for step in circle.dependencies.iter().take(SHOWN) {
+            text.push_str(&format!(
+                "  {} on {} waits for {} on {}: packets from {} to {}\n",
+                names.port(step.from.port),
+                step.from.vl,
+                names.port(step.to.port),
+                step.to.vl,
+                names.port(step.source),
+                names.address(step.destination),
+            ));
+        }
+    }
+    if !found.balance.is_empty() {
+        text.push_str(&balance(&found, &names));
+    }
+    if let Some(worst) = found.longer.worst {
+        text.push_str(&format!(
+            "longest way around: {} to {} passes {} switches, {} would do\n",
+            names.port(worst.from),
+            names.address(worst.to),
+            worst.hops,
+            worst.shortest
+        ));
+    }
+    output.data(&text)?;
+    Ok(match found.is_sound() {
+        true => Exit::Done,
+        false => Exit::Fault,
+    })
+}
+
+fn summary(found: &RouteCheck) -> String {
+    let count = |mask: u16| mask.count_ones();
+    let mut text = format!(
+        "{} routes between {} ports with {} addresses: {} arrive, {} do not\n",
+        found.routes, found.n_ports, found.n_addresses, found.arriving, found.failures.routes
+    );
+    text.push_str(&match found.loops.n_knots {
+        0 => format!(
+            "no credit loops ({} service levels on {} lanes)\n",
+            count(found.levels),
+            count(found.lanes)
+        ),
+        n => format!("credit loops: {n} groups of links can wait for each other for ever\n"),
+    });
+    if found.unknown_lanes > 0 {
+        text.push_str(&format!(
+            "{} pairs of ports have no SL2VL row in the files; they count as VL0\n",
+            found.unknown_lanes
+        ));
+    }
+    if found.longer.routes > 0 {
+        text.push_str(&format!(
+            "{} routes pass more switches than they must\n",
+            found.longer.routes
+        ));
+    }
+    text
+}
+
+fn balance(found: &RouteCheck, names: &Names<'_>) -> String {
+    let mut table = Columns::words();
+    table.line(["links", "number", "routes: least", "mean", "most"]);
+    for own in &found.balance {
+        table.line([
+            format!("level {} to {}", own.from_level, own.to_level),
+            own.n_links.to_string(),
+            own.routes.min.to_string(),
+            format!("{:.1}", own.routes.mean),
+            own.routes.max.to_string(),
+        ]);
+    }
+    let mut text = format!("{}\n", table.print().trim_end());
+    if let Some(busiest) = found.most_loaded(1).first() {
+        text.push_str(&format!(
+            "most routes: {} to {}, {} of them\n",
+            names.port(busiest.from),
+            names.port(busiest.to),
+            busiest.routes
+        ));
+    }
+    text
+}
+
+/// What a site calls its ports.
+struct Names<'a> {
+    site: &'a Site,
+    index: SubnetIndex,
+}
+
+impl Names<'_> {
+    fn port(&self, name: PortName) -> String {
+        let node = self.index.node(name.node);
+        let description = node.map(|node| &self.site.subnet.nodes[node.index()].description);
+        match description.filter(|words| !words.is_empty()) {
+            Some(words) => format!("{words}:{}", name.port),
+            None => format!("{}:{}", name.node, name.port),
+        }
+    }
+
+    fn address(&self, lid: Lid) -> String {
+        match self.index.address(lid) {
+            Some((node, port)) => self.port(self.site.subnet.port_name(node, port)),
+            None => lid.to_string(),
+        }
+    }
+
+    fn failure(&self, failure: &Failure) -> String {
+        let node = self.index.node(failure.at);
+        let at = node.map_or(failure.at.to_string(), |node| {
+            self.site.subnet.nodes[node.index()].description.clone()
+        });
+        let why = match failure.why {
+            Why::NoCable => "the sender has no cable".to_owned(),
+            Why::NoTable => format!("the table of {at} is not known"),
+            Why::NoOutput => format!("{at} has no output for {}", failure.to),
+            Why::OwnPort => format!("{at} keeps it for itself"),
+            Why::DeadPort(port) => format!("port {port} of {at} has no cable"),
+            Why::WrongPort(port) => format!("{at} sends it to {}", self.port(port)),
+            Why::Circles => format!("the way runs in circles through {at}"),
+            Why::Dropped {
+                input,
+                output,
+                level,
+            } => format!("{at} drops SL{level} from port {input} to port {output} (VL15)"),
+        };
+        format!(
+            "{} to {}: {why}",
+            self.port(failure.from),
+            self.address(failure.to)
+        )
+    }
+}

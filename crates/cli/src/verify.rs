@@ -1,0 +1,123 @@
+//! `netloom verify`: whether the tables of a plan are in the ports.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use netloom_experiment::{Kinds, render};
+use netloom_infiniband::opensm::verify::{Rules, Verified, verify};
+
+use super::load::Overrides;
+use super::output::Output;
+use super::site_files::{read_all, understood};
+use super::{Exit, Format, planned_tables};
+
+/// Differences that are told one by one; JSON has all.
+const SHOWN: usize = 20;
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom verify plan.toml nd.txt vlarb.txt sl2vl.txt portinfo.txt
+  netloom verify plan.toml after/*
+
+The readback is what ibnetdiscover prints, and answers of smpquery vlarb, sl2vl and portinfo (or
+opensm-sl2vl.dump), in any order; forwarding tables among them are passed over.
+Entries of weight 0 at the end of a table are no difference; another order of entries is one.
+Exit codes: 0 as planned, 6 something differs or nothing could be compared.")]
+pub(crate) struct Verify {
+    /// The experiment with [plan], or with tables in [qos].
+    plan: PathBuf,
+    /// What was read back.
+    #[arg(required = true, value_name = "FILE")]
+    readback: Vec<PathBuf>,
+    /// Limits of high priority read as 0 whatever they are, as under ibsim: leave them out.
+    #[arg(long)]
+    limits_read_as_zero: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+impl Verify {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let planned = planned_tables::of_file(kinds, &self.plan, &self.overrides, output)?;
+        let Some((tables, _)) = planned else {
+            return Ok(Exit::Invalid);
+        };
+        let (document, notes, site) = understood(read_all(&self.readback)?);
+        if !notes.is_empty() {
+            output.insist(&render(&document, &notes, output.color));
+        }
+        if notes.has_errors() {
+            return Ok(Exit::Invalid);
+        }
+        let rules = Rules {
+            limits_read_as_zero: self.limits_read_as_zero,
+        };
+        let verified = verify(&tables, &site.subnet, &site.programmed, rules);
+        match self.format {
+            Format::Human => output.data(&human(&verified))?,
+            Format::Json => output.data(&json(&verified)?)?,
+        }
+        Ok(
+            match verified.differences.is_empty() && verified.ports_compared > 0 {
+                true => Exit::Done,
+                false => Exit::BeyondLimit,
+            },
+        )
+    }
+}
+
+fn human(verified: &Verified) -> String {
+    let mut text = String::new();
+    for difference in verified.differences.iter().take(SHOWN) {
+        text.push_str(&format!("{difference}\n"));
+    }
+    if let Some(more @ 1..) = verified.differences.len().checked_sub(SHOWN) {
+        text.push_str(&format!("and {more} more differences\n"));
+    }
+    text.push_str(&format!(
+        "{} of {} ports are as planned ({} tables, limits and rows of lanes compared)\n",
+        verified.ports_identical, verified.ports_compared, verified.tables_compared
+    ));
+    let rest = [
+        (verified.ports_without_tables, "ports have no tables"),
+        (verified.ports_without_cable, "ports have no cable"),
+        (verified.ports_unread, "ports were not read"),
+        (verified.limits_unread, "limits were not read"),
+    ];
+    let rest = rest.iter().filter(|(n, _)| *n > 0);
+    let rest: Vec<String> = rest.map(|(n, what)| format!("{n} {what}")).collect();
+    if !rest.is_empty() {
+        text.push_str(&format!("{}\n", rest.join(", ")));
+    }
+    text
+}
+
+fn json(verified: &Verified) -> anyhow::Result<String> {
+    let differences: Vec<_> = verified
+        .differences
+        .iter()
+        .map(|difference| {
+            serde_json::json!({
+                "node": difference.port.node.to_string(),
+                "port": difference.port.port,
+                "description": difference.description,
+                "part": difference.part.to_string(),
+                "planned": difference.planned,
+                "found": difference.found,
+            })
+        })
+        .collect();
+    Ok(serde_json::to_string_pretty(&serde_json::json!({
+        "differences": differences,
+        "ports_compared": verified.ports_compared,
+        "ports_identical": verified.ports_identical,
+        "tables_compared": verified.tables_compared,
+        "ports_without_tables": verified.ports_without_tables,
+        "ports_without_cable": verified.ports_without_cable,
+        "ports_unread": verified.ports_unread,
+        "limits_unread": verified.limits_unread,
+    }))?)
+}

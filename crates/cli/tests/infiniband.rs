@@ -1,0 +1,226 @@
+//! The loop of an administrator, through the binary and with a real OpenSM: read a fabric, plan it, give it to OpenSM,
+//! check what OpenSM did.
+
+#![cfg(target_os = "linux")]
+
+mod place;
+
+use place::Place;
+
+/// Whether the real programs are here. Without them these tests fail, unless that is asked for.
+fn without_tools() -> bool {
+    let is_there = |name: &str| netloom_infiniband::emulate::program(name).is_some();
+    let has_all = is_there("opensm")
+        && is_there("smpquery")
+        && netloom_infiniband::emulate::library().is_some();
+    let is_asked = std::env::var_os("NETLOOM_WITHOUT_INFINIBAND_TOOLS").is_some();
+    assert!(
+        has_all || is_asked,
+        "install the packages opensm, libumad2sim0 and infiniband-diags, or set NETLOOM_WITHOUT_INFINIBAND_TOOLS"
+    );
+    !has_all
+}
+
+/// What four classes need of ports with 8 entries and 8 lanes, on a site.
+const NEEDS: &str = r#"
+netloom = 1
+extends = "site/site.toml"
+
+[plan]
+entries = 8
+
+[[plan.class]]
+name = "compute"
+share = 0.5
+[[plan.class]]
+name = "storage"
+share = 0.3
+[[plan.class]]
+name = "bulk"
+share = 0.15
+[[plan.class]]
+name = "control"
+share = 0.05
+deadline = "50 us"
+"#;
+
+/// Lets OpenSM configure the subnet of a file, and keeps what it programmed in a folder.
+fn configure(place: &Place, fabric: &str, conf: &str, into: &str, profile: &[&str], more: &[&str]) {
+    let mut arguments = vec!["emulate", fabric, "-o", into];
+    arguments.extend(profile);
+    let script = format!("opensm -o -F {conf} -f osm.log {}", more.join(" "));
+    arguments.extend(["--", "sh", "-c", &script]);
+    let mut command = place.command(&arguments);
+    command
+        .env("OSM_TMP_DIR", &place.0)
+        .env("OSM_CACHE_DIR", &place.0);
+    place::Ended::new(command.output().unwrap()).with(0);
+}
+
+/// All files of a folder that a readback takes.
+fn readback(folder: &str) -> Vec<String> {
+    [
+        "ibnetdiscover.txt",
+        "opensm-lfts.dump",
+        "sl2vl.txt",
+        "vlarb.txt",
+        "portinfo.txt",
+    ]
+    .map(|name| format!("{folder}/{name}"))
+    .to_vec()
+}
+
+/// Reads a fabric, plans, exports, lets OpenSM program it, and compares; then changes a weight.
+fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
+    place
+        .file("fabric.toml", experiment)
+        .file("before.conf", "qos FALSE\n")
+        .file("plan.toml", NEEDS);
+    place
+        .run(&["export", "ibsim", "fabric.toml", "-o", "fabric.net"])
+        .with(0);
+    configure(
+        place,
+        "fabric.net",
+        "before.conf",
+        "before",
+        profile,
+        &["-R", "updn"],
+    );
+    let mut import = vec!["import".to_owned(), "ibnetdiscover".to_owned()];
+    import.extend(readback("before"));
+    import.extend(["-o".to_owned(), "site".to_owned()]);
+    let import: Vec<&str> = import.iter().map(String::as_str).collect();
+    place.run(&import).with(0);
+    let routes = place
+        .run(&["route", "check", "site/site.toml"])
+        .with(0)
+        .stdout;
+    assert!(
+        routes.contains("no credit loops") && routes.contains(" 0 do not"),
+        "{routes}"
+    );
+    place
+        .run(&["export", "opensm", "plan.toml", "-o", "opensm.conf"])
+        .with(0);
+    let found = place
+        .run(&[
+            "lint",
+            "opensm.conf",
+            "--fabric",
+            "before/ibnetdiscover.txt",
+        ])
+        .with(0);
+    assert!(found.stdout.contains("nothing found"), "{}", found.stdout);
+    configure(place, "fabric.net", "opensm.conf", "after", profile, more);
+    let verify = |plan: &[&str]| {
+        let mut arguments = vec!["verify".to_owned(), "plan.toml".to_owned()];
+        arguments.extend(readback("after"));
+        arguments.extend(plan.iter().map(|text| (*text).to_owned()));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        place.run(&arguments)
+    };
+    let same = verify(&[]).with(0).stdout;
+    assert!(!same.contains("planned "), "{same}");
+    assert!(same.contains("as planned"), "{same}");
+    // One weight of one port, as if somebody had been at it.
+    let tables = place.read("after/vlarb.txt");
+    let changed = tables.replacen("WEIGHT: |0x", "WEIGHT: |0x1", 1);
+    assert_ne!(tables, changed);
+    place.file("after/vlarb.txt", &changed);
+    let other = verify(&[]).with(6).stdout;
+    assert!(other.contains("low table: planned"), "{other}");
+}
+
+#[test]
+fn eight_hosts_from_the_fabric_to_a_checked_plan() {
+    if without_tools() {
+        return;
+    }
+    let place = Place::new("infiniband-8");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 3\n[[traffic]]\nload = 0.1\n";
+    loop_of(&place, tree, &["--lanes", "8", "--entries", "8"], &[]);
+}
+
+#[test]
+fn sixty_four_hosts_from_the_fabric_to_a_checked_plan() {
+    if without_tools() {
+        return;
+    }
+    let place = Place::new("infiniband-64");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[[traffic]]\nload = 0.1\n";
+    loop_of(&place, tree, &[], &[]);
+    // What was programmed is simulated as it is.
+    let more = "netloom = 1\nextends = \"site/site.toml\"\n[measure]\nlength = \"20 us\"\n";
+    place.file("as-it-is.toml", more);
+    let seen = place.run(&["check", "as-it-is.toml"]).with(0).stdout;
+    assert!(seen.contains("as the site has them"), "{seen}");
+}
+
+#[test]
+fn five_hundred_and_seventy_six_hosts_and_fifty_ports_read_by_smpquery() {
+    if without_tools() {
+        return;
+    }
+    let place = Place::new("infiniband-576");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 24\nlevels = 2\n[[traffic]]\nload = 0.1\n";
+    // LID 1 is the first host; the manager itself reads ports while they are there.
+    let asked =
+        "; for port in $(seq 1 50); do smpquery vlarb 2 $port 2>/dev/null; done > asked.txt";
+    loop_of(&place, tree, &[], &[asked]);
+    let asked = place.read("asked.txt");
+    let written = place.read("after/vlarb.txt");
+    let headings = asked
+        .lines()
+        .filter(|line| line.starts_with("# VLArbitration"))
+        .count();
+    assert!(headings >= 40, "{headings} ports answered");
+    let mut compared = 0;
+    for answer in asked.split("# VLArbitration tables: ").skip(1) {
+        let (heading, tables) = answer.split_once('\n').unwrap();
+        // The first table was changed by hand above.
+        let own = written.split("# VLArbitration tables: ").skip(2);
+        let own = own.into_iter().find(|own| own.starts_with(heading));
+        if let Some(own) = own {
+            let (_, own) = own.split_once('\n').unwrap();
+            let own = own.split("\n$ ").next().unwrap();
+            assert_eq!(tables.trim(), own.trim(), "{heading}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 40, "{compared} ports compared");
+}
+
+#[test]
+fn a_listing_that_is_cut_off_is_told_with_its_line() {
+    let place = Place::new("infiniband-broken");
+    let listing = "switchguid=0x1(1)\nSwitch\t2 \"S-0000000000000001\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n[1]\t\"H-00000000000000";
+    place.file("nd.txt", listing);
+    let told = place
+        .run(&["import", "ibnetdiscover", "nd.txt", "-o", "site"])
+        .with(3)
+        .stderr;
+    assert!(told.contains("nd.txt:3"), "{told}");
+    assert!(!place.0.join("site").exists());
+}
+
+#[test]
+fn what_nccl_documents_is_answered() {
+    let place = Place::new("infiniband-nccl");
+    let recipe = "qos TRUE\nqos_max_vls 2\nqos_high_limit 255\nqos_vlarb_high 1:4\nqos_vlarb_low 0:1,1:4\nqos_sl2vl 0,1\nmax_op_vls 2\n";
+    place.file("opensm.conf", recipe);
+    let found = place.run(&["lint", "opensm.conf"]).with(6).stdout;
+    assert!(found.contains("qos_high_limit"), "{found}");
+    let machine = place
+        .run(&["lint", "opensm.conf", "--format", "json"])
+        .with(6)
+        .stdout;
+    let machine: serde_json::Value = serde_json::from_str(&machine).unwrap();
+    let lines: Vec<u64> = machine["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["line"].as_u64().unwrap())
+        .collect();
+    assert!(lines.contains(&3), "{machine}");
+}

@@ -1,0 +1,165 @@
+//! What a real site has programmed, and what that means for the traffic of an experiment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use netloom_arbitration::Policy;
+use netloom_fabric::{DROPPED, LaneRows};
+use netloom_infiniband::routes::check_routes_on;
+use netloom_infiniband::{Site, SubnetIndex};
+use netloom_topology::{Egress, Topology};
+use netloom_units::{Sc, Sl, Vl};
+
+use super::deadlock::grave;
+use crate::spec::Desk;
+
+/// Outputs that are told; more help nobody.
+const SHOWN: usize = 5;
+
+/// Whether no class asks for a level of its own, where paths have theirs.
+pub(crate) fn path_levels<'a>(
+    levels: impl IntoIterator<Item = &'a Sl>,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let own: Vec<String> = levels
+        .into_iter()
+        .filter(|sl| sl.0 != 0)
+        .map(|sl| sl.to_string())
+        .collect();
+    if own.is_empty() {
+        return true;
+    }
+    let place = desk.places.of("traffic");
+    let message = format!(
+        "classes ask for {}, but the files of the site give each path its service level",
+        own.join(", ")
+    );
+    desk.notes
+        .error("E0417", place, message)
+        .help("leave `sl` out, or leave the file of path levels (psl) out of `topology.files`");
+    false
+}
+
+/// Notes that the site maps levels to more lanes than the file allows.
+pub(crate) fn too_few_lanes(vls: u8, highest: u8, desk: &mut Desk<'_>) {
+    let place = desk.places.of("qos.vls");
+    let message =
+        format!("the SL2VL maps of the site use VL{highest}, but there are {vls} data lanes");
+    desk.notes
+        .error("E0405", place, message)
+        .help(format!("write qos.vls = {}, or leave it out", highest + 1));
+}
+
+/// Whether what is programmed at a site decides which lanes packets take: its own forwarding and lanes, and no other map
+/// in the file.
+pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
+    let keys = ["qos.sl2vl", "qos.sl2sc", "qos.sc2vl", "qos.sl2vl-exception"];
+    let is_written = keys.iter().any(|key| desk.places.written(key).is_some());
+    let kind = desk.places.kind("routing");
+    let is_own = kind.is_none_or(|kind| kind == "forwarding-tables");
+    topology.site().is_some_and(|site| {
+        let programmed = &site.programmed;
+        let has_lanes = !programmed.sl_to_vl.is_empty() || !programmed.path_levels.is_empty();
+        has_lanes && is_own && !is_written
+    })
+}
+
+/// Whether packets of the levels with traffic arrive, and cannot wait for each other in a circle, on the lanes of the site.
+pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
+    let found = check_routes_on(&site.subnet, &site.programmed, used as u16);
+    if let Some(failure) = found.failures.first.first() {
+        let index = SubnetIndex::of(&site.subnet);
+        let name = |guid| match index.node(guid) {
+            Some(node) => site.subnet.nodes[node.index()].description.clone(),
+            None => guid.to_string(),
+        };
+        let message = format!(
+            "{} routes end before their destination on the lanes of the site: the first is from {} to {}, at {}",
+            found.failures.routes,
+            name(failure.from.node),
+            failure.to,
+            name(failure.at)
+        );
+        let place = desk.places.of("topology.files");
+        desk.notes.error("E0419", place, message).help(
+            "`netloom route check` lists them; VL15 in an SL2VL map means that packets are dropped",
+        );
+    }
+    match found.loops.n_knots {
+        0 => {
+            let (levels, lanes) = (found.levels.count_ones(), found.lanes.count_ones());
+            let words = format!(
+                "free of deadlock on the lanes of the site ({levels} levels, {lanes} lanes)"
+            );
+            desk.fact("routing", words);
+        }
+        n => {
+            let message = format!(
+                "the routes of the site can deadlock on its lanes: {n} groups of links can wait for each other"
+            );
+            grave(desk, "E0501", "topology.files", message)
+                .help("`netloom route check` shows the circles; --force runs it all the same");
+        }
+    }
+}
+
+/// States the lanes of the levels with traffic, over all ports.
+pub(crate) fn fact(rows: &LaneRows, used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
+    let words = used.keys().map(|sc| {
+        let lanes: BTreeSet<u8> = rows.rows().iter().map(|row| row[sc.index()]).collect();
+        let word = |vl: &u8| match *vl {
+            DROPPED => "dropped".to_owned(),
+            vl => Vl(vl).to_string(),
+        };
+        let lanes: Vec<String> = lanes.iter().map(word).collect();
+        format!("SL{} on {}", sc.0, lanes.join(" or "))
+    });
+    let words: Vec<String> = words.collect();
+    let text = format!("as the site maps them: {}", words.join("; "));
+    desk.fact("lanes", text);
+}
+
+/// Whether the tables of the site serve the lanes with traffic.
+pub(crate) fn arbiters(
+    policies: &BTreeMap<Egress, Arc<dyn Policy>>,
+    topology: &Topology,
+    used: u32,
+    desk: &mut Desk<'_>,
+) {
+    if policies.is_empty() {
+        return;
+    }
+    let n = policies.len();
+    desk.fact("tables", format!("as the site has them, for {n} outputs"));
+    let mut unserved: BTreeMap<u32, Vec<Egress>> = BTreeMap::new();
+    for (egress, policy) in policies {
+        let lacking = used & !policy.sendable_vls();
+        if lacking != 0 {
+            unserved.entry(lacking).or_default().push(*egress);
+        }
+    }
+    for (lacking, outputs) in unserved {
+        let lanes = (0..15).filter(|vl| lacking >> vl & 1 == 1);
+        let lanes: Vec<String> = lanes.map(|vl| Vl(vl).to_string()).collect();
+        let names = outputs
+            .iter()
+            .take(SHOWN)
+            .map(|output| output.name(topology));
+        let names: Vec<String> = names.collect();
+        let more = outputs.len().saturating_sub(SHOWN);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let message = format!(
+            "the tables of {}{more} have no weight for {}, which carry traffic somewhere: packets on them would wait there for ever",
+            names.join(", "),
+            lanes.join(", ")
+        );
+        let place = desk.places.of("topology.files");
+        desk.notes
+            .warning("W0418", place, message)
+            .help("run `netloom lint` on opensm.conf, or give the lanes an entry");
+    }
+}

@@ -1,0 +1,93 @@
+//! Lanes by channel that hold for single ports only: the SL2VL maps of real devices.
+//!
+//! A switch of InfiniBand has a row for every pair of an input and an output, and a host one of its own. Few rows differ, so
+//! each is kept once and the pairs have its number.
+
+use netloom_packet::N_SCS;
+use netloom_topology::Topology;
+use netloom_units::{NicId, Port, SwitchId};
+
+/// The lane of each channel. [`DROPPED`] where packets of a channel go no further.
+pub type LaneRow = [u8; N_SCS];
+
+/// What a row has for a channel that does not leave by a port.
+pub const DROPPED: u8 = 15;
+
+/// Rows of pairs of ports and of NICs that have their own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneRows {
+    /// The rows that differ; the first is that of all that have none of their own.
+    rows: Vec<LaneRow>,
+    /// By switch: where its pairs begin, and how many ports it has.
+    switches: Vec<(usize, u16)>,
+    /// By pair, inputs first: the number of its row.
+    pairs: Vec<u16>,
+    nics: Vec<u16>,
+}
+
+impl LaneRows {
+    /// The same row everywhere.
+    pub fn new(topology: &Topology, usual: LaneRow) -> Self {
+        let mut n_pairs = 0;
+        let of_switch = |switch| {
+            let n_ports = topology.n_ports(switch);
+            let begin = n_pairs;
+            n_pairs += usize::from(n_ports) * usize::from(n_ports);
+            (begin, n_ports)
+        };
+        let switches: Vec<(usize, u16)> = topology.switches().map(of_switch).collect();
+        LaneRows {
+            rows: vec![usual],
+            switches,
+            pairs: vec![0; n_pairs],
+            nics: vec![0; topology.n_nics() as usize],
+        }
+    }
+
+    /// The number of a row, which is kept if it is a new one.
+    ///
+    /// # Panics
+    /// If there are more than 65,536 rows that differ.
+    fn number(&mut self, row: LaneRow) -> u16 {
+        // What was set last is often set again.
+        let known = self.rows.iter().rposition(|own| *own == row);
+        let at = known.unwrap_or_else(|| {
+            self.rows.push(row);
+            self.rows.len() - 1
+        });
+        u16::try_from(at).expect("at most 65,536 rows that differ")
+    }
+
+    fn pair(&self, switch: SwitchId, input: Port, output: Port) -> usize {
+        let (begin, n_ports) = self.switches[switch.index()];
+        begin + input.index() * usize::from(n_ports) + output.index()
+    }
+
+    /// Gives a pair of ports its own row.
+    pub fn set(&mut self, switch: SwitchId, input: Port, output: Port, row: LaneRow) {
+        let (at, number) = (self.pair(switch, input, output), self.number(row));
+        self.pairs[at] = number;
+    }
+
+    /// Gives a NIC its own row.
+    pub fn set_nic(&mut self, nic: NicId, row: LaneRow) {
+        self.nics[nic.index()] = self.number(row);
+    }
+
+    /// The row of a pair of ports.
+    #[inline]
+    pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port) -> &LaneRow {
+        &self.rows[usize::from(self.pairs[self.pair(switch, input, output)])]
+    }
+
+    /// The row of a NIC.
+    #[inline]
+    pub fn at_nic(&self, nic: NicId) -> &LaneRow {
+        &self.rows[usize::from(self.nics[nic.index()])]
+    }
+
+    /// All rows that differ.
+    pub fn rows(&self) -> &[LaneRow] {
+        &self.rows
+    }
+}

@@ -1,0 +1,100 @@
+//! The subnet management agent: which attribute is answered by which table.
+
+use std::fmt;
+
+use super::device::Device;
+use super::mad::{Attribute64, Status};
+use super::{forwarding, node_info, port_info, port_tables, switch_info};
+
+/// What an agent is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// Whether it shall change the attribute, not only say it.
+    pub(super) is_set: bool,
+    /// The port that the packet came in by; 0 of a switch if from itself.
+    pub(super) arrival: u8,
+    /// Which part of the attribute.
+    pub(super) modifier: u32,
+}
+
+/// An attribute of subnet management.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are the standard's")]
+pub enum Attribute {
+    NodeDescription,
+    NodeInfo,
+    SwitchInfo,
+    GuidInfo,
+    PortInfo,
+    PartitionKeys,
+    SlToVl,
+    VlArbitration,
+    LinearForwarding,
+    MulticastForwarding,
+    /// One that the agents do not have.
+    Other,
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = ATTRIBUTES.iter().find(|row| row.1 == *self);
+        f.write_str(found.map_or("other", |row| row.2))
+    }
+}
+
+type Answer = fn(&mut Device, &Asked, &mut Attribute64) -> Status;
+
+/// What agents answer: number, attribute, the standard's name, and how.
+const ATTRIBUTES: [(u64, Attribute, &str, Answer); 10] = {
+    use Attribute::*;
+    [
+        (
+            0x10,
+            NodeDescription,
+            "NodeDescription",
+            node_info::describe,
+        ),
+        (0x11, NodeInfo, "NodeInfo", node_info::answer),
+        (0x12, SwitchInfo, "SwitchInfo", switch_info::answer),
+        (0x14, GuidInfo, "GUIDInfo", node_info::guids),
+        (0x15, PortInfo, "PortInfo", port_info::answer),
+        (
+            0x16,
+            PartitionKeys,
+            "P_KeyTable",
+            port_tables::partition_keys,
+        ),
+        (0x17, SlToVl, "SLtoVLMappingTable", port_tables::sl_to_vl),
+        (
+            0x18,
+            VlArbitration,
+            "VLArbitrationTable",
+            port_tables::arbitration,
+        ),
+        (
+            0x19,
+            LinearForwarding,
+            "LinearForwardingTable",
+            forwarding::linear,
+        ),
+        (
+            0x1b,
+            MulticastForwarding,
+            "MulticastForwardingTable",
+            forwarding::multicast,
+        ),
+    ]
+};
+
+/// Does what is asked with the attribute of this number. Without such an attribute nothing is changed.
+pub(super) fn answer(
+    device: &mut Device,
+    number: u64,
+    asked: &Asked,
+    data: &mut Attribute64,
+) -> (Attribute, Status) {
+    match ATTRIBUTES.iter().find(|row| row.0 == number) {
+        Some((_, attribute, _, answer)) => (*attribute, answer(device, asked, data)),
+        None => (Attribute::Other, Status::BadAttribute),
+    }
+}

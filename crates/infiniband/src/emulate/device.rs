@@ -1,0 +1,167 @@
+//! One emulated node: what its subnet management agent holds.
+
+use crate::{Node, NodeKind};
+
+use super::agent::Asked;
+use super::forwarding::SwitchTables;
+use super::link_codes::{SpeedCode, WidthCode};
+use super::mad::Attribute64;
+use super::port_tables::{ArbitrationBytes, DEFAULT_KEYS, LaneBytes, PartitionKeys, initial_lanes};
+use super::profile::Profile;
+use super::{node_info, port_info};
+
+/// A port of a device, and the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct At {
+    /// Index of the device, that of its node in the subnet.
+    pub(super) device: u32,
+    /// Its port.
+    pub(super) port: u8,
+}
+
+/// What a port holds.
+#[derive(Clone, Debug)]
+pub(super) struct PortAgent {
+    pub(super) info: Attribute64,
+    pub(super) guid: u64,
+    /// The other end of its cable.
+    pub(super) peer: Option<At>,
+    /// Whether a manager has turned its link off.
+    pub(super) is_disabled: bool,
+    pub(super) partition_keys: PartitionKeys,
+    pub(super) low: ArbitrationBytes,
+    pub(super) high: ArbitrationBytes,
+}
+
+/// What a manager asks of a link, beside its logical state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LinkOrder {
+    /// Go down and come up again, as far as both ends let it.
+    Train,
+    /// Go down and stay so.
+    Disable,
+}
+
+/// A node, as its agent knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Device {
+    pub(super) kind: NodeKind,
+    pub(super) description: Attribute64,
+    pub(super) node_info: Attribute64,
+    /// By number; the first of a node that is no switch is unused.
+    pub(super) ports: Vec<PortAgent>,
+    /// Lanes of service levels: of a switch by output and input, of others by port.
+    pub(super) sl_to_vl: Vec<LaneBytes>,
+    /// The tables that only switches have.
+    pub(super) switch: Option<SwitchTables>,
+    /// What the last Set asked of a link; the fabric does it, since a link has two ends.
+    pub(super) link_order: Option<(u8, LinkOrder)>,
+}
+
+impl Device {
+    /// A node that no manager has seen, but for the addresses that its file gives it.
+    pub(super) fn new(node: &Node, profile: Profile) -> Device {
+        let is_switch = node.kind.is_switch();
+        let speeds = || node.ports.iter().filter_map(|p| p.cable?.speed);
+        let has_extended_speeds = speeds().any(|s| SpeedCode::of(Some(s)).extended != 0);
+        let port = |(number, port): (usize, &crate::Port)| {
+            let is_own_port = is_switch && number == 0;
+            let start = port_info::Start {
+                number: number as u8,
+                is_addressed: !is_switch || is_own_port,
+                is_up: port.cable.is_some() || is_own_port,
+                lid: port.lid.map_or(0, |lid| lid.0),
+                lmc: port.lmc,
+                width: WidthCode::of(port.cable.and_then(|c| c.width)),
+                speed: SpeedCode::of(port.cable.and_then(|c| c.speed)),
+                has_extended_speeds,
+                profile,
+            };
+            let counted = match is_switch {
+                true => node.guid.0,
+                false => node.guid.0.wrapping_add(number as u64),
+            };
+            let peer = |cable: crate::Cable| At {
+                device: cable.node.0,
+                port: cable.port,
+            };
+            PortAgent {
+                info: port_info::initial(&start),
+                guid: port.guid.map_or(counted, |guid| guid.0),
+                peer: port.cable.map(peer),
+                is_disabled: false,
+                partition_keys: DEFAULT_KEYS,
+                low: [0; 128],
+                high: [0; 128],
+            }
+        };
+        let n_ports = node.ports.len();
+        let n_tables = if is_switch {
+            n_ports * n_ports
+        } else {
+            n_ports
+        };
+        let enhanced = node.kind
+            == NodeKind::Switch {
+                enhanced_port_0: true,
+            };
+        Device {
+            kind: node.kind,
+            description: description(&node.description),
+            node_info: node_info::initial(node),
+            ports: node.ports.iter().enumerate().map(port).collect(),
+            sl_to_vl: vec![initial_lanes(profile.lanes_at_start.count()); n_tables],
+            switch: is_switch.then(|| SwitchTables::new(enhanced)),
+            link_order: None,
+        }
+    }
+
+    /// Whether a port has an address of its own.
+    pub(super) fn is_addressed(&self, port: u8) -> bool {
+        self.switch.is_none() || port == 0
+    }
+
+    /// The number for life of the port that a packet came in by; all ports of a switch have that of port 0.
+    pub(super) fn port_guid(&self, arrival: u8) -> u64 {
+        let number = if self.switch.is_some() { 0 } else { arrival };
+        self.ports[usize::from(number)].guid
+    }
+
+    /// The port that a modifier names: of a switch its number; of others the port that was asked, if it is 0.
+    pub(super) fn port_of_modifier(&self, asked: &Asked, number: u32) -> Option<u8> {
+        if self.switch.is_none() && number == 0 {
+            return Some(asked.arrival);
+        }
+        let is_port = (number as usize) < self.ports.len();
+        is_port.then_some(number as u8)
+    }
+
+    /// Whether an address is one of a port.
+    pub(super) fn owns(&self, port: u8, lid: u16) -> bool {
+        let info = &self.ports[usize::from(port)].info;
+        let first = port_info::LID.get(info) as u16;
+        let last = u32::from(first) + (1 << port_info::LMC.get(info)) - 1;
+        first != 0 && lid >= first && u32::from(lid) <= last
+    }
+}
+
+/// A description as NodeDescription has it: 64 bytes, cut between characters.
+fn description(text: &str) -> Attribute64 {
+    let mut bytes = [0; 64];
+    let end = text.floor_char_boundary(64);
+    bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_description_is_cut_between_characters() {
+        assert_eq!(&description("h0")[..3], b"h0\0");
+        let long = format!("{}é", "x".repeat(63));
+        let cut = description(&long);
+        assert_eq!((cut[62], cut[63]), (b'x', 0));
+    }
+}

@@ -1,0 +1,224 @@
+//! Sockets and threads: one for control, and one for each client, which ends when its client goes.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::datagram::{CONTROL_BYTES, DATA_BYTES, REFUSED, control, set_word};
+use super::exchange::{ClientId, Controlled, Exchange};
+
+/// How often a quiet client is looked after.
+const LOOK_AFTER: Duration = Duration::from_millis(500);
+/// How long a datagram waits for a client that does not read. Then it is lost.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What all threads share.
+pub(super) struct Server {
+    name: String,
+    exchange: Mutex<Exchange>,
+    sockets: Mutex<BTreeMap<ClientId, Arc<UnixDatagram>>>,
+    control: UnixDatagram,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    is_stopping: AtomicBool,
+}
+
+/// The name of a socket as the library makes it: abstract, and with the final NUL of a C string.
+fn address(name: &str, role: &str, number: Option<u32>) -> io::Result<SocketAddr> {
+    let number = number.map_or(String::new(), |n| n.to_string());
+    SocketAddr::from_abstract_name(format!("{name}:{role}{number}\0"))
+}
+
+/// The datagrams that threads wait for may be too long; then they must be seen to be.
+const ROOM_FOR_MORE: usize = 1;
+
+impl Server {
+    /// Takes the name, and listens.
+    pub(super) fn start(name: &str, exchange: Exchange) -> io::Result<Arc<Server>> {
+        let control = UnixDatagram::bind_addr(&address(name, "ctl", None)?)?;
+        control.set_write_timeout(Some(PATIENCE))?;
+        let server = Arc::new(Server {
+            name: name.to_owned(),
+            exchange: Mutex::new(exchange),
+            sockets: Mutex::default(),
+            control,
+            threads: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+        });
+        server.run("control", {
+            let server = Arc::clone(&server);
+            move || server.serve_control()
+        })?;
+        Ok(server)
+    }
+
+    /// Ends all threads and closes all sockets.
+    pub(super) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        // An end of reading wakes whoever waits. A socket that is gone already needs none.
+        let _ = self.control.shutdown(Shutdown::Both);
+        loop {
+            for socket in lock(&self.sockets).values() {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+            let Some(thread) = lock(&self.threads).pop() else {
+                break;
+            };
+            thread.join().expect("no datagram makes a server panic");
+        }
+    }
+
+    /// The nodes and clients, while nothing else happens to them.
+    pub(super) fn exchange(&self) -> MutexGuard<'_, Exchange> {
+        lock(&self.exchange)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::SeqCst)
+    }
+
+    fn run(&self, what: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let thread = thread::Builder::new().name(format!("{}:{what}", self.name));
+        let mut threads = lock(&self.threads);
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(thread.spawn(work)?);
+        Ok(())
+    }
+
+    fn serve_control(self: Arc<Server>) {
+        let mut buffer = [0; CONTROL_BYTES + ROOM_FOR_MORE];
+        while !self.is_stopping() {
+            let Ok((length, from)) = self.control.recv_from(&mut buffer) else {
+                continue;
+            };
+            if self.is_stopping() {
+                break;
+            }
+            let datagram = &mut buffer[..length];
+            let controlled = self.exchange().control(datagram);
+            match controlled {
+                Controlled::Ignore => continue,
+                Controlled::Answer => {}
+                Controlled::Attached(id, process) => {
+                    if Arc::clone(&self).attach(id, process).is_err() {
+                        self.exchange().detach(id);
+                        set_word(datagram, control::TYPE, REFUSED);
+                    }
+                }
+                Controlled::Detached(id) => self.close(id),
+            }
+            // A client that went before its answer is noticed by its own thread.
+            let _ = self.control.send_to_addr(datagram, &from);
+        }
+    }
+
+    /// Makes the socket and the thread of a new client.
+    fn attach(self: Arc<Server>, id: ClientId, process: u32) -> io::Result<()> {
+        let client = address(&self.name, "in", Some(process))?;
+        let socket = UnixDatagram::bind_addr(&address(&self.name, "out", Some(id.into()))?)?;
+        socket.connect_addr(&client)?;
+        socket.set_read_timeout(Some(LOOK_AFTER))?;
+        socket.set_write_timeout(Some(PATIENCE))?;
+        let socket = Arc::new(socket);
+        self.forget_twin(id);
+        lock(&self.sockets).insert(id, Arc::clone(&socket));
+        let server = Arc::clone(&self);
+        let started = self.run(&format!("client {id}"), move || {
+            server.serve_client(id, &socket, &client);
+        });
+        if started.is_err() {
+            lock(&self.sockets).remove(&id);
+        }
+        started
+    }
+
+    /// Forgets an earlier client of the same process: it has opened its sockets anew.
+    fn forget_twin(&self, id: ClientId) {
+        let mut exchange = self.exchange();
+        if let Some(twin) = exchange.twin_of(id) {
+            exchange.detach(twin);
+            drop(exchange);
+            self.close(twin);
+        }
+    }
+
+    /// Whether a client is forgotten, or all are about to be.
+    fn is_over(&self, id: ClientId) -> bool {
+        self.is_stopping() || !lock(&self.sockets).contains_key(&id)
+    }
+
+    /// Ends the thread of a client that is forgotten.
+    fn close(&self, id: ClientId) {
+        if let Some(socket) = lock(&self.sockets).remove(&id) {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn serve_client(&self, id: ClientId, socket: &UnixDatagram, client: &SocketAddr) {
+        let mut buffer = [0; DATA_BYTES + ROOM_FOR_MORE];
+        loop {
+            let length = match socket.recv(&mut buffer) {
+                // An empty datagram, or the end of reading that wakes this thread for its own end.
+                Ok(0) if self.is_over(id) => return,
+                Ok(length) => length,
+                Err(error) if is_pause(&error) => match (self.is_over(id), is_gone(client)) {
+                    (true, _) => return,
+                    (false, true) => return self.bury(id),
+                    (false, false) => continue,
+                },
+                Err(_) => return self.bury(id),
+            };
+            let datagram = &mut buffer[..length];
+            let to = self.exchange().data(id, datagram);
+            let sent = match to {
+                None => Ok(0),
+                Some(to) if to == id => socket.send(datagram),
+                Some(to) => self.send(to, datagram),
+            };
+            let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+            if to == Some(id) && sent.is_err_and(is_refused) {
+                return self.bury(id);
+            }
+        }
+    }
+
+    /// Sends to another client than the one whose thread this is. Its own thread notices if it is gone.
+    fn send(&self, to: ClientId, datagram: &[u8]) -> io::Result<usize> {
+        let socket = lock(&self.sockets).get(&to).cloned();
+        socket.map_or(Ok(0), |socket| socket.send(datagram))
+    }
+
+    /// Forgets a client that went without a word.
+    fn bury(&self, id: ClientId) {
+        if lock(&self.sockets).remove(&id).is_some() {
+            let mut exchange = self.exchange();
+            exchange.counters.died += 1;
+            exchange.detach(id);
+        }
+    }
+}
+
+/// Whether waiting ended without a datagram, and may go on.
+fn is_pause(error: &io::Error) -> bool {
+    let pauses = [
+        ErrorKind::WouldBlock,
+        ErrorKind::TimedOut,
+        ErrorKind::Interrupted,
+    ];
+    pauses.contains(&error.kind())
+}
+
+/// Whether nobody has a socket of this name. One that is there refuses a stranger, since it talks to its own server only.
+fn is_gone(client: &SocketAddr) -> bool {
+    let probe = UnixDatagram::unbound().and_then(|socket| socket.connect_addr(client));
+    probe.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no thread panics with a lock")
+}

@@ -1,0 +1,119 @@
+//! Groups of ports and their service levels as qos-policy.conf.
+//!
+//! Ports are listed by GUID: names with spaces match nothing unless they are quoted, and several nodes may share one.
+
+use std::fmt::Write as _;
+
+use crate::Guid;
+
+/// GUIDs in one line of the file.
+const GUIDS_PER_LINE: usize = 8;
+
+/// Which end of a path must be in a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathEnd {
+    /// Paths that start there.
+    Source,
+    /// Paths that lead there.
+    Destination,
+    /// Both kinds.
+    Either,
+}
+
+/// Ports whose paths have a service level.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PolicyGroup {
+    /// A name of letters, digits, `_` and `-`; anything else in it is left out.
+    pub name: String,
+    /// GUIDs of its ports.
+    pub ports: Vec<Guid>,
+    /// The service level.
+    pub sl: u8,
+    /// Which end of a path must be one of the ports.
+    pub end: PathEnd,
+}
+
+/// A policy file: the first group that fits a path gives the level, and `default_sl` is for all other paths.
+pub fn qos_policy(groups: &[PolicyGroup], default_sl: u8) -> String {
+    let mut text = String::from("port-groups\n");
+    for (n, group) in groups.iter().enumerate() {
+        let _ = writeln!(text, "    port-group\n        name: {}", name(n, group));
+        for guids in group.ports.chunks(GUIDS_PER_LINE) {
+            let list: Vec<String> = guids.iter().map(Guid::to_string).collect();
+            let _ = writeln!(text, "        port-guid: {}", list.join(","));
+        }
+        text.push_str("    end-port-group\n");
+    }
+    text.push_str("end-port-groups\n\nqos-levels\n");
+    write_level(&mut text, "DEFAULT", default_sl);
+    for (n, group) in groups.iter().enumerate() {
+        write_level(&mut text, &name(n, group), group.sl);
+    }
+    text.push_str("end-qos-levels\n");
+    if groups.is_empty() {
+        return text.replace("port-groups\nend-port-groups\n\n", "");
+    }
+    text.push_str("\nqos-match-rules\n");
+    for (n, group) in groups.iter().enumerate() {
+        let ends: &[&str] = match group.end {
+            PathEnd::Source => &["source"],
+            PathEnd::Destination => &["destination"],
+            PathEnd::Either => &["source", "destination"],
+        };
+        let name = name(n, group);
+        for end in ends {
+            let _ = writeln!(
+                text,
+                "    qos-match-rule\n        {end}: {name}\n        qos-level-name: {name}\n    end-qos-match-rule"
+            );
+        }
+    }
+    text.push_str("end-qos-match-rules\n");
+    text
+}
+
+fn write_level(text: &mut String, name: &str, sl: u8) {
+    let _ = writeln!(
+        text,
+        "    qos-level\n        name: {name}\n        sl: {sl}\n    end-qos-level"
+    );
+}
+
+/// A name that is one word and no other group's.
+fn name(n: usize, group: &PolicyGroup) -> String {
+    let is_kept = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let kept: String = group.name.chars().filter(is_kept).collect();
+    format!("g{n}_{kept}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::opensm::Policy;
+
+    #[test]
+    fn what_is_written_is_not_refused() {
+        let groups = [
+            PolicyGroup {
+                name: "storage targets".to_owned(),
+                ports: (1..20).map(Guid).collect(),
+                sl: 3,
+                end: PathEnd::Either,
+            },
+            PolicyGroup {
+                name: "default".to_owned(),
+                ports: vec![Guid(0x98039b0300100001)],
+                sl: 5,
+                end: PathEnd::Source,
+            },
+        ];
+        let policy = Policy::read(&qos_policy(&groups, 1), 0);
+        assert_eq!(policy.refusals, []);
+        assert_eq!(policy.groups[0].name(), Some("g0_storagetargets"));
+        assert_eq!(policy.groups[0].lines.len(), 4);
+        assert_eq!(policy.rules.len(), 3);
+        let levels: Vec<Option<u8>> = policy.levels.iter().map(|level| level.sl()).collect();
+        assert_eq!(levels, [Some(1), Some(3), Some(5)]);
+        assert_eq!(Policy::read(&qos_policy(&[], 0), 0).refusals, []);
+    }
+}

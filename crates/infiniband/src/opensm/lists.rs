@@ -1,0 +1,146 @@
+//! Lists of the file, twice: as OpenSM reads them, and as their writer means them.
+//!
+//! OpenSM takes a number, skips whatever single character follows it, and takes the next number. It never looks
+//! whether that character is the one it should be, so a blank too much shifts everything behind it.
+
+use std::ops::Range;
+
+use netloom_arbitration::Entry;
+use netloom_units::Vl;
+
+use crate::SlToVl;
+
+use super::strtoul::strtoul;
+
+/// Entries that OpenSM keeps of a list.
+pub(super) const KEPT_ENTRIES: usize = 64;
+
+/// Service levels of a list.
+pub(super) const N_LEVELS: usize = 16;
+
+/// The arbitration entries that OpenSM reads, up to the end of the text or the 64th.
+pub(super) fn read_entries(text: &str) -> Vec<Entry> {
+    let mut rest = text.as_bytes();
+    let mut entries = vec![];
+    while !rest.is_empty() && entries.len() < KEPT_ENTRIES {
+        let vl = next_number(&mut rest);
+        let weight = next_number(&mut rest);
+        entries.push(entry(vl, weight));
+    }
+    entries
+}
+
+/// What OpenSM makes of the two numbers of an entry.
+pub(super) fn entry(vl: u32, weight: u32) -> Entry {
+    Entry {
+        vl: Vl((vl % 15) as u8),
+        weight: weight as u8,
+    }
+}
+
+/// The lanes that OpenSM reads; service levels that the text has no number for go to VL0.
+pub(super) fn read_lanes(text: &str) -> SlToVl {
+    let mut rest = text.as_bytes();
+    SlToVl(std::array::from_fn(|_| {
+        Vl((next_number(&mut rest) & 15) as u8)
+    }))
+}
+
+fn next_number(rest: &mut &[u8]) -> u32 {
+    let (number, length) = strtoul(rest);
+    let skipped = usize::from(length < rest.len());
+    *rest = &rest[length + skipped..];
+    number
+}
+
+/// One item between commas, as its writer means it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Item {
+    /// Where it stands in the list.
+    pub(super) span: Range<usize>,
+    /// The item itself.
+    pub(super) text: String,
+}
+
+/// What stands between commas, without the white space around it; nothing for a comma at the end.
+pub(super) fn items(list: &str) -> Vec<Item> {
+    let mut start = 0;
+    let mut items = vec![];
+    for piece in list.split(',') {
+        let text = piece.trim();
+        let from = start + (piece.len() - piece.trim_start().len());
+        items.push(Item {
+            span: from..from + text.len(),
+            text: text.to_owned(),
+        });
+        start += piece.len() + 1;
+    }
+    if items.last().is_some_and(|item| item.text.is_empty()) {
+        items.pop();
+    }
+    items
+}
+
+impl Item {
+    /// The number, if that is all it is.
+    pub(super) fn number(&self) -> Option<u32> {
+        plain_number(&self.text)
+    }
+
+    /// Lane and weight of `2:64`, if that is what it is.
+    pub(super) fn pair(&self) -> Option<(u32, u32)> {
+        let (vl, weight) = self.text.split_once(':')?;
+        Some((plain_number(vl.trim())?, plain_number(weight.trim())?))
+    }
+}
+
+/// A number as people write it: `08` is 8.
+fn plain_number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(text: &str) -> Vec<(u8, u8)> {
+        read_entries(text)
+            .iter()
+            .map(|e| (e.vl.0, e.weight))
+            .collect()
+    }
+
+    #[test]
+    fn a_blank_before_a_comma_shifts_the_list() {
+        assert_eq!(pairs("0:1,1:2"), [(0, 1), (1, 2)]);
+        assert_eq!(pairs("0:1, 1:2"), [(0, 1), (1, 2)]);
+        assert_eq!(pairs("0:1 ,1:2"), [(0, 1), (0, 1), (2, 0)]);
+    }
+
+    #[test]
+    fn numbers_out_of_range_wrap_around() {
+        assert_eq!(
+            pairs("15:300,1:256,08:5"),
+            [(0, 44), (1, 0), (0, 0), (5, 0)]
+        );
+    }
+
+    #[test]
+    fn levels_without_a_number_go_to_lane_0() {
+        let lanes = read_lanes("0,1,15,20").0.map(|vl| vl.0);
+        assert_eq!(lanes, [0, 1, 15, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn items_know_where_they_stand() {
+        let list = "0:1 , 15:300,";
+        let found: Vec<(&str, Option<(u32, u32)>)> = items(list)
+            .iter()
+            .map(|item| (&list[item.span.clone()], item.pair()))
+            .collect();
+        assert_eq!(found, [("0:1", Some((0, 1))), ("15:300", Some((15, 300)))]);
+    }
+}

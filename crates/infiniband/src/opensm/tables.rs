@@ -1,0 +1,67 @@
+//! The tables of a fabric as a plan has them: one set for each kind of port.
+
+use netloom_arbitration::Entry;
+
+use crate::SlToVl;
+
+use super::keys::QosSet;
+
+/// What one kind of port is to hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortTables {
+    /// The low table, without entries that only fill it up.
+    pub low: Vec<Entry>,
+    /// The high table.
+    pub high: Vec<Entry>,
+    /// LimitOfHighPriority, in units of 4 KiB; 255 is no limit.
+    pub high_limit: u8,
+    /// The lane of each service level.
+    pub sl_to_vl: SlToVl,
+}
+
+/// What all ports of a fabric are to hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tables {
+    /// The code of the most lanes that links may use: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14.
+    pub max_op_vls: u8,
+    /// For kinds of ports without tables of their own.
+    pub common: PortTables,
+    /// For channel adapters, if they differ.
+    pub channel_adapter: Option<PortTables>,
+    /// For external ports of switches, if they differ.
+    pub switch_external: Option<PortTables>,
+    /// For enhanced ports 0 of switches, if they differ.
+    pub switch_port_0: Option<PortTables>,
+    /// For ports of routers, if they differ.
+    pub router: Option<PortTables>,
+}
+
+impl Tables {
+    /// The same tables everywhere.
+    pub fn everywhere(max_op_vls: u8, tables: PortTables) -> Tables {
+        Tables {
+            max_op_vls,
+            common: tables,
+            channel_adapter: None,
+            switch_external: None,
+            switch_port_0: None,
+            router: None,
+        }
+    }
+
+    /// The tables of a kind of port.
+    pub fn of(&self, set: QosSet) -> &PortTables {
+        self.own(set).unwrap_or(&self.common)
+    }
+
+    /// The tables that a kind of port has for itself.
+    pub fn own(&self, set: QosSet) -> Option<&PortTables> {
+        match set {
+            QosSet::Default => Some(&self.common),
+            QosSet::ChannelAdapter => self.channel_adapter.as_ref(),
+            QosSet::SwitchExternal => self.switch_external.as_ref(),
+            QosSet::SwitchPort0 => self.switch_port_0.as_ref(),
+            QosSet::Router => self.router.as_ref(),
+        }
+    }
+}

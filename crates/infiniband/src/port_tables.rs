@@ -1,0 +1,159 @@
+//! What a subnet manager programs into ports and switches.
+
+use std::collections::BTreeMap;
+
+use netloom_arbitration::Entry;
+use netloom_units::{Sl, Vl};
+
+use crate::{Guid, Lid};
+
+/// The lane of each service level.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SlToVl(pub [Vl; 16]);
+
+/// The lane that drops: a service level mapped to it never leaves by this port.
+pub const DROPPED: Vl = Vl(15);
+
+/// The arbitration of one output as it is read back: entries with weight 0 at the end included, as a device shows them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct VlArbitration {
+    /// Entries that the low table has room for.
+    pub low_cap: u8,
+    /// Entries that the high table has room for.
+    pub high_cap: u8,
+    /// The low table.
+    pub low: Vec<Entry>,
+    /// The high table.
+    pub high: Vec<Entry>,
+}
+
+/// What PortInfo says of lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortLanes {
+    /// Data lanes that the port has: 1, 2, 4, 8 or 15.
+    pub cap: Option<u8>,
+    /// Data lanes that it uses.
+    pub operational: Option<u8>,
+    /// LimitOfHighPriority, in units of 4 KiB; 255 is no limit.
+    pub high_limit: Option<u8>,
+    /// Entries that the low table has room for.
+    pub low_cap: Option<u8>,
+    /// Entries that the high table has room for.
+    pub high_cap: Option<u8>,
+    /// The largest packet to the neighbour, in bytes.
+    pub neighbor_mtu: Option<u16>,
+}
+
+/// A port, named by its node and its number there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PortName {
+    /// The node.
+    pub node: Guid,
+    /// The port; 0 of a switch is its own.
+    pub port: u8,
+}
+
+/// The output of each address at one switch. An address without one cannot be reached from there.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ForwardingTable {
+    /// As a switch holds them: [`NO_OUTPUT`] for an address without one. The last is never such, so equal tables are
+    /// equal here.
+    outputs: Vec<u8>,
+}
+
+/// What a switch holds for an address that it cannot reach.
+const NO_OUTPUT: u8 = 255;
+
+impl ForwardingTable {
+    /// The output for an address; 0 is the switch itself.
+    pub fn output(&self, lid: Lid) -> Option<u8> {
+        let output = self.outputs.get(usize::from(lid.0)).copied();
+        output.filter(|output| *output != NO_OUTPUT)
+    }
+
+    /// Sets the output for an address; 255 is none.
+    pub fn set(&mut self, lid: Lid, output: Option<u8>) {
+        let at = usize::from(lid.0);
+        let output = output.unwrap_or(NO_OUTPUT);
+        if at >= self.outputs.len() {
+            if output == NO_OUTPUT {
+                return;
+            }
+            self.outputs.resize(at + 1, NO_OUTPUT);
+        }
+        self.outputs[at] = output;
+        while self.outputs.last() == Some(&NO_OUTPUT) {
+            self.outputs.pop();
+        }
+    }
+
+    /// Addresses with an output, in order.
+    pub fn entries(&self) -> impl Iterator<Item = (Lid, u8)> + '_ {
+        let numbered = self.outputs.iter().enumerate();
+        let reached = numbered.filter(|(_, output)| **output != NO_OUTPUT);
+        reached.map(|(lid, output)| (Lid(lid as u16), *output))
+    }
+}
+
+/// What is programmed in a subnet, as far as it was read.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Programmed {
+    /// Forwarding of each switch.
+    pub forwarding: BTreeMap<Guid, ForwardingTable>,
+    /// Lanes by (port of the output, number of the input). Channel adapters have input 0 only.
+    pub sl_to_vl: BTreeMap<(PortName, u8), SlToVl>,
+    /// Arbitration of each output.
+    pub arbitration: BTreeMap<PortName, VlArbitration>,
+    /// What PortInfo says of lanes.
+    pub lanes: BTreeMap<PortName, PortLanes>,
+    /// Service level of the path from a channel adapter to an address.
+    pub path_levels: PathLevels,
+}
+
+/// The service level of each path, as far as it is known: from a channel adapter to an address.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PathLevels {
+    /// By source, then by address. All pairs of a large subnet are many millions: a byte each.
+    levels: BTreeMap<Guid, Vec<Option<Level>>>,
+}
+
+/// A service level in one byte together with its absence.
+pub(crate) type Level = std::num::NonZeroU8;
+
+impl PathLevels {
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// The service level of the path from a channel adapter to an address.
+    pub fn level(&self, from: Guid, to: Lid) -> Option<Sl> {
+        let levels = self.levels.get(&from)?;
+        let level = levels.get(usize::from(to.0)).copied().flatten()?;
+        Some(Sl(level.get() - 1))
+    }
+
+    /// Service levels of one source by address, each plus one.
+    pub(crate) fn of_source(&self, from: Guid) -> Option<&[Option<Level>]> {
+        self.levels.get(&from).map(Vec::as_slice)
+    }
+
+    /// Sets the service level of a path.
+    pub fn set(&mut self, from: Guid, to: Lid, level: Sl) {
+        let levels = self.levels.entry(from).or_default();
+        let at = usize::from(to.0);
+        if at >= levels.len() {
+            levels.resize(at + 1, None);
+        }
+        levels[at] = Level::new(level.0.saturating_add(1));
+    }
+
+    /// All paths whose service level is known, in order of source and address.
+    pub fn iter(&self) -> impl Iterator<Item = (Guid, Lid, Sl)> + '_ {
+        self.levels.iter().flat_map(|(from, levels)| {
+            let numbered = levels.iter().enumerate();
+            numbered
+                .filter_map(|(to, level)| Some((*from, Lid(to as u16), Sl((*level)?.get() - 1))))
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! Forwarding tables as text: `opensm-lfts.dump`, `dump_fts`, `dump_lfts`, and `ibroute`.
+//!
+//! ```text
+//! Unicast lids [0-12] of switch Lid 2 guid 0xb8599f0300200000 ('leaf0'):
+//! 0x0001 001 # Channel Adapter portguid 0x98039b0300100001: 'node000 mlx5_0'
+//! 12 lids dumped
+//! ```
+//!
+//! An address that is left out has no output there. Only the number of the switch, the address and the output count;
+//! what stands behind them may be missing (`-n`).
+
+use netloom_catalog::Notes;
+
+use super::mistakes::Mistakes;
+use super::scanner::{Cursor, Line, lines};
+use super::tables::Tables;
+use crate::{Guid, Programmed, Subnet};
+
+/// Reads forwarding tables. Those of switches that the subnet does not have are told and left out; a table replaces
+/// one that was read before it from another text.
+pub fn read_forwarding(
+    text: &str,
+    source: u16,
+    subnet: &Subnet,
+    programmed: &mut Programmed,
+    notes: &mut Notes,
+) {
+    let mut mistakes = Mistakes::of(source, notes);
+    let mut reader = Reader {
+        tables: Tables::of(subnet),
+        block: Block::None,
+        top: 0,
+        is_diags: false,
+        told_multicast: false,
+    };
+    for line in lines(text) {
+        reader.line(line.trimmed(), &mut mistakes);
+    }
+    reader.close(&mut mistakes);
+    let hint = reader.hint();
+    reader.tables.finish(programmed, hint, text, &mut mistakes);
+    mistakes.finish();
+}
+
+/// What the lines belong to.
+enum Block<'a> {
+    None,
+    /// A table: its heading, and entries so far.
+    Unicast(Line<'a>, u64),
+    Multicast,
+}
+
+struct Reader<'a> {
+    tables: Tables<'a>,
+    block: Block<'a>,
+    /// The last address that a heading names.
+    top: u64,
+    /// Whether `ibroute` wrote it: numbers of its headings are hexadecimal.
+    is_diags: bool,
+    told_multicast: bool,
+}
+
+/// Lines that say nothing.
+const TITLES: [&str; 4] = ["Lid  Out", "Port     Info", "***", "MLid"];
+
+/// Beginnings of what tools write when somebody does not answer.
+pub(super) const COMPLAINTS: [&str; 7] = [
+    "ibwarn:",
+    "ibnetdiscover:",
+    "iberror:",
+    "ibpanic:",
+    "ibroute:",
+    "dump_fts:",
+    "smpquery:",
+];
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: Line<'a>, mistakes: &mut Mistakes<'_>) {
+        let mut cursor = line.cursor();
+        // Nearly all lines are rows.
+        if line.text.starts_with("0x") && !matches!(self.block, Block::Multicast) {
+            self.row(line, mistakes);
+        } else if cursor.eat("Unicast lids ") {
+            self.close(mistakes);
+            match heading(&mut cursor) {
+                Some((top, is_diags, guid)) => {
+                    self.top = self.top.max(top);
+                    self.is_diags |= is_diags;
+                    self.tables.switch(guid, line.span(), mistakes);
+                    self.block = Block::Unicast(line, 0);
+                }
+                None => self.misunderstood(line, "`[0-12] of switch … guid 0x…`", mistakes),
+            }
+        } else if cursor.eat("Multicast mlids ") {
+            self.close(mistakes);
+            self.block = Block::Multicast;
+            if !std::mem::replace(&mut self.told_multicast, true) {
+                let message = "multicast tables are not read";
+                let note = mistakes.warning("E1124", line.span(), message);
+                note.map(|note| {
+                    note.help("routes of single destinations are: dump_fts without -M")
+                });
+            }
+        } else if line.text.is_empty() || TITLES.iter().any(|title| line.text.starts_with(title)) {
+        } else if COMPLAINTS.iter().any(|word| line.text.starts_with(word)) {
+            let message = "a switch did not answer when the tables were read";
+            let note = mistakes.warning("E1135", line.span(), message);
+            note.map(|note| note.help("its table is missing or incomplete"));
+        } else if !matches!(self.block, Block::Multicast) {
+            self.row(line, mistakes);
+        } else if line.text.ends_with("mlids dumped") {
+            self.block = Block::None;
+        }
+    }
+
+    fn row(&mut self, line: Line<'a>, mistakes: &mut Mistakes<'_>) {
+        let mut cursor = line.cursor();
+        if line.text.starts_with("0x") {
+            let lid = cursor.hex();
+            let output = cursor.blanks().decimal();
+            let (Some(lid), Some(output)) = (lid, output) else {
+                return self.misunderstood(line, "an address and the number of a port", mistakes);
+            };
+            let Block::Unicast(_, n_entries) = &mut self.block else {
+                return self.misunderstood(line, "the heading of a switch before", mistakes);
+            };
+            *n_entries += 1;
+            let output = Some(output).filter(|output| *output != 255);
+            self.tables.entry(lid, output, line, mistakes);
+            return;
+        }
+        let count = cursor.decimal();
+        let is_valid = cursor.blanks().eat("valid ");
+        match (count, cursor.rest) {
+            (Some(count), "lids dumped") => {
+                let block = std::mem::replace(&mut self.block, Block::None);
+                // OpenSM writes its last address here, and no count.
+                if let Block::Unicast(heading, n_entries) = block
+                    && is_valid
+                    && count != n_entries
+                {
+                    let message = format!("{count} addresses were dumped, {n_entries} are here");
+                    let heading = mistakes.place(&heading.span());
+                    let note = mistakes.error("E1123", line.span(), message);
+                    note.map(|note| {
+                        note.also(heading, "of this switch")
+                            .help("lines are missing: dump the tables again")
+                    });
+                }
+            }
+            _ => self.misunderstood(line, "an address and the number of a port", mistakes),
+        }
+    }
+
+    fn misunderstood(&self, line: Line<'_>, what: &str, mistakes: &mut Mistakes<'_>) {
+        let (code, help) = match line.is_open {
+            true => ("E1102", "the file is cut off: dump the tables again"),
+            false => (
+                "E1101",
+                "it is no line of opensm-lfts.dump, dump_fts or ibroute",
+            ),
+        };
+        let note = mistakes.error(code, line.span(), format!("expected {what}"));
+        note.map(|note| note.help(help));
+    }
+
+    /// A table ends with a line that counts it.
+    fn close(&mut self, mistakes: &mut Mistakes<'_>) {
+        if let Block::Unicast(heading, _) = std::mem::replace(&mut self.block, Block::None) {
+            let message = "the table of this switch has no end";
+            let note = mistakes.error("E1102", heading.span(), message);
+            note.map(|note| note.help("a line `… lids dumped` ends a table: dump it again"));
+        }
+    }
+
+    /// Why addresses may be missing at every switch.
+    fn hint(&self) -> &'static str {
+        match self.is_diags && self.top != 0 && self.top.is_multiple_of(64) {
+            true => {
+                "dump_fts and ibroute leave out the last LID if it is a multiple of 64: give opensm-lfts.dump instead"
+            }
+            false => "packets to them go nowhere, unless the tables are not all here",
+        }
+    }
+}
+
+/// The last address, whether `ibroute` wrote it, and the switch.
+fn heading(cursor: &mut Cursor<'_>) -> Option<(u64, bool, Guid)> {
+    let range = cursor.eat("[").then(|| cursor.until("]")).flatten()?;
+    let mut top = Cursor {
+        rest: range.split_once('-')?.1,
+    };
+    let is_diags = top.rest.starts_with("0x");
+    let top = match is_diags {
+        true => top.hex()?,
+        false => top.decimal()?,
+    };
+    cursor.until("of switch ")?;
+    cursor.until("guid ")?;
+    Some((top, is_diags, Guid(cursor.hex()?)))
+}

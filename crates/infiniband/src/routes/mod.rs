@@ -1,0 +1,233 @@
+//! Checks the routes of a subnet as they are programmed, whoever computed them.
+//!
+//! ```text
+//! for each address of a channel adapter:
+//!   Tree          where every switch sends packets to it, and where that ends
+//!   Flow          the packets of all others along the tree, for each service level that they use
+//!                   ─► failures, loads of links, dependencies between lanes of links
+//! Dependencies    cycles among them are credit loops
+//! ```
+//!
+//! A forwarding table knows the destination only, so the ways to one address are a tree (or run in circles), and all
+//! senders are followed at once: the work is a few steps for each switch and each sender of each address, whatever the
+//! number of hops. Senders whose paths have different service levels are followed once per level.
+//!
+//! What is exact: every pair of ports of channel adapters (and routers), every address of the receiver, the table of
+//! every switch as given, and the lane of every hop by input, output and service level. A route that ends early counts
+//! as far as it goes, because its packets occupy buffers so far; one that runs in circles is told as a failure and
+//! counts nowhere. What is assumed: paths without a service level have SL 0, and a row of lanes that is not known maps
+//! to VL 0 ([`RouteCheck::unknown_lanes`] counts those). Left out: multicast, VL 15, packets that leave a port 0 of
+//! a switch, and lanes beyond those that a port has in operation.
+
+mod balance;
+mod dependencies;
+mod fabric;
+mod flow;
+mod found;
+mod lanes;
+mod tree;
+
+pub use self::found::{
+    Balance, Channel, CreditLoop, CreditLoops, Dependency, Failure, Failures, LinkLoad, Longer,
+    MOST_FAILURES, MOST_LOOPS, RouteCheck, Spread, Why, Worst,
+};
+
+use self::dependencies::Dependencies;
+use self::fabric::{Attached, Fabric};
+use self::flow::{Flow, Seen};
+use self::tree::{End, Tree};
+use crate::{NodeId, Programmed, Subnet};
+
+/// Follows every route.
+pub fn check_routes(subnet: &Subnet, programmed: &Programmed) -> RouteCheck {
+    check_routes_on(subnet, programmed, 1)
+}
+
+/// The same where no path has a level of its own, and all are used on several: a bit for each. A route that does not
+/// arrive on one of them counts as one that does not.
+pub fn check_routes_on(subnet: &Subnet, programmed: &Programmed, levels: u16) -> RouteCheck {
+    let mut fabric = Fabric::of(subnet, programmed);
+    fabric.usual_levels = levels;
+    let fabric = fabric;
+    let mut check = RouteCheck {
+        n_ports: fabric.hosts.len(),
+        n_addresses: fabric.destinations.len(),
+        unknown_lanes: fabric.lanes.n_unknown,
+        ..RouteCheck::default()
+    };
+    let mut dependencies = Dependencies::of(&fabric);
+    let mut loads = balance::Loads::of(&fabric);
+    let mut tree = Tree::of(&fabric);
+    let mut flow = Flow::of(&fabric);
+    let mut distances = Distances::default();
+    for (number, destination) in fabric.destinations.iter().enumerate() {
+        tree.grow(&fabric, destination);
+        distances.to(&fabric, destination.host);
+        count_ways(&fabric, &tree, &distances, number, &mut check);
+        flow.follow(&fabric, &tree, number, &mut |seen| match seen {
+            Seen::Dependency { from, to, .. } => dependencies.insert(&fabric, from, to),
+            Seen::Load { port, routes } => loads.add(port, routes, number),
+            Seen::Level { level, vls } => {
+                check.levels |= 1 << level;
+                check.lanes |= vls;
+            }
+            Seen::Dropped { routes, failure } => {
+                check.arriving = check.arriving.saturating_sub(u64::from(routes));
+                check
+                    .failures
+                    .add(u64::from(routes), || failure.named(&fabric));
+            }
+        });
+    }
+    check.loops = credit_loops(&fabric, &dependencies, &mut tree, &mut flow);
+    loads.finish(&fabric, &mut check);
+    check
+}
+
+/// Counts ways by their hops, and tells those that do not arrive. Lanes are not looked at here.
+fn count_ways(
+    fabric: &Fabric<'_>,
+    tree: &Tree,
+    distances: &Distances,
+    number: usize,
+    check: &mut RouteCheck,
+) {
+    let destination = &fabric.destinations[number];
+    check.routes += fabric.hosts.len() as u64 - 1;
+    let fail = |check: &mut RouteCheck, host: u32, node: NodeId, why: Why| {
+        check.failures.add(1, || Failure {
+            from: fabric.host_name(host as usize),
+            to: destination.lid,
+            at: fabric.subnet.nodes[node.index()].guid,
+            why,
+        });
+    };
+    for switch in 0..fabric.n_switches() {
+        let hosts = fabric.hosts_at(switch).iter();
+        let mut others = hosts.filter(|host| **host as usize != destination.host);
+        let (node, why) = match tree.end(switch) {
+            End::Arrives => {
+                let Some(first) = others.next() else { continue };
+                let n = 1 + others.count() as u64;
+                let name = || (fabric.host_name(*first as usize), destination.lid);
+                check.count_arriving(n, tree.hops(switch), distances.hops(switch), name);
+                continue;
+            }
+            End::Ends(last) => (fabric.node(last), tree.why(fabric, last)),
+            End::Circles(member) => (fabric.node(member), Why::Circles),
+        };
+        others.for_each(|host| fail(check, *host, node, why));
+    }
+    for host in fabric.hosts_without_switch() {
+        let of = &fabric.hosts[*host as usize];
+        if *host as usize == destination.host {
+            continue;
+        }
+        match of.attached {
+            Attached::Host(peer) if peer == destination.host => {
+                let name = || (fabric.host_name(*host as usize), destination.lid);
+                check.count_arriving(1, 0, None, name);
+            }
+            Attached::Host(peer) => {
+                let why = Why::WrongPort(fabric.host_name(peer));
+                fail(check, *host, of.node, why);
+            }
+            _ => fail(check, *host, of.node, Why::NoCable),
+        }
+    }
+}
+
+/// Finds cycles, and for each of their dependencies a route that makes it.
+fn credit_loops(
+    fabric: &Fabric<'_>,
+    dependencies: &Dependencies,
+    tree: &mut Tree,
+    flow: &mut Flow,
+) -> CreditLoops {
+    let (n_knots, mut cycles) = dependencies.cycles(fabric);
+    cycles.truncate(MOST_LOOPS);
+    let mut witnesses = std::collections::HashMap::new();
+    for cycle in &cycles {
+        for (at, from) in cycle.iter().enumerate() {
+            let to = cycle[(at + 1) % cycle.len()];
+            witnesses.insert((*from, to), None);
+        }
+    }
+    if witnesses.is_empty() {
+        return CreditLoops::default();
+    }
+    for (number, destination) in fabric.destinations.iter().enumerate() {
+        tree.grow(fabric, destination);
+        flow.follow(fabric, tree, number, &mut |seen| {
+            if let Seen::Dependency { from, to, source } = seen
+                && let Some(witness) = witnesses.get_mut(&(from, to))
+            {
+                witness.get_or_insert((source, destination.lid));
+            }
+        });
+    }
+    let found = cycles.iter().map(|cycle| {
+        let steps = cycle.iter().enumerate().map(|(at, from)| {
+            let to = cycle[(at + 1) % cycle.len()];
+            let (source, destination) =
+                witnesses[&(*from, to)].expect("a dependency comes from a route");
+            Dependency {
+                from: fabric.channel(*from),
+                to: fabric.channel(to),
+                source: fabric.host_name(source),
+                destination,
+            }
+        });
+        CreditLoop {
+            dependencies: steps.collect(),
+        }
+    });
+    CreditLoops {
+        n_knots,
+        found: found.collect(),
+    }
+}
+
+/// How many switches the shortest way from each switch to one host passes.
+#[derive(Default)]
+struct Distances {
+    to: Option<usize>,
+    hops: Vec<Option<u16>>,
+    queue: Vec<usize>,
+}
+
+impl Distances {
+    /// Measures the distance to a host, unless its switch is the one that was measured last.
+    fn to(&mut self, fabric: &Fabric<'_>, host: usize) {
+        let switch = match fabric.hosts[host].attached {
+            Attached::Switch(switch, _) => Some(switch),
+            _ => None,
+        };
+        if switch.is_some() && switch == self.to {
+            return;
+        }
+        self.to = switch;
+        self.hops.clear();
+        self.hops.resize(fabric.n_switches(), None);
+        self.queue.clear();
+        self.queue.extend(switch);
+        if let Some(switch) = switch {
+            self.hops[switch] = Some(1);
+        }
+        let mut next = 0;
+        while let Some(switch) = self.queue.get(next).copied() {
+            next += 1;
+            let hops = self.hops[switch].map(|hops| hops + 1);
+            for (neighbour, _) in fabric.switches_around(switch) {
+                if self.hops[neighbour].is_none() {
+                    self.hops[neighbour] = hops;
+                    self.queue.push(neighbour);
+                }
+            }
+        }
+    }
+
+    fn hops(&self, switch: usize) -> Option<u16> {
+        self.hops[switch]
+    }
+}

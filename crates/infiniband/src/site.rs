@@ -1,0 +1,180 @@
+//! A real subnet as a fabric to be simulated: which nodes are its switches and NICs, and what is programmed in them.
+
+use std::path::Path;
+
+use netloom_catalog::file::{MOST_LIST, read_text};
+use netloom_catalog::{Note, Notes, Place, Severity};
+
+use crate::reading::{Asked, Format, initiated_from, read_programmed, read_subnet, recognise};
+use crate::{NodeId, NodeKind, Programmed, Subnet};
+
+/// A subnet with its numbering as a fabric.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Site {
+    /// Nodes and cables.
+    pub subnet: Subnet,
+    /// What its subnet manager wrote, as far as it was read.
+    pub programmed: Programmed,
+    /// The switches, in order of their GUIDs: lists of one subnet have its nodes in any order.
+    pub switches: Vec<NodeId>,
+    /// The NICs, each a port of a channel adapter, in order of the switches and ports that they hang on.
+    pub nics: Vec<(NodeId, u8)>,
+    /// Ports that are no NICs, with the reason.
+    pub left_out: Vec<(NodeId, u8, &'static str)>,
+}
+
+impl Site {
+    /// Numbers the nodes of a subnet.
+    pub fn new(subnet: Subnet, programmed: Programmed) -> Site {
+        let ids = (0..subnet.nodes.len() as u32).map(NodeId);
+        let node = |id: NodeId| &subnet.nodes[id.index()];
+        let is_switch = |id: &NodeId| node(*id).kind.is_switch();
+        let mut switches: Vec<NodeId> = ids.filter(is_switch).collect();
+        switches.sort_by_key(|id| node(*id).guid);
+        let (mut nics, mut left_out) = (vec![], vec![]);
+        for switch in &switches {
+            for cable in node(*switch).ports.iter().filter_map(|port| port.cable) {
+                let other = node(cable.node);
+                match other.kind {
+                    NodeKind::Switch { .. } => {}
+                    NodeKind::Router => {
+                        left_out.push((cable.node, cable.port, "it is a router"));
+                    }
+                    NodeKind::ChannelAdapter if other.is_aggregation_node() => {
+                        left_out.push((cable.node, cable.port, "it adds up what hosts send"));
+                    }
+                    NodeKind::ChannelAdapter => nics.push((cable.node, cable.port)),
+                }
+            }
+        }
+        Site {
+            subnet,
+            programmed,
+            switches,
+            nics,
+            left_out,
+        }
+    }
+
+    /// Reads texts of any format; exactly one has the nodes and cables. Everything wrong is noted, the number of a text
+    /// being its source.
+    pub fn understand(texts: &[(String, String)], notes: &mut Notes) -> Site {
+        let is_subnet = |at: &usize| recognise(&texts[*at].1).is_some_and(Format::is_subnet);
+        let subnets: Vec<usize> = (0..texts.len()).filter(is_subnet).collect();
+        let (mut subnet, mut programmed) = (Subnet::default(), Programmed::default());
+        let beginning = |source: usize| Place {
+            source: source as u16,
+            ..Place::default()
+        };
+        match subnets.as_slice() {
+            [own] => {
+                let text = &texts[*own].1;
+                subnet = read_subnet(text, *own as u16, notes);
+                let asked = Asked {
+                    subnet: &subnet,
+                    from: initiated_from(text),
+                };
+                for (source, (_, text)) in texts.iter().enumerate().filter(|(n, _)| n != own) {
+                    read_programmed(text, source as u16, asked, &mut programmed, notes);
+                }
+            }
+            [] => {
+                notes
+                    .error(
+                        "E1100",
+                        beginning(0),
+                        "none of the files has nodes and cables",
+                    )
+                    .help("give what `ibnetdiscover` prints, or opensm-subnet.lst");
+            }
+            [one, other, ..] => {
+                notes
+                    .error(
+                        "E1100",
+                        beginning(*other),
+                        "a second file with nodes and cables",
+                    )
+                    .also(beginning(*one), "the first")
+                    .help("give one of them");
+            }
+        }
+        Site::new(subnet, programmed)
+    }
+
+    /// Reads files of any format; exactly one has the nodes and cables.
+    ///
+    /// # Errors
+    /// All mistakes of all files, a line each: `name:12: E1105 message (help)`.
+    pub fn read(files: &[String]) -> Result<Site, String> {
+        let mut texts = vec![];
+        for name in files {
+            let text = read_text(Path::new(name), MOST_LIST);
+            let text = text.map_err(|why| format!("cannot read {name}: {why}"))?;
+            texts.push((name.clone(), text));
+        }
+        let mut notes = Notes::new();
+        let site = Site::understand(&texts, &mut notes);
+        let errors = notes.iter().filter(|note| note.severity == Severity::Error);
+        let lines: Vec<String> = errors.map(|note| line_of(note, &texts)).collect();
+        match lines.is_empty() {
+            true => Ok(site),
+            false => Err(lines.join("\n")),
+        }
+    }
+
+    /// What a port that is a NIC is called: its node, and its number where the node has several.
+    pub fn nic_names(&self) -> Vec<String> {
+        let description = |&(node, _): &(NodeId, u8)| &self.subnet.nodes[node.index()].description;
+        let named = self.nics.iter().map(|nic| {
+            let node = &self.subnet.nodes[nic.0.index()];
+            match node.ports.len() > 2 {
+                true => format!("{}/P{}", description(nic), nic.1),
+                false => description(nic).clone(),
+            }
+        });
+        self.distinct(named.collect(), self.nics.iter().map(|nic| nic.0))
+    }
+
+    /// What the switches are called.
+    pub fn switch_names(&self) -> Vec<String> {
+        let named = self.switches.iter();
+        let named = named.map(|id| self.subnet.nodes[id.index()].description.clone());
+        self.distinct(named.collect(), self.switches.iter().copied())
+    }
+
+    /// The same names, with the GUID of the node behind those that are there twice or empty.
+    fn distinct(&self, names: Vec<String>, nodes: impl Iterator<Item = NodeId>) -> Vec<String> {
+        let mut seen = std::collections::HashMap::new();
+        for name in &names {
+            *seen.entry(name.clone()).or_insert(0) += 1;
+        }
+        let renamed = names.into_iter().zip(nodes).map(|(name, node)| {
+            let guid = self.subnet.nodes[node.index()].guid;
+            match seen[&name] {
+                _ if name.is_empty() => guid.to_string(),
+                1 => name,
+                _ => format!("{name} {guid}"),
+            }
+        });
+        renamed.collect()
+    }
+}
+
+/// A note as one line.
+fn line_of(note: &Note, texts: &[(String, String)]) -> String {
+    let place = note
+        .places
+        .first()
+        .map_or(Place::default(), |(place, _)| *place);
+    let (name, text) = match texts.get(usize::from(place.source)) {
+        Some((name, text)) => (name.as_str(), text.as_bytes()),
+        None => ("", &[][..]),
+    };
+    let before = text.get(..place.start as usize).unwrap_or(&[]);
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let help = note
+        .help
+        .as_ref()
+        .map_or(String::new(), |help| format!(" ({help})"));
+    format!("{name}:{line}: {} {}{help}", note.code, note.message)
+}

@@ -1,0 +1,29 @@
+//! What `ibdmchk` reads besides OpenSM's dumps.
+
+use std::fmt::Write as _;
+
+use super::TO_TEXT;
+use crate::Programmed;
+
+/// Service levels of paths, for `ibdmchk -c`.
+pub fn path_levels(programmed: &Programmed) -> String {
+    let mut text = String::new();
+    for (from, to, level) in programmed.path_levels.iter() {
+        writeln!(text, "{from} {} {}", to.0, level.0).expect(TO_TEXT);
+    }
+    text
+}
+
+/// Lanes of all ports, for `ibdmchk -d`: by output, then by input.
+pub fn slvl(programmed: &Programmed) -> String {
+    let mut text = String::new();
+    for ((output, input), table) in &programmed.sl_to_vl {
+        write!(text, "{} {input} {}", output.node, output.port).expect(TO_TEXT);
+        for pair in table.0.chunks_exact(2) {
+            let byte = pair[0].0 << 4 | (pair[1].0 & 15);
+            write!(text, " 0x{byte:02x}").expect(TO_TEXT);
+        }
+        text.push('\n');
+    }
+    text
+}

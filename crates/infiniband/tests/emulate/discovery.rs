@@ -1,0 +1,109 @@
+//! ibnetdiscover sees what is emulated.
+
+use std::collections::BTreeSet;
+
+use netloom_infiniband::emulate::Profiles;
+use netloom_infiniband::{Guid, Speed, Subnet};
+
+use crate::subnets::{k_ary_n_tree, one_switch_per_speed, two_level};
+use crate::tools::{Session, are_installed};
+
+/// One end of a cable and the other, and what ibnetdiscover calls its speed.
+type HalfLink = ((Guid, u8), (Guid, u8), String);
+
+/// What the tool calls a speed. FDR10 is an attribute of its vendor, and the tool is older than XDR.
+fn word_of(speed: Speed) -> String {
+    let shown = match speed {
+        Speed::Fdr10 => Speed::Qdr,
+        Speed::Xdr => Speed::Ndr,
+        other => other,
+    };
+    format!("4x{shown}")
+}
+
+fn half_links(subnet: &Subnet) -> BTreeSet<HalfLink> {
+    let mut links = BTreeSet::new();
+    for node in &subnet.nodes {
+        for (number, port) in (0..).zip(&node.ports) {
+            if let Some(cable) = port.cable {
+                let there = (subnet.nodes[cable.node.index()].guid, cable.port);
+                let speed = word_of(cable.speed.expect("built with one"));
+                links.insert(((node.guid, number), there, speed));
+            }
+        }
+    }
+    links
+}
+
+/// The links of a listing, read as far as this test needs.
+fn listed(text: &str) -> (BTreeSet<Guid>, BTreeSet<HalfLink>) {
+    let guid = |id: &str| Guid(u64::from_str_radix(id, 16).expect("16 digits"));
+    let (mut nodes, mut links) = (BTreeSet::new(), BTreeSet::new());
+    let mut here = Guid(0);
+    for line in text.lines() {
+        if let Some((_, rest)) = line
+            .split_once(" \"")
+            .filter(|_| line.starts_with("Switch") || line.starts_with("Ca"))
+        {
+            here = guid(&rest[2..18]);
+            nodes.insert(here);
+        } else if let Some(rest) = line.strip_prefix('[') {
+            let (number, rest) = rest.split_once(']').expect("a port");
+            let (_, rest) = rest.split_once('"').expect("an id");
+            let (port, _) = rest[20..].split_once(']').expect("a port");
+            let speed = rest.split_whitespace().last().expect("a speed");
+            let there = (guid(&rest[2..18]), port.parse().expect("a number"));
+            links.insert((
+                (here, number.parse().expect("a number")),
+                there,
+                speed.to_owned(),
+            ));
+        }
+    }
+    (nodes, links)
+}
+
+fn check(subnet: &Subnet) {
+    if !are_installed() {
+        return;
+    }
+    let session = Session::start(subnet, &Profiles::default());
+    session.configure("", &[]);
+    let (nodes, links) = listed(&session.run("ibnetdiscover", &[]));
+    assert_eq!(nodes, subnet.nodes.iter().map(|n| n.guid).collect());
+    assert_eq!(links, half_links(subnet));
+}
+
+#[test]
+fn eight_hosts_are_discovered() {
+    check(&two_level(2, 2, 4));
+}
+
+#[test]
+fn sixty_four_hosts_are_discovered() {
+    check(&k_ary_n_tree(4, 3));
+}
+
+#[test]
+fn every_speed_is_discovered() {
+    check(&one_switch_per_speed());
+}
+
+#[test]
+fn a_link_that_is_turned_off_is_gone_until_it_is_turned_on() {
+    if !are_installed() {
+        return;
+    }
+    let subnet = two_level(2, 2, 4);
+    let session = Session::start(&subnet, &Profiles::default());
+    session.configure("", &[]);
+    let addressed = session.emulator.subnet();
+    let spine = addressed.nodes.iter().find(|n| n.description == "spine1");
+    let lid = spine.unwrap().ports[0].lid.unwrap().0.to_string();
+    let links = || listed(&session.run("ibnetdiscover", &[])).1.len();
+    let before = links();
+    session.run("ibportstate", &[&lid, "2", "disable"]);
+    assert_eq!(links(), before - 2);
+    session.run("ibportstate", &[&lid, "2", "enable"]);
+    assert_eq!(links(), before);
+}

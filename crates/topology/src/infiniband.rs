@@ -1,0 +1,251 @@
+//! A real InfiniBand subnet, from what its tools print.
+//!
+//! Ports have the numbers of the site: port 0 of a switch is its own and has no cable, so a switch of 36 ports has 37 here.
+//! Every port of a channel adapter with a cable is a NIC. Cables have the rates that were found, and a class for each rate.
+
+use std::sync::{Arc, OnceLock};
+
+use netloom_catalog::{Described, FromToml, Notes, Shape, Value, params};
+use netloom_infiniband::{
+    Cable, Guid, Node, NodeId, NodeKind, Port as SubnetPort, Site, Speed, Subnet, Width,
+};
+use netloom_units::{NicId, Port, Rate, SwitchId};
+
+use crate::topology::Builder;
+use crate::{Blueprint, Peer, Structure, Topology};
+
+params! {
+    /// A real InfiniBand subnet, with the names, rates and tables that its files have.
+    #[derive(Clone, Debug)]
+    pub struct InfiniBand {
+        /// The files, beside the experiment, each read as what it is: what `ibnetdiscover` prints or opensm-subnet.lst;
+        /// forwarding tables (opensm-lfts.dump, `dump_fts`); SL2VL maps and arbitration tables (opensm-sl2vl.dump, `smpquery`);
+        /// service levels of paths (psl).
+        pub files: SiteFiles,
+    }
+}
+
+/// Names of files, and what is in them once that was asked for.
+#[derive(Clone, Debug)]
+pub struct SiteFiles {
+    names: Vec<String>,
+    read: Arc<OnceLock<Result<Arc<Site>, String>>>,
+}
+
+impl SiteFiles {
+    /// Files that nobody has read yet.
+    pub fn new(names: Vec<String>) -> Self {
+        SiteFiles {
+            names,
+            read: Arc::default(),
+        }
+    }
+
+    /// What they hold, read once.
+    pub fn site(&self) -> Result<Arc<Site>, String> {
+        let read = || Site::read(&self.names).map(Arc::new);
+        self.read.get_or_init(read).clone()
+    }
+}
+
+impl FromToml for SiteFiles {
+    fn shape() -> Shape {
+        Vec::<String>::shape()
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        Vec::<String>::read(value, notes).map(SiteFiles::new)
+    }
+
+    fn write(&self) -> String {
+        self.names.write()
+    }
+}
+
+impl Blueprint for InfiniBand {
+    fn build(&self, _seed: u64) -> Result<Topology, String> {
+        topology(&self.files.site()?)
+    }
+
+    fn n_nics(&self) -> Option<u64> {
+        let site = self.files.site().ok()?;
+        Some(site.nics.len() as u64)
+    }
+
+    fn n_ports(&self) -> Option<u64> {
+        let site = self.files.site().ok()?;
+        let n_ports = |node: &Node| node.ports.len() as u64;
+        let switches = site.switches.iter();
+        Some(
+            switches
+                .map(|id| n_ports(&site.subnet.nodes[id.index()]))
+                .sum(),
+        )
+    }
+}
+
+impl Described for InfiniBand {
+    const NAME: &'static str = "infiniband";
+    const SUMMARY: &'static str = "A real InfiniBand subnet, from what its tools print.";
+    const EXAMPLE: &'static str = r#"files = ["ibnetdiscover.txt", "opensm-lfts.dump"]"#;
+}
+
+/// A kind of cable: whether it leads to a NIC, and its rate if that is known.
+type CableClass = (bool, Option<Rate>);
+
+fn class_of(cable: &Cable, is_host: bool) -> CableClass {
+    let rate = cable.speed.zip(cable.width);
+    (is_host, rate.map(|(speed, width)| speed.rate(width)))
+}
+
+/// The name of a class as files call it: `host HDR x2`.
+fn class_name(cable: &Cable, is_host: bool) -> String {
+    let whose = if is_host { "host" } else { "switch" };
+    match cable.speed.zip(cable.width) {
+        Some((speed, width)) => format!("{whose} {speed} x{}", width.lanes()),
+        None => whose.to_owned(),
+    }
+}
+
+/// The fabric of a site.
+///
+/// # Errors
+/// If there is nothing to simulate.
+pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
+    if site.nics.is_empty() {
+        return Err("no host hangs on a switch: there is nothing to simulate".to_owned());
+    }
+    let node = |at: usize| &site.subnet.nodes[site.switches[at].index()];
+    let mut switch_of = vec![None; site.subnet.nodes.len()];
+    for (at, id) in site.switches.iter().enumerate() {
+        switch_of[id.index()] = Some(SwitchId(at as u32));
+    }
+    let is_left_out = |cable: &Cable| {
+        let mut left_out = site.left_out.iter();
+        left_out.any(|(node, port, _)| (*node, *port) == (cable.node, cable.port))
+    };
+    // Host cables first, as everywhere; then by rate, so that the order is that of no file.
+    let mut classes: Vec<(CableClass, String)> = vec![];
+    let mut cables = vec![];
+    for at in 0..site.switches.len() {
+        let here = SwitchId(at as u32);
+        for (number, port) in node(at).ports.iter().enumerate() {
+            let Some(cable) = port.cable.filter(|cable| !is_left_out(cable)) else {
+                continue;
+            };
+            let there = switch_of[cable.node.index()];
+            let class = class_of(&cable, there.is_none());
+            if classes.iter().all(|(own, _)| *own != class) {
+                classes.push((class, class_name(&cable, there.is_none())));
+            }
+            cables.push(((here, Port(number as u16)), there, cable, class));
+        }
+    }
+    classes.sort_by_key(|((is_host, rate), _)| (!is_host, *rate));
+    if classes.len() > 256 {
+        return Err("more than 256 kinds of cables".to_owned());
+    }
+    let mut builder = Builder::new(classes.iter().map(|(_, name)| name.clone()).collect());
+    builder.class_rates(classes.iter().map(|((_, rate), _)| *rate).collect());
+    for at in 0..site.switches.len() {
+        builder.switch(node(at).ports.len() as u16);
+    }
+    let mut next_nic = 0;
+    for (from, there, cable, class) in cables {
+        let class = classes.iter().position(|(own, _)| *own == class);
+        let class = class.expect("every class was listed") as u8;
+        match there {
+            // Each cable is seen from both of its ends.
+            Some(to) => {
+                let to = (to, Port(u16::from(cable.port)));
+                if from < to {
+                    builder.connect(from, to, class);
+                }
+            }
+            None => {
+                let nic = builder.nic(from, class);
+                assert_eq!(nic, NicId(next_nic), "NICs in order of their switches");
+                next_nic += 1;
+            }
+        }
+    }
+    builder.names(site.switch_names(), site.nic_names());
+    builder.site(site.clone());
+    Ok(builder.finish(Structure::Plain))
+}
+
+/// The numbers that devices of a made-up subnet have from their maker.
+const SWITCH_GUIDS: u64 = 0x0002_c903_0020_0000;
+const HOST_GUIDS: u64 = 0x0002_c903_0010_0000;
+
+/// Any fabric as a subnet that could be built: port n of a switch is its port n + 1, and all cables have one speed.
+///
+/// # Errors
+/// If a switch has more ports than InfiniBand numbers.
+pub fn as_subnet(topology: &Topology, speed: Speed, width: Width) -> Result<Subnet, String> {
+    if topology.radix() > 253 {
+        return Err(format!(
+            "a switch of InfiniBand has at most 253 ports, and here are some of {}",
+            topology.radix()
+        ));
+    }
+    let cable = |node: u32, port: u16| {
+        Some(Cable {
+            node: NodeId(node),
+            port: port as u8 + 1,
+            width: Some(width),
+            speed: Some(speed),
+        })
+    };
+    let n_switches = topology.n_switches();
+    let mut nodes = vec![];
+    for switch in topology.switches() {
+        let guid = Guid(SWITCH_GUIDS + u64::from(switch.0) * 0x10);
+        let mut ports = vec![SubnetPort {
+            guid: Some(guid),
+            ..SubnetPort::default()
+        }];
+        for port in topology.ports(switch) {
+            let cable = match topology.peer(switch, port) {
+                Peer::Switch(other, there) => cable(other.0, there.0),
+                Peer::Nic(nic) => cable(n_switches + nic.0, 0),
+                Peer::Unused => None,
+            };
+            ports.push(SubnetPort {
+                cable,
+                ..SubnetPort::default()
+            });
+        }
+        nodes.push(Node {
+            kind: NodeKind::Switch {
+                enhanced_port_0: false,
+            },
+            guid,
+            system_guid: Some(guid),
+            device: None,
+            description: topology.switch_name(switch),
+            ports,
+        });
+    }
+    for nic in topology.nics() {
+        let guid = Guid(HOST_GUIDS + u64::from(nic.0) * 0x10);
+        let (switch, port) = topology.attachment(nic);
+        let ports = vec![
+            SubnetPort::default(),
+            SubnetPort {
+                guid: Some(Guid(guid.0 + 1)),
+                cable: cable(switch.0, port.0),
+                ..SubnetPort::default()
+            },
+        ];
+        nodes.push(Node {
+            kind: NodeKind::ChannelAdapter,
+            guid,
+            system_guid: Some(guid),
+            device: None,
+            description: topology.nic_name(nic),
+            ports,
+        });
+    }
+    Ok(Subnet { nodes })
+}
