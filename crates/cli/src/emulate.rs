@@ -118,13 +118,24 @@ impl Emulate {
         command.args(&self.command[1..]);
         // What the program prints is for people: data of ours go to stdout.
         command.stdout(std::io::stderr());
+        // OpenSM writes its own dumps; without a place they would go to those of the system's OpenSM.
+        let scratch = std::env::temp_dir().join(format!("{}-files", emulator.name()));
+        for variable in ["OSM_TMP_DIR", "OSM_CACHE_DIR"] {
+            if std::env::var_os(variable).is_none() {
+                std::fs::create_dir_all(&scratch)?;
+                command.env(variable, &scratch);
+            }
+        }
         match &self.at {
             Some(node) => emulator.attach_at(node, library, &mut command),
             None => emulator.attach(library, &mut command),
         }
-        command
+        let status = command
             .status()
-            .with_context(|| format!("cannot run {name}"))
+            .with_context(|| format!("cannot run {name}"));
+        // Whatever is left of it is nobody's.
+        let _ = std::fs::remove_dir_all(&scratch);
+        status
     }
 
     fn profiles(&self) -> anyhow::Result<Profiles> {

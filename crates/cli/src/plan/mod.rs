@@ -2,6 +2,7 @@
 
 mod admit;
 mod classes;
+mod judge;
 mod report;
 
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use netloom_design::infiniband;
 use netloom_experiment::Kinds;
-use netloom_units::Bytes;
+use netloom_units::{Bytes, Rate};
 
 use super::Exit;
 use super::load::Overrides;
@@ -57,8 +58,22 @@ pub(crate) struct Plan {
     /// Part of every link that connections cannot have: best effort keeps it.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = reserve, requires = "admit")]
     reserve: f64,
-    /// The largest packet, header included, for waits; without it the file's MTU and header.
-    #[arg(long, value_name = "BYTES", requires = "admit")]
+    /// Judge tables that exist instead: those of an experiment, or what OpenSM makes of an opensm.conf in a switch port.
+    #[arg(long, conflicts_with = "admit")]
+    judge: bool,
+    /// With --judge: the rate of the link.
+    #[arg(
+        long,
+        value_name = "RATE",
+        default_value = "HDR x4",
+        requires = "judge"
+    )]
+    rate: Rate,
+    /// With --judge: entries that a table of the port holds.
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(1..=64), requires = "judge")]
+    entries: u8,
+    /// The largest packet, header included, for waits; without it the file's MTU and header, with --judge 4 KiB.
+    #[arg(long, value_name = "BYTES")]
     packet: Option<Bytes>,
     /// LimitOfHighPriority of all ports, times 4096 bytes, 255 for none; without it that of the file.
     #[arg(long, value_name = "N", requires = "admit")]
@@ -132,7 +147,19 @@ impl From<Placement> for infiniband::Placement {
 
 impl Plan {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        if self.judge {
+            let port = judge::Port {
+                rate: self.rate,
+                packet: self.packet.unwrap_or(Bytes(4096)),
+                entries: self.entries,
+            };
+            return judge::run(kinds, &self.file, &self.overrides, &port, output);
+        }
         match &self.admit {
+            None if self.packet.is_some() => {
+                output.error("--packet goes with --admit or --judge");
+                Ok(Exit::Usage)
+            }
             Some(list) if self.format != PlanFormat::Toml => admit::run(kinds, self, list, output),
             Some(_) => {
                 output.error(

@@ -184,7 +184,7 @@ pub(super) fn again(results: &Results, packet: Packet, rate: &'static LinkRate) 
             match finding.verdict {
                 Verdict::Holds => n_held += 1,
                 Verdict::NotRun => return finding,
-                _ => missed.push(format!("{claim} SL{sl} ({})", finding.measured)),
+                _ => missed.push(format!("{claim} SL{sl}")),
             }
         }
     }
