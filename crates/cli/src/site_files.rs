@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use netloom_catalog::file::{MOST_LIST, read_text};
+use netloom_catalog::file::{MOST_LIST, read_bytes};
 use netloom_catalog::{Document, Notes, Place, Value, ValueShape};
 use netloom_infiniband::{Programmed, Site, Subnet, writing};
 
 /// The texts of files.
 pub(super) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> {
     let read = |path: &PathBuf| {
-        let text = read_text(Path::new(path), MOST_LIST)
+        let bytes = read_bytes(Path::new(path), MOST_LIST)
             .with_context(|| format!("cannot read {}", path.display()))?;
+        // Descriptions of nodes are whatever bytes somebody wrote into them.
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok((path.display().to_string(), text))
     };
     paths.iter().map(read).collect()

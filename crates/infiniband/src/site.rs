@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use netloom_catalog::file::{MOST_LIST, read_text};
+use netloom_catalog::file::{MOST_LIST, read_bytes};
 use netloom_catalog::{Note, Notes, Place, Severity};
 
 use crate::reading::{Asked, Format, initiated_from, read_programmed, read_subnet, recognise};
@@ -108,14 +108,27 @@ impl Site {
     pub fn read(files: &[String]) -> Result<Site, String> {
         let mut texts = vec![];
         for name in files {
-            let text = read_text(Path::new(name), MOST_LIST);
-            let text = text.map_err(|why| format!("cannot read {name}: {why}"))?;
-            texts.push((name.clone(), text));
+            let bytes = read_bytes(Path::new(name), MOST_LIST);
+            let bytes = bytes.map_err(|why| format!("cannot read {name}: {why}"))?;
+            // Descriptions of nodes are whatever bytes somebody wrote into them.
+            texts.push((name.clone(), String::from_utf8_lossy(&bytes).into_owned()));
         }
+        Site::sound(&texts)
+    }
+
+    /// Reads one text with nodes and cables.
+    ///
+    /// # Errors
+    /// As [`Site::read`].
+    pub fn of_text(text: &str) -> Result<Site, String> {
+        Site::sound(&[("text".to_owned(), text.to_owned())])
+    }
+
+    fn sound(texts: &[(String, String)]) -> Result<Site, String> {
         let mut notes = Notes::new();
-        let site = Site::understand(&texts, &mut notes);
+        let site = Site::understand(texts, &mut notes);
         let errors = notes.iter().filter(|note| note.severity == Severity::Error);
-        let lines: Vec<String> = errors.map(|note| line_of(note, &texts)).collect();
+        let lines: Vec<String> = errors.map(|note| line_of(note, texts)).collect();
         match lines.is_empty() {
             true => Ok(site),
             false => Err(lines.join("\n")),

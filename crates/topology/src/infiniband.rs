@@ -21,7 +21,24 @@ params! {
         /// The files, beside the experiment, each read as what it is: what `ibnetdiscover` prints or opensm-subnet.lst;
         /// forwarding tables (opensm-lfts.dump, `dump_fts`); SL2VL maps and arbitration tables (opensm-sl2vl.dump, `smpquery`);
         /// service levels of paths (psl).
-        pub files: SiteFiles,
+        pub files: SiteFiles = SiteFiles::new(vec![]),
+        /// What `ibnetdiscover` prints, in place of files.
+        pub text: Option<String> = None,
+    }
+    check |it, section| {
+        if it.files.names.is_empty() == it.text.is_none() {
+            let place = section.place_of("files");
+            section.notes.error("E0200", place, "write either `files` or `text`").help("files = [\"ibnetdiscover.txt\", \"opensm-lfts.dump\"]");
+        }
+    }
+}
+
+impl InfiniBand {
+    fn site(&self) -> Result<Arc<Site>, String> {
+        match &self.text {
+            None => self.files.site(),
+            Some(text) => Site::of_text(text).map(Arc::new),
+        }
     }
 }
 
@@ -64,16 +81,16 @@ impl FromToml for SiteFiles {
 
 impl Blueprint for InfiniBand {
     fn build(&self, _seed: u64) -> Result<Topology, String> {
-        topology(&self.files.site()?)
+        topology(&self.site()?)
     }
 
     fn n_nics(&self) -> Option<u64> {
-        let site = self.files.site().ok()?;
+        let site = self.site().ok()?;
         Some(site.nics.len() as u64)
     }
 
     fn n_ports(&self) -> Option<u64> {
-        let site = self.files.site().ok()?;
+        let site = self.site().ok()?;
         let n_ports = |node: &Node| node.ports.len() as u64;
         let switches = site.switches.iter();
         Some(
@@ -87,7 +104,17 @@ impl Blueprint for InfiniBand {
 impl Described for InfiniBand {
     const NAME: &'static str = "infiniband";
     const SUMMARY: &'static str = "A real InfiniBand subnet, from what its tools print.";
-    const EXAMPLE: &'static str = r#"files = ["ibnetdiscover.txt", "opensm-lfts.dump"]"#;
+    const EXAMPLE: &'static str = r#"text = """
+Switch 2 "S-0000000000000001" # "leaf" base port 0 lid 1 lmc 0
+[1] "H-0000000000000010"[1](11) # "node0" lid 2 4xHDR
+[2] "H-0000000000000020"[1](21) # "node1" lid 3 4xHDR
+
+Ca 1 "H-0000000000000010" # "node0"
+[1](11) "S-0000000000000001"[1] # lid 2 lmc 0 "leaf" lid 1 4xHDR
+
+Ca 1 "H-0000000000000020" # "node1"
+[1](21) "S-0000000000000001"[2] # lid 3 lmc 0 "leaf" lid 1 4xHDR
+""" # or files = ["ibnetdiscover.txt", "opensm-lfts.dump"]"#;
 }
 
 /// A kind of cable: whether it leads to a NIC, and its rate if that is known.
@@ -98,11 +125,11 @@ fn class_of(cable: &Cable, is_host: bool) -> CableClass {
     (is_host, rate.map(|(speed, width)| speed.rate(width)))
 }
 
-/// The name of a class as files call it: `host HDR x2`.
+/// The name of a class as files call it: `switch-HDR-x4`.
 fn class_name(cable: &Cable, is_host: bool) -> String {
     let whose = if is_host { "host" } else { "switch" };
     match cable.speed.zip(cable.width) {
-        Some((speed, width)) => format!("{whose} {speed} x{}", width.lanes()),
+        Some((speed, width)) => format!("{whose}-{speed}-x{}", width.lanes()),
         None => whose.to_owned(),
     }
 }
@@ -142,6 +169,8 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
         }
     }
     classes.sort_by_key(|((is_host, rate), _)| (!is_host, *rate));
+    // The first class of every fabric is `host`: that of the slowest hosts, which are most often all of them.
+    "host".clone_into(&mut classes[0].1);
     if classes.len() > 256 {
         return Err("more than 256 kinds of cables".to_owned());
     }
@@ -248,4 +277,52 @@ pub fn as_subnet(topology: &Topology, speed: Speed, width: Width) -> Result<Subn
         });
     }
     Ok(Subnet { nodes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FatTree, measures};
+
+    #[test]
+    fn the_example_is_a_fabric() {
+        let (_, text) = InfiniBand::EXAMPLE.split_once("\"\"\"\n").unwrap();
+        let (text, _) = text.split_once("\"\"\"").unwrap();
+        let made = InfiniBand {
+            files: SiteFiles::new(vec![]),
+            text: Some(text.to_owned()),
+        };
+        let topology = made.build(1).unwrap();
+        assert_eq!((topology.n_nics(), topology.n_switches()), (2, 1));
+        assert_eq!(topology.nic_name(NicId(1)), "node1");
+        assert_eq!(topology.attachment(NicId(1)), (SwitchId(0), Port(2)));
+        assert_eq!(topology.class_rate(0), Some(Rate(200_000_000_000)));
+    }
+
+    #[test]
+    fn any_fabric_is_a_subnet_and_that_is_the_fabric_again() {
+        let tree = FatTree {
+            arity: 2,
+            levels: 3,
+        }
+        .build(1)
+        .unwrap();
+        let speed = "HDR".parse().unwrap();
+        let subnet = as_subnet(&tree, speed, "4x".parse().unwrap()).unwrap();
+        let site = Arc::new(Site::new(subnet, Default::default()));
+        let again = topology(&site).unwrap();
+        assert_eq!(
+            (again.n_nics(), again.n_switches(), again.n_cables()),
+            (8, 12, tree.n_cables())
+        );
+        assert_eq!(measures(&again).diameter, measures(&tree).diameter);
+        for nic in tree.nics() {
+            let ((switch, port), (at, there)) = (tree.attachment(nic), again.attachment(nic));
+            assert_eq!(
+                (switch, port.0 + 1),
+                (at, there.0),
+                "port 0 is the switch's own"
+            );
+        }
+    }
 }

@@ -8,6 +8,8 @@ use crate::{Peer, Topology};
 
 /// A fabric as text that [`parse`](super::parse) reads to the same wiring, classes and names.
 ///
+/// Names of real devices may have blanks and colons, which stand for something here: they become underscores.
+///
 /// What is known about its structure is not written: a tree comes back as a plain graph.
 pub fn write(topology: &Topology) -> String {
     let mut text = String::new();
@@ -18,7 +20,7 @@ pub fn write(topology: &Topology) -> String {
     for class in &topology.link_classes()[1..] {
         line(format_args!("class {class}"));
     }
-    let name = |switch: SwitchId| topology.switch_name(switch);
+    let name = |switch: SwitchId| plain(&topology.switch_name(switch));
     let class_of =
         |switch, port| &topology.link_classes()[usize::from(topology.link_class(switch, port))];
     for switch in topology.switches() {
@@ -43,8 +45,15 @@ pub fn write(topology: &Topology) -> String {
     }
     for nic in topology.nics() {
         let (switch, port) = topology.attachment(nic);
-        let (a, at, class) = (topology.nic_name(nic), name(switch), class_of(switch, port));
+        let (a, at) = (plain(&topology.nic_name(nic)), name(switch));
+        let class = class_of(switch, port);
         line(format_args!("nic {a} {at}:{} class {class}", port.0));
     }
     text
+}
+
+/// A name without the characters that separate words here.
+fn plain(name: &str) -> String {
+    let separates = |c: char| c.is_whitespace() || c == ':' || c == '#';
+    name.replace(separates, "_")
 }
