@@ -191,6 +191,119 @@ fn five_hundred_and_seventy_six_hosts_and_fifty_ports_read_by_smpquery() {
     assert!(compared >= 49, "{compared} ports compared");
 }
 
+/// A fabric of ibsim, gone with the test.
+struct Ibsim {
+    name: String,
+    server: std::process::Child,
+}
+
+impl Ibsim {
+    /// Starts it for a net file, and waits until it answers.
+    fn start(place: &Place, net: &str, name: &str) -> Ibsim {
+        let name = format!("netloom-{name}-{}", std::process::id());
+        let program = netloom_infiniband::emulate::program("ibsim").expect("package ibsim-utils");
+        let server = std::process::Command::new(program)
+            .args(["-s", "-n", net])
+            .current_dir(&place.0)
+            .env("IBSIM_SOCKNAME", &name)
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let socket = format!("@{name}:ctl");
+        for _ in 0..2000 {
+            if std::fs::read_to_string("/proc/net/unix")
+                .unwrap()
+                .contains(&socket)
+            {
+                return Ibsim { name, server };
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("ibsim does not answer");
+    }
+
+    /// Runs a line of shell whose programs are attached to it.
+    fn run(&self, place: &Place, script: &str) {
+        let status = std::process::Command::new("sh")
+            .args(["-c", script])
+            .current_dir(&place.0)
+            .env(
+                "LD_PRELOAD",
+                netloom_infiniband::emulate::library().unwrap(),
+            )
+            .env("IBSIM_SOCKNAME", &self.name)
+            .env("OSM_TMP_DIR", &place.0)
+            .env("OSM_CACHE_DIR", &place.0)
+            .status()
+            .unwrap();
+        assert!(status.success(), "{script}");
+    }
+}
+
+impl Drop for Ibsim {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A plan becomes opensm.conf, a real OpenSM programs a fabric of ibsim with it, and so many switches are read back.
+fn under_ibsim(name: &str, arity: u32, n_switches: usize) {
+    if without_tools() {
+        return;
+    }
+    let place = Place::new(name);
+    let tree =
+        format!("netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = {arity}\nlevels = 3\n");
+    let needs = NEEDS.replace("netloom = 1\nextends = \"site/site.toml\"\n", &tree);
+    place.file("plan.toml", &needs);
+    place
+        .run(&["export", "ibsim", "plan.toml", "-o", "fabric.net"])
+        .with(0);
+    place
+        .run(&["export", "opensm", "plan.toml", "-o", "opensm.conf"])
+        .with(0);
+    let fabric = Ibsim::start(&place, "fabric.net", name);
+    fabric.run(
+        &place,
+        "opensm -o -F opensm.conf -f osm.log -D 0x43 --dump_files_dir . >osm.out 2>&1",
+    );
+    fabric.run(&place, "ibnetdiscover > nd.txt 2>/dev/null");
+    let ask = format!(
+        "for lid in $(grep ^Switch nd.txt | head -{n_switches} | sed 's/.* lid \\([0-9]*\\) .*/\\1/'); do \
+         for port in $(seq 1 {}); do smpquery vlarb $lid $port; done; done > vlarb.txt 2>/dev/null; true",
+        2 * arity
+    );
+    fabric.run(&place, &ask);
+    let readback = ["nd.txt", "vlarb.txt", "opensm-sl2vl.dump"];
+    let verify = |place: &Place| {
+        let mut arguments = vec!["verify", "plan.toml", "--limits-read-as-zero"];
+        arguments.extend(readback);
+        place.run(&arguments)
+    };
+    let same = verify(&place).with(0).stdout;
+    assert!(same.contains("as planned"), "{same}");
+    let tables = place.read("vlarb.txt");
+    assert!(
+        tables.matches("# VLArbitration tables").count() >= n_switches * arity as usize,
+        "{tables}"
+    );
+    place.file("vlarb.txt", &tables.replacen("|0xC0|", "|0xB0|", 1));
+    verify(&place).with(6);
+}
+
+#[test]
+fn eight_hosts_of_ibsim_hold_what_was_planned() {
+    under_ibsim("ibsim-8", 2, 12);
+}
+
+#[test]
+fn sixty_four_hosts_of_ibsim_hold_what_was_planned() {
+    under_ibsim("ibsim-64", 4, 6);
+}
+
 #[test]
 fn a_listing_that_is_cut_off_is_told_with_its_line() {
     let place = Place::new("infiniband-broken");
