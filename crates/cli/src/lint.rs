@@ -70,6 +70,17 @@ impl Lint {
             largest_packet: self.packet,
         });
         let is_unreadable = notes.has_errors();
+        let is_about_qos = |key: &str| key.starts_with("qos") || key == "max_op_vls";
+        let says_nothing = !conf.settings.iter().any(|set| is_about_qos(&set.key));
+        if says_nothing {
+            let place = Place {
+                source: conf_at as u16,
+                ..Place::default()
+            };
+            notes
+                .error("E1100", place, "nothing in this file is about quality of service")
+                .help("opensm.conf has lines such as `qos TRUE`; without them OpenSM leaves the tables of ports as they are");
+        }
         for note in report.findings.iter() {
             notes.push(note.clone());
         }
@@ -103,7 +114,7 @@ impl Lint {
         }
         Ok(match () {
             () if is_unreadable => Exit::Invalid,
-            () if !report.findings.is_empty() => Exit::BeyondLimit,
+            () if says_nothing || !report.findings.is_empty() => Exit::BeyondLimit,
             () => Exit::Done,
         })
     }

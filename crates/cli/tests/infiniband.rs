@@ -318,6 +318,44 @@ fn a_listing_that_is_cut_off_is_told_with_its_line() {
 }
 
 #[test]
+fn a_file_that_is_no_opensm_conf_is_not_called_clean() {
+    let place = Place::new("infiniband-other");
+    place.file(
+        "fat-tree.toml",
+        "netloom = 1\n[topology]\nkind = \"fat-tree\"\n",
+    );
+    let told = place.run(&["lint", "fat-tree.toml"]).with(6).stdout;
+    assert!(
+        told.contains("nothing in this file is about quality of service"),
+        "{told}"
+    );
+}
+
+#[test]
+fn tables_that_exist_are_judged() {
+    let place = Place::new("infiniband-judge");
+    let conf = "qos TRUE\nqos_high_limit 255\nqos_vlarb_high 1:4\nqos_vlarb_low 0:1,1:4\n\
+                qos_sl2vl 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,15\nmax_op_vls 2\n";
+    place.file("opensm.conf", conf);
+    let seen = place
+        .run(&["plan", "opensm.conf", "--judge"])
+        .with(0)
+        .stdout;
+    let line = |vl: &str| {
+        seen.lines()
+            .find(|line| line.trim_start().starts_with(vl))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(
+        line("VL0").contains("0.000 %") && line("VL0").contains("unbounded"),
+        "{seen}"
+    );
+    assert!(line("VL1").contains("100.000 %"), "{seen}");
+    assert!(seen.contains("dropped: service levels 15"), "{seen}");
+}
+
+#[test]
 fn what_nccl_documents_is_answered() {
     let place = Place::new("infiniband-nccl");
     let recipe = "qos TRUE\nqos_max_vls 2\nqos_high_limit 255\nqos_vlarb_high 1:4\nqos_vlarb_low 0:1,1:4\nqos_sl2vl 0,1\nmax_op_vls 2\n";

@@ -14,7 +14,7 @@ use netloom_design::qos::wait::{IbTables, PacketSizes, Wait, ib_wait};
 use netloom_experiment::Kinds;
 use netloom_infiniband::SlToVl;
 use netloom_infiniband::opensm::{Conf, PortCapabilities, PortKind, Sweep, program};
-use netloom_units::{Bytes, Rate, Vl};
+use netloom_units::{Bytes, Rate, Vl, short_time};
 
 use super::super::load::Overrides;
 use super::super::output::Output;
@@ -140,7 +140,7 @@ fn told(judged: &Judged, port: &Port) -> anyhow::Result<String> {
                 .to_string()
         };
         let wait = match ib_wait(tables, &sizes, *vl) {
-            Wait::AtMost(bound) => bound.time(port.rate).to_string(),
+            Wait::AtMost(bound) => short_time(bound.time(port.rate).as_nanos()),
             Wait::Unbounded(why) => {
                 notes.push(format!("{vl}: {why}"));
                 "unbounded".to_owned()
