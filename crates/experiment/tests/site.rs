@@ -178,3 +178,38 @@ fn files_without_nodes_are_refused() {
     let told = refused("\"ft8/opensm-lfts.dump\"", TRAFFIC);
     assert!(told.contains("nodes and cables"), "{told}");
 }
+
+#[test]
+fn a_site_gives_the_same_results_for_any_division() {
+    // A torus whose routes are free of deadlock only with the levels of its paths and the lanes of its ports.
+    let files = r#""t55h1/opensm-subnet.lst", "t55h1/torus-2QoS.fdbs", "t55h1/torus-2QoS.slvl", "t55h1/torus-2QoS.psl""#;
+    let text = format!(
+        "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [{files}]\n\
+         [[traffic]]\nload = 0.6\nmessage = \"2 KiB\"\n{SHORT}"
+    );
+    let run_in = |partitions: usize| {
+        let loaded = load(&Request {
+            directory: &samples(),
+            partitions: Some(partitions),
+            threads: partitions.min(2),
+            ..Request::new("site.toml", &text)
+        });
+        let told = render(&loaded.document, &loaded.notes, false);
+        let made = loaded.experiment.unwrap_or_else(|| panic!("{told}"));
+        assert!(made.fabric.channels.paths.is_some() && made.fabric.n_vls > 1);
+        let result = finished(&made);
+        assert!(result.document.run.total.delivered_load > 0.1);
+        result.document.run.digest
+    };
+    let whole = run_in(1);
+    for partitions in [2, 3, 7] {
+        assert_eq!(run_in(partitions), whole, "{partitions} partitions");
+    }
+}
+
+#[test]
+fn a_torus_without_its_levels_can_deadlock() {
+    let files = r#""t55h1/opensm-subnet.lst", "t55h1/torus-2QoS.fdbs""#;
+    let told = refused(files, &format!("{TRAFFIC}{SHORT}"));
+    assert!(told.contains("E0501"), "{told}");
+}
