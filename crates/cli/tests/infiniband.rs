@@ -212,12 +212,12 @@ impl Ibsim {
             .spawn()
             .unwrap();
         let socket = format!("@{name}:ctl");
+        // From here on it goes with the test, whether it answers or not.
+        let fabric = Ibsim { name, server };
         for _ in 0..2000 {
-            if std::fs::read_to_string("/proc/net/unix")
-                .unwrap()
-                .contains(&socket)
-            {
-                return Ibsim { name, server };
+            let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+            if sockets.contains(&socket) {
+                return fabric;
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
