@@ -1,7 +1,8 @@
 //! `netloom emulate`: a subnet that a real OpenSM configures.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -12,6 +13,9 @@ use netloom_infiniband::emulate::{Emulator, Lanes, Mtu, Profile, Profiles, libra
 use super::Exit;
 use super::output::Output;
 use super::site_files::{read_all, understood, write_folder};
+
+/// How often it is looked whether the program has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -49,6 +53,9 @@ pub(crate) struct Emulate {
     /// The node that the program is at, by name or GUID; without it, the first channel adapter.
     #[arg(long, value_name = "NODE")]
     at: Option<String>,
+    /// Stop the program if it has not ended after so many seconds: OpenSM can hang when a mistake in its files ends it.
+    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
+    patience: u64,
     /// The program that configures it, and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -105,11 +112,7 @@ impl Emulate {
     }
 
     /// Runs the program until it ends.
-    fn configure(
-        &self,
-        emulator: &Emulator,
-        library: &Path,
-    ) -> anyhow::Result<std::process::ExitStatus> {
+    fn configure(&self, emulator: &Emulator, library: &Path) -> anyhow::Result<ExitStatus> {
         let name = &self.command[0];
         let found = program(name).ok_or_else(|| {
             anyhow!("{name} is not installed (Debian: opensm; smpquery and ibnetdiscover are in infiniband-diags)")
@@ -130,12 +133,33 @@ impl Emulate {
             Some(node) => emulator.attach_at(node, library, &mut command),
             None => emulator.attach(library, &mut command),
         }
-        let status = command
-            .status()
+        let running = command
+            .spawn()
             .with_context(|| format!("cannot run {name}"));
+        let status = running.and_then(|running| self.wait(running));
         // Whatever is left of it is nobody's.
         let _ = std::fs::remove_dir_all(&scratch);
         status
+    }
+
+    /// Waits until the program ends, or stops it.
+    fn wait(&self, mut running: Child) -> anyhow::Result<ExitStatus> {
+        let until = Instant::now() + Duration::from_secs(self.patience);
+        loop {
+            if let Some(status) = running.try_wait()? {
+                return Ok(status);
+            }
+            if Instant::now() >= until {
+                running.kill()?;
+                running.wait()?;
+                bail!(
+                    "{} had not ended after {} s and was stopped",
+                    self.command[0],
+                    self.patience
+                );
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     fn profiles(&self) -> anyhow::Result<Profiles> {

@@ -318,6 +318,34 @@ fn a_listing_that_is_cut_off_is_told_with_its_line() {
 }
 
 #[test]
+fn a_program_that_does_not_end_is_stopped() {
+    if without_tools() {
+        return;
+    }
+    let place = Place::new("infiniband-patience");
+    place.file(
+        "tree.toml",
+        "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n",
+    );
+    place
+        .run(&["export", "ibsim", "tree.toml", "-o", "fabric.net"])
+        .with(0);
+    let told = place
+        .run(&[
+            "emulate",
+            "fabric.net",
+            "--patience",
+            "1",
+            "--",
+            "sleep",
+            "60",
+        ])
+        .with(1)
+        .stderr;
+    assert!(told.contains("had not ended after 1 s"), "{told}");
+}
+
+#[test]
 fn a_file_that_is_no_opensm_conf_is_not_called_clean() {
     let place = Place::new("infiniband-other");
     place.file(
