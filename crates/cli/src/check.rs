@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use netloom_catalog::{Document, Note, Notes, Severity};
+use netloom_catalog::{Document, Notes};
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::{bytes_in_words, seconds_in_words};
 use netloom_study::{Axis, Checked, Study};
 use serde::Serialize;
 
 use super::load::{self, Overrides, Purpose};
+use super::note_lines::NoteLine;
 use super::output::Output;
 use super::patience::Patience;
 use super::table::{Columns, count};
@@ -46,54 +47,6 @@ struct Verdict<'a> {
 struct Fact<'a> {
     word: &'a str,
     fact: &'a str,
-}
-
-/// A mistake or a warning.
-#[derive(Serialize)]
-struct NoteLine {
-    code: &'static str,
-    severity: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<String>,
-    /// The first is where the mistake is.
-    places: Vec<PlaceLine>,
-}
-
-/// A place in a text; lines and columns count from 1.
-#[derive(Serialize)]
-struct PlaceLine {
-    file: String,
-    line: usize,
-    column: usize,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    label: String,
-}
-
-impl NoteLine {
-    fn of(note: &Note, document: &Document) -> NoteLine {
-        let places = note.places.iter().filter_map(|(place, label)| {
-            let (file, text) = document.sources.get(usize::from(place.source))?;
-            let before = &text[..(place.start as usize).min(text.len())];
-            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-            Some(PlaceLine {
-                file: file.clone(),
-                line: before.matches('\n').count() + 1,
-                column: before[line_start..].chars().count() + 1,
-                label: label.clone(),
-            })
-        });
-        NoteLine {
-            code: note.code,
-            severity: match note.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            },
-            message: note.message.clone(),
-            help: note.help.clone(),
-            places: places.collect(),
-        }
-    }
 }
 
 impl Check {

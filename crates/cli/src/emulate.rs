@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use netloom_experiment::render;
 use netloom_infiniband::Site;
 use netloom_infiniband::emulate::{Emulator, Lanes, Mtu, Profile, Profiles, library, program};
 
 use super::Exit;
+use super::load::tell;
 use super::output::Output;
 use super::site_files::{read_all, understood, write_folder};
 
@@ -64,9 +64,7 @@ pub(crate) struct Emulate {
 impl Emulate {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let (document, notes, site) = understood(read_all(std::slice::from_ref(&self.file))?);
-        if !notes.is_empty() {
-            output.insist(&render(&document, &notes, output.color));
-        }
+        tell(&document, &notes, output);
         if notes.has_errors() {
             return Ok(Exit::Invalid);
         }

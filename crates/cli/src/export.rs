@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand};
 use netloom_catalog::Section;
 use netloom_design::plan::{self, Request};
@@ -18,6 +18,7 @@ use netloom_units::Port;
 
 use super::load::{self, Overrides};
 use super::output::Output;
+use super::site_files::put;
 use super::{Exit, planned_tables};
 
 #[derive(Subcommand)]
@@ -127,8 +128,7 @@ impl Export {
         match &one.output {
             None => output.data(&text)?,
             Some(path) => {
-                std::fs::write(path, text)
-                    .with_context(|| format!("cannot write {}", path.display()))?;
+                put(path, &text)?;
                 output.say(&format!("wrote {}", path.display()));
             }
         }

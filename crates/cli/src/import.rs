@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand};
-use netloom_experiment::render;
-use netloom_infiniband::{NodeKind, Site};
+use netloom_infiniband::Site;
 
+use super::load::tell;
 use super::output::Output;
-use super::site_files::{read_all, understood, write_folder};
+use super::site_files::{put, read_all, understood, write_folder};
 use super::table::Columns;
 use super::{Exit, program};
 
@@ -53,9 +53,7 @@ impl Ibnetdiscover {
     fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let files = read_all(&self.files)?;
         let (document, notes, site) = understood(files);
-        if !notes.is_empty() {
-            output.insist(&render(&document, &notes, output.color));
-        }
+        tell(&document, &notes, output);
         if notes.has_errors() {
             return Ok(Exit::Invalid);
         }
@@ -68,7 +66,7 @@ impl Ibnetdiscover {
         let mut written = write_folder(&self.output, &site)?;
         let path = self.output.join("site.toml");
         let text = experiment(&written, !site.programmed.forwarding.is_empty());
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        put(&path, &text)?;
         written.push("site.toml");
         output.outcome(&format!("{}\n", summary(&site).trim_end()))?;
         let folder = self.output.display();
@@ -84,10 +82,6 @@ impl Ibnetdiscover {
 /// What was found, and what is missing with the command that gives it.
 fn summary(site: &Site) -> String {
     let (subnet, programmed) = (&site.subnet, &site.programmed);
-    let n_routers = subnet
-        .nodes
-        .iter()
-        .filter(|node| node.kind == NodeKind::Router);
     let mut rates: BTreeMap<String, u32> = BTreeMap::new();
     let mut n_ends = 0;
     for cable in subnet
@@ -116,7 +110,7 @@ fn summary(site: &Site) -> String {
         "cables".to_owned(),
         format!("{}: {}", n_ends / 2, rates.join(", ")),
     ]);
-    if n_routers.count() + site.left_out.len() > 0 {
+    if !site.left_out.is_empty() {
         let words = site.left_out.iter().map(|(node, port, why)| {
             let name = &subnet.nodes[node.index()].description;
             format!("{name} port {port}: {why}")

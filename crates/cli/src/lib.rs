@@ -16,6 +16,7 @@ mod lint;
 mod list;
 mod load;
 mod machine;
+mod note_lines;
 mod output;
 mod patience;
 mod picture;

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use netloom_catalog::{Document, Note, Notes, Place, Severity, Value, ValueShape};
+use netloom_catalog::{Document, Notes, Place};
 use netloom_experiment::render;
 use netloom_infiniband::Site;
 use netloom_infiniband::opensm::{Conf, Fabric, Policy, Subject, lint};
 
+use super::note_lines::NoteLine;
 use super::output::Output;
-use super::site_files::read_all;
+use super::site_files::{self, read_all};
 use super::{Exit, Format};
 
 #[derive(Args)]
@@ -84,27 +85,13 @@ impl Lint {
         for note in report.findings.iter() {
             notes.push(note.clone());
         }
-        let document = Document {
-            sources,
-            root: Value {
-                place: Place::default(),
-                shape: ValueShape::Table(vec![]),
-            },
-        };
+        let document = site_files::texts(sources);
         match self.format {
             Format::Json => output.data(&json(&document, &notes, &report.remarks)?)?,
             Format::Human => {
                 for remark in report.remarks.iter() {
-                    let place = remark
-                        .places
-                        .first()
-                        .map_or(Place::default(), |(place, _)| *place);
-                    let help = remark.help.as_deref().unwrap_or_default();
-                    let (name, line) = position(&document, place);
-                    output.say(&format!(
-                        "remark[{}]: {} ({name}:{line}; {help})",
-                        remark.code, remark.message
-                    ));
+                    let words = NoteLine::of(remark, &document).sentence();
+                    output.say(&format!("remark[{}]: {words}", remark.code));
                 }
                 output.data(&render(&document, &notes, output.is_data_coloured))?;
                 if notes.is_empty() {
@@ -120,40 +107,11 @@ impl Lint {
     }
 }
 
-/// The name of a text and the line of a place in it.
-fn position(document: &Document, place: Place) -> (&str, usize) {
-    let Some((name, text)) = document.sources.get(usize::from(place.source)) else {
-        return ("", 0);
-    };
-    let before = text.as_bytes().get(..place.start as usize).unwrap_or(&[]);
-    (
-        name,
-        before.iter().filter(|byte| **byte == b'\n').count() + 1,
-    )
-}
-
 fn json(document: &Document, findings: &Notes, remarks: &Notes) -> anyhow::Result<String> {
-    let of = |note: &Note, kind: &str| {
-        let place = note
-            .places
-            .first()
-            .map_or(Place::default(), |(place, _)| *place);
-        let (file, line) = position(document, place);
-        serde_json::json!({
-            "kind": kind,
-            "code": note.code,
-            "file": file,
-            "line": line,
-            "message": note.message,
-            "help": note.help,
-        })
+    let lines = |notes: &Notes| -> Vec<NoteLine> {
+        let notes = notes.iter();
+        notes.map(|note| NoteLine::of(note, document)).collect()
     };
-    let kind = |note: &Note| match note.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    let findings: Vec<_> = findings.iter().map(|note| of(note, kind(note))).collect();
-    let remarks: Vec<_> = remarks.iter().map(|note| of(note, "remark")).collect();
-    let whole = serde_json::json!({ "findings": findings, "remarks": remarks });
+    let whole = serde_json::json!({ "findings": lines(findings), "remarks": lines(remarks) });
     Ok(serde_json::to_string_pretty(&whole)?)
 }

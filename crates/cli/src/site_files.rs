@@ -23,15 +23,24 @@ pub(super) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)
 pub(super) fn understood(files: Vec<(String, String)>) -> (Document, Notes, Site) {
     let mut notes = Notes::new();
     let site = Site::understand(&files, &mut notes);
-    let root = Value {
-        place: Place::default(),
-        shape: ValueShape::Table(vec![]),
-    };
-    let document = Document {
-        sources: files,
-        root,
-    };
-    (document, notes, site)
+    (texts(files), notes, site)
+}
+
+/// Texts that are no TOML, so that messages can show their lines.
+pub(super) fn texts(sources: Vec<(String, String)>) -> Document {
+    Document {
+        sources,
+        root: Value {
+            place: Place::default(),
+            shape: ValueShape::Table(vec![]),
+        },
+    }
+}
+
+/// Writes a file, whole or not at all.
+pub(super) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+    netloom_results::store::write_file(path, text.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Writes what is known of a site into a folder, one file for each thing, and says which.
@@ -39,12 +48,11 @@ pub(super) fn write_folder(folder: &Path, site: &Site) -> anyhow::Result<Vec<&'s
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let (subnet, programmed) = (&site.subnet, &site.programmed);
     let mut written = vec![];
-    let mut put = |name: &'static str, text: String| {
+    let mut add = |name: &'static str, text: String| {
         written.push(name);
-        let path = folder.join(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        put(&folder.join(name), &text)
     };
-    put("ibnetdiscover.txt", writing::ibnetdiscover(subnet))?;
+    add("ibnetdiscover.txt", writing::ibnetdiscover(subnet))?;
     type Written = (&'static str, bool, fn(&Subnet, &Programmed) -> String);
     let tables: [Written; 5] = [
         (
@@ -75,7 +83,7 @@ pub(super) fn write_folder(folder: &Path, site: &Site) -> anyhow::Result<Vec<&'s
     ];
     for (name, is_known, of) in tables {
         if is_known {
-            put(name, of(subnet, programmed))?;
+            add(name, of(subnet, programmed))?;
         }
     }
     Ok(written)

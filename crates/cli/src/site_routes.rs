@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use netloom_catalog::{Value, ValueShape};
 use netloom_experiment::Kinds;
-use netloom_infiniband::routes::{Failure, RouteCheck, Why, check_routes};
-use netloom_infiniband::{Lid, PortName, Site, SubnetIndex};
+use netloom_infiniband::Site;
+use netloom_infiniband::routes::{Names, RouteCheck, check_routes};
 
 use super::Exit;
 use super::load::{self, Overrides};
@@ -52,10 +52,7 @@ pub(super) fn of_file(
 
 pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
     let found = check_routes(&site.subnet, &site.programmed);
-    let names = Names {
-        site,
-        index: SubnetIndex::of(&site.subnet),
-    };
+    let names = Names::of(&site.subnet);
     let mut text = summary(&found);
     for failure in found.failures.first.iter().take(SHOWN) {
         text.push_str(&format!("  {}\n", names.failure(failure)));
@@ -145,54 +142,4 @@ fn balance(found: &RouteCheck, names: &Names<'_>) -> String {
         ));
     }
     text
-}
-
-/// What a site calls its ports.
-struct Names<'a> {
-    site: &'a Site,
-    index: SubnetIndex,
-}
-
-impl Names<'_> {
-    fn port(&self, name: PortName) -> String {
-        let node = self.index.node(name.node);
-        let description = node.map(|node| &self.site.subnet.nodes[node.index()].description);
-        match description.filter(|words| !words.is_empty()) {
-            Some(words) => format!("{words}:{}", name.port),
-            None => format!("{}:{}", name.node, name.port),
-        }
-    }
-
-    fn address(&self, lid: Lid) -> String {
-        match self.index.address(lid) {
-            Some((node, port)) => self.port(self.site.subnet.port_name(node, port)),
-            None => lid.to_string(),
-        }
-    }
-
-    fn failure(&self, failure: &Failure) -> String {
-        let node = self.index.node(failure.at);
-        let at = node.map_or(failure.at.to_string(), |node| {
-            self.site.subnet.nodes[node.index()].description.clone()
-        });
-        let why = match failure.why {
-            Why::NoCable => "the sender has no cable".to_owned(),
-            Why::NoTable => format!("the table of {at} is not known"),
-            Why::NoOutput => format!("{at} has no output for {}", failure.to),
-            Why::OwnPort => format!("{at} keeps it for itself"),
-            Why::DeadPort(port) => format!("port {port} of {at} has no cable"),
-            Why::WrongPort(port) => format!("{at} sends it to {}", self.port(port)),
-            Why::Circles => format!("the way runs in circles through {at}"),
-            Why::Dropped {
-                input,
-                output,
-                level,
-            } => format!("{at} drops SL{level} from port {input} to port {output} (VL15)"),
-        };
-        format!(
-            "{} to {}: {why}",
-            self.port(failure.from),
-            self.address(failure.to)
-        )
-    }
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use netloom_experiment::{Kinds, render};
+use netloom_experiment::Kinds;
 use netloom_infiniband::opensm::verify::{Rules, Verified, verify};
 
-use super::load::Overrides;
+use super::load::{Overrides, tell};
 use super::output::Output;
 use super::site_files::{read_all, understood};
 use super::{Exit, Format, planned_tables};
@@ -46,9 +46,7 @@ impl Verify {
             return Ok(Exit::Invalid);
         };
         let (document, notes, site) = understood(read_all(&self.readback)?);
-        if !notes.is_empty() {
-            output.insist(&render(&document, &notes, output.color));
-        }
+        tell(&document, &notes, output);
         if notes.has_errors() {
             return Ok(Exit::Invalid);
         }

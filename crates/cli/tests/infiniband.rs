@@ -191,6 +191,38 @@ fn five_hundred_and_seventy_six_hosts_and_fifty_ports_read_by_smpquery() {
     assert!(compared >= 49, "{compared} ports compared");
 }
 
+#[test]
+fn what_is_exported_is_what_was_planned() {
+    let place = Place::new("infiniband-export");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n";
+    let needs = NEEDS.replace("netloom = 1\nextends = \"site/site.toml\"\n", tree);
+    place.file("plan.toml", &needs);
+    let planned = place
+        .run(&["plan", "plan.toml", "--format", "toml"])
+        .with(0)
+        .stdout;
+    // `low = [[0, 192], [1, 64]], limit = 255` as opensm.conf has it: `0:192,1:64`.
+    let (_, low) = planned.split_once("low = [[").unwrap();
+    let (low, rest) = low.split_once("]], limit = ").unwrap();
+    let low = low
+        .replace("], [", ";")
+        .replace(", ", ":")
+        .replace(';', ",");
+    let limit = rest.split(' ').next().unwrap();
+    let conf = place.run(&["export", "opensm", "plan.toml"]).with(0).stdout;
+    for set in ["qos", "qos_ca", "qos_swe"] {
+        for line in [
+            format!("{set}_vlarb_low {low}"),
+            format!("{set}_vlarb_high \"\""),
+            format!("{set}_high_limit {limit}"),
+            format!("{set}_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3"),
+        ] {
+            assert!(conf.lines().any(|own| own == line), "{line}\n{conf}");
+        }
+    }
+    assert!(conf.contains("max_op_vls 3"), "four lanes: {conf}");
+}
+
 /// A fabric of ibsim, gone with the test.
 struct Ibsim {
     name: String,
@@ -399,7 +431,7 @@ fn what_nccl_documents_is_answered() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one["line"].as_u64().unwrap())
+        .map(|one| one["places"][0]["line"].as_u64().unwrap())
         .collect();
     assert!(lines.contains(&3), "{machine}");
 }

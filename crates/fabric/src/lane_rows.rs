@@ -18,28 +18,20 @@ pub const DROPPED: u8 = 15;
 pub struct LaneRows {
     /// The rows that differ; the first is that of all that have none of their own.
     rows: Vec<LaneRow>,
-    /// By switch: where its pairs begin, and how many ports it has.
-    switches: Vec<(usize, u16)>,
-    /// By pair, inputs first: the number of its row.
-    pairs: Vec<u16>,
+    /// Ports of each switch.
+    n_ports: Vec<u16>,
+    /// By switch: the number of the row of each pair of its ports, inputs first; nothing where no pair has its own.
+    pairs: Vec<Box<[u16]>>,
     nics: Vec<u16>,
 }
 
 impl LaneRows {
     /// The same row everywhere.
     pub fn new(topology: &Topology, usual: LaneRow) -> Self {
-        let mut n_pairs = 0;
-        let of_switch = |switch| {
-            let n_ports = topology.n_ports(switch);
-            let begin = n_pairs;
-            n_pairs += usize::from(n_ports) * usize::from(n_ports);
-            (begin, n_ports)
-        };
-        let switches: Vec<(usize, u16)> = topology.switches().map(of_switch).collect();
         LaneRows {
             rows: vec![usual],
-            switches,
-            pairs: vec![0; n_pairs],
+            n_ports: topology.switches().map(|at| topology.n_ports(at)).collect(),
+            pairs: vec![Box::default(); topology.n_switches() as usize],
             nics: vec![0; topology.n_nics() as usize],
         }
     }
@@ -58,15 +50,21 @@ impl LaneRows {
         u16::try_from(at).expect("at most 65,536 rows that differ")
     }
 
+    /// The place of a pair among those of its switch.
+    #[inline]
     fn pair(&self, switch: SwitchId, input: Port, output: Port) -> usize {
-        let (begin, n_ports) = self.switches[switch.index()];
-        begin + input.index() * usize::from(n_ports) + output.index()
+        input.index() * usize::from(self.n_ports[switch.index()]) + output.index()
     }
 
     /// Gives a pair of ports its own row.
     pub fn set(&mut self, switch: SwitchId, input: Port, output: Port, row: LaneRow) {
         let (at, number) = (self.pair(switch, input, output), self.number(row));
-        self.pairs[at] = number;
+        let n_ports = usize::from(self.n_ports[switch.index()]);
+        let pairs = &mut self.pairs[switch.index()];
+        if pairs.is_empty() {
+            *pairs = vec![0; n_ports * n_ports].into();
+        }
+        pairs[at] = number;
     }
 
     /// Gives a NIC its own row.
@@ -77,7 +75,9 @@ impl LaneRows {
     /// The row of a pair of ports.
     #[inline]
     pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port) -> &LaneRow {
-        &self.rows[usize::from(self.pairs[self.pair(switch, input, output)])]
+        let own = &self.pairs[switch.index()];
+        let number = own.get(self.pair(switch, input, output)).copied();
+        &self.rows[usize::from(number.unwrap_or(0))]
     }
 
     /// The row of a NIC.

@@ -4,12 +4,14 @@
 //! which one a packet takes goes by its source. Whatever the tables do not reach is refused here, with the place where
 //! the way ends: nothing is mended.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use netloom_catalog::{Described, params};
-use netloom_infiniband::{Lid, Site};
-use netloom_topology::{Peer, Topology};
-use netloom_units::{NicId, Port, SwitchId};
+use netloom_infiniband::routes::{Names, unreached};
+use netloom_infiniband::{Lid, PortName, Site};
+use netloom_topology::Topology;
+use netloom_units::Port;
 
 use crate::{Entry, Forwarding, Routing, TableBuilder};
 
@@ -60,21 +62,25 @@ impl Routing for ForwardingTables {
             }
         }
         let forwarding = tables.finish(None, false);
-        let ends = dead_ends(topology, site, &addresses);
-        if ends.is_empty() {
+        let nics: HashSet<PortName> = site
+            .nics
+            .iter()
+            .map(|(node, port)| site.subnet.port_name(*node, *port))
+            .collect();
+        let failures = unreached(&site.subnet, &site.programmed, |port| nics.contains(&port));
+        if failures.routes == 0 {
             return Ok(forwarding);
         }
-        let n: u64 = ends.iter().map(|end| end.n_sources).sum();
-        let words = ends.iter().take(SHOWN).map(|end| end.words(topology));
-        let more = ends.len().saturating_sub(SHOWN);
-        let more = if more > 0 {
-            format!("; and {more} more")
-        } else {
-            String::new()
+        let names = Names::of(&site.subnet);
+        let shown = failures.first.iter().take(SHOWN);
+        let words: Vec<String> = shown.map(|failure| names.failure(failure)).collect();
+        let more = match failures.routes - words.len() as u64 {
+            0 => String::new(),
+            more => format!("; and {more} more"),
         };
-        let words: Vec<String> = words.collect();
         Err(format!(
-            "{n} pairs of NICs cannot reach each other by these tables: {}{more}",
+            "{} pairs of NICs cannot reach each other by these tables: {}{more}",
+            failures.routes,
             words.join("; ")
         ))
     }
@@ -90,96 +96,4 @@ fn addresses(site: &Site) -> Result<Vec<(Lid, u8)>, String> {
         Ok((lid, port.lmc))
     };
     site.nics.iter().zip(site.nic_names()).map(of).collect()
-}
-
-/// Where packets for an address go no further.
-struct DeadEnd {
-    /// NICs whose packets end there.
-    n_sources: u64,
-    /// One of them.
-    source: NicId,
-    destination: NicId,
-    lid: Lid,
-    at: SwitchId,
-    why: &'static str,
-}
-
-impl DeadEnd {
-    fn words(&self, topology: &Topology) -> String {
-        format!(
-            "{} to {} ({}): {} {}",
-            topology.nic_name(self.source),
-            topology.nic_name(self.destination),
-            self.lid,
-            topology.switch_name(self.at),
-            self.why,
-        )
-    }
-}
-
-/// Follows the tables from every switch with NICs to every address.
-fn dead_ends(topology: &Topology, site: &Site, addresses: &[(Lid, u8)]) -> Vec<DeadEnd> {
-    let tables: Vec<_> = site
-        .switches
-        .iter()
-        .map(|id| {
-            site.programmed
-                .forwarding
-                .get(&site.subnet.nodes[id.index()].guid)
-        })
-        .collect();
-    let mut hosts: Vec<Vec<NicId>> = vec![vec![]; topology.n_switches() as usize];
-    for nic in topology.nics() {
-        hosts[topology.attachment(nic).0.index()].push(nic);
-    }
-    let mut ends = vec![];
-    for (destination, (first, lmc)) in topology.nics().zip(addresses) {
-        for path in 0..1u16 << lmc {
-            let lid = Lid(first.0 + path);
-            // What is known of each switch: it leads there, it does not and why, or nobody has asked yet.
-            let mut known: Vec<Option<Result<(), (SwitchId, &'static str)>>> =
-                vec![None; topology.n_switches() as usize];
-            for start in topology.switches().filter(|s| !hosts[s.index()].is_empty()) {
-                let mut way = vec![];
-                let mut at = start;
-                let outcome = loop {
-                    if let Some(outcome) = known[at.index()] {
-                        break outcome;
-                    }
-                    if way.contains(&at) {
-                        break Err((at, "leads in a circle"));
-                    }
-                    way.push(at);
-                    let output = tables[at.index()].and_then(|table| table.output(lid));
-                    let port = output.map(u16::from).map(Port);
-                    let Some(port) = port.filter(|port| port.0 < topology.n_ports(at)) else {
-                        break Err((at, "has no output for it"));
-                    };
-                    match topology.peer(at, port) {
-                        Peer::Nic(nic) if nic == destination => break Ok(()),
-                        Peer::Nic(_) => break Err((at, "leads to another host")),
-                        Peer::Unused => break Err((at, "leads to a port without a cable")),
-                        Peer::Switch(next, _) => at = next,
-                    }
-                };
-                for switch in way {
-                    known[switch.index()] = Some(outcome);
-                }
-                let sources = hosts[start.index()]
-                    .iter()
-                    .filter(|nic| **nic != destination);
-                if let (Err((at, why)), Some(source)) = (outcome, sources.clone().next()) {
-                    ends.push(DeadEnd {
-                        n_sources: sources.count() as u64,
-                        source: *source,
-                        destination,
-                        lid,
-                        at,
-                        why,
-                    });
-                }
-            }
-        }
-    }
-    ends
 }

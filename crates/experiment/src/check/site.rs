@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use netloom_arbitration::Policy;
 use netloom_fabric::{DROPPED, LaneRows};
-use netloom_infiniband::routes::check_routes_on;
-use netloom_infiniband::{Site, SubnetIndex};
+use netloom_infiniband::Site;
+use netloom_infiniband::routes::{Names, check_routes_on};
 use netloom_topology::{Egress, Topology};
 use netloom_units::{Sc, Sl, Vl};
 
@@ -68,17 +68,10 @@ pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
 pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
     let found = check_routes_on(&site.subnet, &site.programmed, used as u16);
     if let Some(failure) = found.failures.first.first() {
-        let index = SubnetIndex::of(&site.subnet);
-        let name = |guid| match index.node(guid) {
-            Some(node) => site.subnet.nodes[node.index()].description.clone(),
-            None => guid.to_string(),
-        };
         let message = format!(
-            "{} routes end before their destination on the lanes of the site: the first is from {} to {}, at {}",
+            "{} routes end before their destination on the lanes of the site, the first of them from {}",
             found.failures.routes,
-            name(failure.from.node),
-            failure.to,
-            name(failure.at)
+            Names::of(&site.subnet).failure(failure)
         );
         let place = desk.places.of("topology.files");
         desk.notes.error("E0419", place, message).help(

@@ -102,7 +102,7 @@ fn move_files(root: &mut Value, from: &Path) {
 }
 
 /// The same for one key of a table.
-fn move_file(table: &mut Value, key: &str, from: &Path) {
+pub(super) fn move_file(table: &mut Value, key: &str, from: &Path) {
     let ValueShape::Table(entries) = &mut table.shape else {
         return;
     };

@@ -135,7 +135,7 @@ pub(crate) fn lanes(
         let row = channels.sc2vl[..16].to_vec();
         resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
     }
-    let mut own_rows = LaneRows::new(topology, channels.sc2vl);
+    let mut own_rows = None;
     for (at, exception) in exceptions.iter().enumerate() {
         let path = format!("qos.sl2vl-exception.{at}");
         check::lanes::row(&exception.row.0, &format!("{path}.row"), "SL", vls, desk);
@@ -145,7 +145,9 @@ pub(crate) fn lanes(
         let mut own = channels.sc2vl;
         own[..exception.row.0.len()].copy_from_slice(&existing(&exception.row.0));
         let (input, output) = (Port(exception.input), Port(exception.output));
-        own_rows.set(SwitchId(exception.switch), input, output, own);
+        own_rows
+            .get_or_insert_with(|| LaneRows::new(topology, channels.sc2vl))
+            .set(SwitchId(exception.switch), input, output, own);
     }
     if let Some(site) = site.filter(|_| own.is_some() || channels.paths.is_some()) {
         check::site::routes(site, used_mask, desk);
@@ -155,7 +157,7 @@ pub(crate) fn lanes(
         channels.own = Some(Arc::new(rows));
     }
     if !exceptions.is_empty() {
-        channels.own = Some(Arc::new(own_rows));
+        channels.own = own_rows.map(Arc::new);
         check::deadlock::exceptions(way, desk);
     }
     let n_vls = vls * per_routing;

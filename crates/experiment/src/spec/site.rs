@@ -116,11 +116,8 @@ pub(super) fn policies(site: &Site, topology: &Topology) -> BTreeMap<Egress, Arc
         let limit = limit
             .and_then(|lanes| lanes.high_limit)
             .unwrap_or(USUAL_LIMIT);
-        let known = made.iter().rev();
-        let known = known
-            .clone()
-            .find(|(own, own_limit, _)| *own == tables && *own_limit == limit);
-        let policy = match known {
+        let is_same = |made: &&(&VlArbitration, u8, _)| made.0 == tables && made.1 == limit;
+        let policy = match made.iter().rev().find(is_same) {
             Some((_, _, policy)) => policy.clone(),
             None => {
                 let policy: Arc<dyn Policy> = Arc::new(IbTwoTable {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use netloom_catalog::{Kind, Notes, Section, Value, ValueShape, read_kind};
 use netloom_topology::Blueprint;
 
+use super::extends::{FILES, move_file};
+
 /// The fabric, as the file describes it.
 pub(crate) struct TopologySpec {
     pub(crate) blueprint: Arc<dyn Blueprint>,
@@ -45,23 +47,9 @@ pub(crate) fn kind_name(document: &Value) -> &str {
 
 /// The same table with its files found from where we stand, if it names any.
 fn moved(table: &Value, directory: &Path) -> Option<Value> {
-    let mut table = table.clone();
-    let ValueShape::Table(entries) = &mut table.shape else {
-        return None;
-    };
-    let mut has_files = false;
-    let mut move_one = |value: &mut Value| {
-        if let ValueShape::Text(file) = &mut value.shape {
-            *file = directory.join(&*file).to_string_lossy().into_owned();
-            has_files = true;
-        }
-    };
-    for (key, _, value) in entries {
-        match (key.as_str(), &mut value.shape) {
-            ("file", ValueShape::Text(_)) => move_one(value),
-            ("files", ValueShape::List(items)) => items.iter_mut().for_each(&mut move_one),
-            _ => {}
-        }
+    let mut found = table.clone();
+    for (_, key) in FILES.iter().filter(|(section, _)| *section == "topology") {
+        move_file(&mut found, key, directory);
     }
-    has_files.then_some(table)
+    (found != *table).then_some(found)
 }

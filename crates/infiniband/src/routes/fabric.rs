@@ -69,7 +69,7 @@ pub(super) struct Destination {
 }
 
 impl<'a> Fabric<'a> {
-    pub(super) fn of(subnet: &'a Subnet, programmed: &'a Programmed) -> Self {
+    pub(super) fn of(subnet: &'a Subnet, programmed: &'a Programmed, usual_levels: u16) -> Self {
         let index = SubnetIndex::of(subnet);
         let mut switches = vec![];
         let mut switch_of = vec![None; subnet.nodes.len()];
@@ -138,7 +138,7 @@ impl<'a> Fabric<'a> {
             switches,
             lanes,
             has_levels: !programmed.path_levels.is_empty(),
-            usual_levels: 1,
+            usual_levels,
         };
         fabric.sort_hosts();
         fabric

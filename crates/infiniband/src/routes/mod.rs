@@ -25,6 +25,7 @@ mod fabric;
 mod flow;
 mod found;
 mod lanes;
+mod names;
 mod tree;
 
 pub use self::found::{
@@ -32,11 +33,47 @@ pub use self::found::{
     MOST_FAILURES, MOST_LOOPS, RouteCheck, Spread, Why, Worst,
 };
 
+pub use self::names::Names;
+
 use self::dependencies::Dependencies;
 use self::fabric::{Attached, Fabric};
 use self::flow::{Flow, Seen};
 use self::tree::{End, Tree};
-use crate::{NodeId, Programmed, Subnet};
+use crate::{NodeId, PortName, Programmed, Subnet};
+
+/// Routes between the ports that are asked for which do not arrive, whatever the lanes.
+pub fn unreached(
+    subnet: &Subnet,
+    programmed: &Programmed,
+    is_asked: impl Fn(PortName) -> bool,
+) -> Failures {
+    let fabric = Fabric::of(subnet, programmed, 1);
+    let is_asked: Vec<bool> = (0..fabric.hosts.len())
+        .map(|host| is_asked(fabric.host_name(host)))
+        .collect();
+    let mut tree = Tree::of(&fabric);
+    let mut failures = Failures::default();
+    for destination in fabric.destinations.iter().filter(|to| is_asked[to.host]) {
+        tree.grow(&fabric, destination);
+        for switch in 0..fabric.n_switches() {
+            let (last, why) = match tree.end(switch) {
+                End::Arrives => continue,
+                End::Ends(last) => (last, tree.why(&fabric, last)),
+                End::Circles(member) => (member, Why::Circles),
+            };
+            let hosts = fabric.hosts_at(switch).iter().map(|host| *host as usize);
+            for host in hosts.filter(|host| *host != destination.host && is_asked[*host]) {
+                failures.add(1, || Failure {
+                    from: fabric.host_name(host),
+                    to: destination.lid,
+                    at: fabric.subnet.nodes[fabric.node(last).index()].guid,
+                    why,
+                });
+            }
+        }
+    }
+    failures
+}
 
 /// Follows every route.
 pub fn check_routes(subnet: &Subnet, programmed: &Programmed) -> RouteCheck {
@@ -46,9 +83,7 @@ pub fn check_routes(subnet: &Subnet, programmed: &Programmed) -> RouteCheck {
 /// The same where no path has a level of its own, and all are used on several: a bit for each. A route that does not
 /// arrive on one of them counts as one that does not.
 pub fn check_routes_on(subnet: &Subnet, programmed: &Programmed, levels: u16) -> RouteCheck {
-    let mut fabric = Fabric::of(subnet, programmed);
-    fabric.usual_levels = levels;
-    let fabric = fabric;
+    let fabric = Fabric::of(subnet, programmed, levels);
     let mut check = RouteCheck {
         n_ports: fabric.hosts.len(),
         n_addresses: fabric.destinations.len(),

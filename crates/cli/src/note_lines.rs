@@ -1,0 +1,60 @@
+//! What is noted about texts, for machines.
+
+use netloom_catalog::{Document, Note, Severity};
+use serde::Serialize;
+
+/// A mistake or a warning.
+#[derive(Serialize)]
+pub(super) struct NoteLine {
+    code: &'static str,
+    severity: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+    /// The first is where the mistake is.
+    places: Vec<PlaceLine>,
+}
+
+/// A place in a text; lines and columns count from 1.
+#[derive(Serialize)]
+struct PlaceLine {
+    file: String,
+    line: usize,
+    column: usize,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    label: String,
+}
+
+impl NoteLine {
+    pub(super) fn of(note: &Note, document: &Document) -> NoteLine {
+        let places = note.places.iter().filter_map(|(place, label)| {
+            let (file, text) = document.sources.get(usize::from(place.source))?;
+            let before = &text[..(place.start as usize).min(text.len())];
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            Some(PlaceLine {
+                file: file.clone(),
+                line: before.matches('\n').count() + 1,
+                column: before[line_start..].chars().count() + 1,
+                label: label.clone(),
+            })
+        });
+        NoteLine {
+            code: note.code,
+            severity: match note.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            message: note.message.clone(),
+            help: note.help.clone(),
+            places: places.collect(),
+        }
+    }
+
+    /// The message with its place and its help, in one line.
+    pub(super) fn sentence(&self) -> String {
+        let place = self.places.first();
+        let place = place.map(|place| format!("{}:{}", place.file, place.line));
+        let more: Vec<String> = place.into_iter().chain(self.help.clone()).collect();
+        format!("{} ({})", self.message, more.join("; "))
+    }
+}
