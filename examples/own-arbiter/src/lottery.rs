@@ -21,7 +21,10 @@ impl Described for Lottery {
 
 impl Policy for Lottery {
     fn build(&self) -> Box<dyn Arbiter> {
-        Box::new(Drum { tickets: self.tickets.clone(), state: 0x9E37_79B9 })
+        Box::new(Drum {
+            tickets: self.tickets.clone(),
+            state: 0x9E37_79B9,
+        })
     }
 
     fn speaks(&self) -> Speaks {
@@ -52,11 +55,17 @@ impl Arbiter for Drum {
             u64::from(self.tickets.get(lane).copied().unwrap_or(1).max(1))
         };
         let total: u64 = lanes.clone().map(tickets).sum();
-        let state = self.state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let state = self
+            .state
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
         let mut drawn = (u64::from(state) * total) >> 32;
         for queue in lanes {
             if drawn < tickets(queue) {
-                return Some(Grant { queue, registers: [state, 0, 0, 0, 0, 0] });
+                return Some(Grant {
+                    queue,
+                    registers: [state, 0, 0, 0, 0, 0],
+                });
             }
             drawn -= tickets(queue);
         }

@@ -44,13 +44,21 @@ length = "2 ms"
 fn main() {
     // The one registration.
     let kinds = Kinds::default().with_arbiter(kind!(Lottery, dyn Policy));
-    let loaded = load(&Request { kinds: &kinds, ..Request::new("lottery.toml", EXPERIMENT) });
+    let loaded = load(&Request {
+        kinds: &kinds,
+        ..Request::new("lottery.toml", EXPERIMENT)
+    });
     let experiment = loaded
         .experiment
         .unwrap_or_else(|| panic!("{}", render(&loaded.document, &loaded.notes, false)));
-    let result = run(&experiment, &RunOptions::default(), &mut |_| Control::Continue);
+    let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
     let classes = &result.document.run.classes;
-    let delivered: Vec<f64> = classes.iter().map(|class| class.summary.delivered_load).collect();
+    let delivered: Vec<f64> = classes
+        .iter()
+        .map(|class| class.summary.delivered_load)
+        .collect();
     let share = delivered[0] / (delivered[0] + delivered[1]);
     for (class, load) in ["rich", "poor"].iter().zip(&delivered) {
         println!("{class}: {:.3} of a link delivered per host", load);
