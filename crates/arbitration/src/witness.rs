@@ -85,6 +85,15 @@ struct Class {
 }
 
 impl Class {
+    fn all(&self) -> [&AtomicU64; 4] {
+        [
+            &self.choices,
+            &self.contested,
+            &self.at_least,
+            &self.at_most,
+        ]
+    }
+
     fn wait(&self, wait: Waiting) {
         let at_most = wait.in_flight + wait.granted;
         for (longest, wait) in [(&self.at_least, wait.granted), (&self.at_most, at_most)] {
@@ -131,6 +140,23 @@ impl WaitRecord {
             all.sum()
         };
         (sum(|class| &class.choices), sum(|class| &class.contested))
+    }
+
+    /// What was seen, as plain numbers: for records of other processes.
+    pub fn numbers(&self) -> Vec<u64> {
+        let of = |class: &Class| class.all().map(|number| number.load(Relaxed));
+        self.classes.iter().flat_map(of).collect()
+    }
+
+    /// Adds what other processes saw ([`numbers`](Self::numbers)).
+    pub fn add(&self, numbers: &[u64]) {
+        for (class, more) in self.classes.iter().zip(numbers.chunks_exact(4)) {
+            let [choices, contested, at_least, at_most] = class.all();
+            choices.fetch_add(more[0], Relaxed);
+            contested.fetch_add(more[1], Relaxed);
+            at_least.fetch_max(more[2], Relaxed);
+            at_most.fetch_max(more[3], Relaxed);
+        }
     }
 
     /// Every class that sent a packet or waited.

@@ -10,6 +10,7 @@ use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_units::Time;
 use serde::Serialize;
 
+use super::job::Job;
 use super::load::{self, Overrides, Purpose, at_least_one};
 use super::output::Output;
 use super::progress::{Shown, Style};
@@ -39,6 +40,9 @@ pub(crate) struct Bench {
     /// How progress is shown on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto)]
     progress: Style,
+    /// One run over all processes of the MPI job that this is started in; results do not depend on it.
+    #[arg(long)]
+    mpi: bool,
 }
 
 /// One measurement.
@@ -57,15 +61,23 @@ struct Measured {
     digest: String,
     threads: usize,
     partitions: usize,
+    /// Processes that shared the run; processor time and memory are of all of them.
+    ranks: usize,
 }
 
 impl Bench {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        let job = match Job::join(self.mpi, output) {
+            Ok(job) => job,
+            Err(exit) => return Ok(exit),
+        };
+        let silent = Output::silent();
+        let output = if job.leads() { output } else { &silent };
         let named = self.fabric.as_deref();
         let fabrics = named.map_or(DEFAULT.to_vec(), |fabric| vec![fabric]);
         for fabric in fabrics {
             let text = bench_fabric(fabric).expect("clap knows the fabrics");
-            let measured = match self.measure(fabric, text, output) {
+            let measured = match self.measure(fabric, text, &job, output) {
                 Ok(measured) => measured,
                 Err(exit) => return Ok(exit),
             };
@@ -77,7 +89,13 @@ impl Bench {
         Ok(Exit::Done)
     }
 
-    fn measure(&self, fabric: &str, text: &str, output: &Output) -> Result<Measured, Exit> {
+    fn measure(
+        &self,
+        fabric: &str,
+        text: &str,
+        job: &Job,
+        output: &Output,
+    ) -> Result<Measured, Exit> {
         let overrides = Overrides {
             sets: vec![],
             seed: None,
@@ -85,6 +103,7 @@ impl Bench {
             partitions: self.partitions,
             threads: Some(self.threads),
             force: false,
+            ranks: job.size(),
         };
         machine::forget_peak_memory();
         let began = Instant::now();
@@ -98,7 +117,11 @@ impl Bench {
             output,
         );
         let exit = load::exit_of(&loaded);
+        if !job.all(loaded.experiment.is_some()) {
+            return Err(exit);
+        }
         let experiment = loaded.experiment.ok_or(exit)?;
+        job.has_work_for_all(&experiment, output)?;
         let options = RunOptions {
             threads: self.threads,
             tables: false,
@@ -109,7 +132,7 @@ impl Bench {
         interrupt::fabric_runs();
         let mut peak_memory = None;
         let mut shown = Shown::new(self.progress, output.quiet);
-        let result = runner::run(&experiment, &options, &mut |progress| {
+        let result = runner::run_over(&experiment, &options, job.ranks(), &mut |progress| {
             shown.update(progress);
             let now = (Instant::now(), machine::cpu_time());
             clocks.get_or_insert([now; 2])[1] = now;
@@ -121,10 +144,12 @@ impl Bench {
         });
         shown.finish();
         let [start, end] = clocks.expect("asked before the first epoch");
-        let cpu = end
-            .1
-            .zip(start.1)
-            .map(|(end, start)| (end - start).as_secs_f64());
+        let cpu = end.1.zip(start.1).map(|(end, start)| end - start);
+        // What is not known of one rank is not known of all.
+        let is_known = job.all(cpu.is_some() && peak_memory.is_some());
+        let nanos = cpu.unwrap_or_default().as_nanos() as u64;
+        let [nanos, peak_of_all] = job.sums([nanos, peak_memory.unwrap_or(0)]);
+        let cpu = is_known.then_some(nanos as f64 / 1e9);
         let run = &result.document.run;
         let hops = run.counters.packet_hops;
         Ok(Measured {
@@ -136,7 +161,8 @@ impl Bench {
             wall_seconds: (end.0 - start.0).as_secs_f64(),
             setup_seconds: (start.0 - began).as_secs_f64(),
             ns_per_packet_hop: cpu.filter(|_| hops > 0).map(|cpu| cpu * 1e9 / hops as f64),
-            peak_rss_bytes: peak_memory,
+            peak_rss_bytes: is_known.then_some(peak_of_all),
+            ranks: job.size(),
             digest: run.digest.clone(),
             threads: self.threads,
             partitions: experiment.fabric.n_partitions(),

@@ -11,11 +11,14 @@ mod export;
 mod import;
 mod init;
 mod interrupt;
+mod job;
 mod kept;
 mod lint;
 mod list;
 mod load;
 mod machine;
+#[cfg(feature = "mpi")]
+mod mpi_ranks;
 mod note_lines;
 mod output;
 mod patience;

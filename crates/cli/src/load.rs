@@ -39,6 +39,9 @@ pub(super) struct Overrides {
     /// Run what can deadlock, or needs more memory than there is.
     #[arg(long)]
     pub(super) force: bool,
+    /// Processes that share a run; each has a partition at least.
+    #[arg(skip = 1usize)]
+    pub(super) ranks: usize,
 }
 
 impl Overrides {
@@ -100,6 +103,7 @@ fn request<'a>(
         length: overrides.length,
         force: overrides.force,
         threads: overrides.threads_of_a_run(),
+        ranks: overrides.ranks,
         memory: machine::available_memory(),
         will_run: purpose == Purpose::Run,
         kinds,

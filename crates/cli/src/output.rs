@@ -7,6 +7,8 @@ use super::{Color, table};
 
 /// What may be said, and how.
 pub(crate) struct Output {
+    /// Another process says it.
+    pub(crate) is_silent: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     /// Whether messages on stderr are coloured.
@@ -26,10 +28,22 @@ impl Output {
             Color::Auto => is_terminal,
         };
         Output {
+            is_silent: false,
             quiet,
             verbose,
             color: is_coloured(io::stderr().is_terminal()),
             is_data_coloured: is_coloured(io::stdout().is_terminal()),
+        }
+    }
+
+    /// The same for a process for which another one speaks.
+    pub(crate) fn silent() -> Output {
+        Output {
+            is_silent: true,
+            quiet: true,
+            verbose: false,
+            color: false,
+            is_data_coloured: false,
         }
     }
 
@@ -53,6 +67,9 @@ impl Output {
 
     /// Prints data that is no text, as it is.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> anyhow::Result<()> {
+        if self.is_silent {
+            return Ok(());
+        }
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes)?;
         stdout.flush()?;
@@ -88,6 +105,9 @@ impl Output {
 
     /// Says something to a person in any case. A closed stderr is nobody's failure.
     pub(crate) fn insist(&self, text: &str) {
+        if self.is_silent {
+            return;
+        }
         let _ = writeln!(io::stderr(), "{}", text.trim_end_matches('\n'));
     }
 

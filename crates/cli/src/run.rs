@@ -15,6 +15,7 @@ use netloom_results::{
 use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
 
+use super::job::Job;
 use super::kept;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
@@ -56,6 +57,9 @@ pub(crate) struct RunCommand {
     /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
     #[arg(long, value_name = "I/N", value_parser = Shard::from_argument)]
     shard: Option<Shard>,
+    /// One run over all processes of the MPI job that this is started in (mpirun, srun); results do not depend on it.
+    #[arg(long)]
+    mpi: bool,
     /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
     #[arg(long)]
     reference: bool,
@@ -64,7 +68,19 @@ pub(crate) struct RunCommand {
 impl RunCommand {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
+        let job = match Job::join(self.mpi, output) {
+            Ok(job) => job,
+            Err(exit) => return Ok(exit),
+        };
+        let silent = Output::silent();
+        let output = if job.leads() { output } else { &silent };
         let opened = load::open_study(kinds, &self.file, &self.overrides, Purpose::Run)?;
+        if opened.has_study && self.mpi {
+            output.error(
+                "--mpi is for single runs; of a study every rank runs its own part: --shard auto",
+            );
+            return Ok(Exit::Usage);
+        }
         if opened.has_study {
             return self.study(opened, output);
         }
@@ -72,19 +88,32 @@ impl RunCommand {
             output.error("--shard divides a study, and this file has no [study]");
             return Ok(Exit::Usage);
         }
-        let loaded = load::load_file(kinds, &self.file, &self.overrides, Purpose::Run, output)?;
+        let overrides = Overrides {
+            ranks: job.size(),
+            ..self.overrides.clone()
+        };
+        let loaded = load::load_file(kinds, &self.file, &overrides, Purpose::Run, output)?;
         for (word, fact) in &loaded.facts {
             output.detail(&format!("  {word:<10} {fact}"));
         }
         let exit = load::exit_of(&loaded);
-        let Some(experiment) = loaded.experiment else {
+        let is_loaded = job.all(loaded.experiment.is_some());
+        let Some(experiment) = loaded.experiment.filter(|_| is_loaded) else {
             return Ok(exit);
         };
+        if let Err(exit) = job.has_work_for_all(&experiment, output) {
+            return Ok(exit);
+        }
         let path = match &self.output {
             Some(path) => path.clone(),
             None => study::folder_named(&experiment.name),
         };
-        let folder = RunFolder::open(&path, &runner::run_id(&experiment), self.overwrite)?;
+        let open = || RunFolder::open(&path, &runner::run_id(&experiment), self.overwrite);
+        let folder = job.leads().then(open).transpose();
+        if !job.all(folder.is_ok()) {
+            folder?;
+            return Ok(Exit::Failed);
+        }
 
         let began = (Instant::now(), machine::cpu_time());
         let mut shown = Shown::new(self.progress, output.quiet);
@@ -94,7 +123,7 @@ impl RunCommand {
             tables: true,
         };
         interrupt::fabric_runs();
-        let mut result = runner::run(&experiment, &options, &mut |progress| {
+        let mut result = runner::run_over(&experiment, &options, job.ranks(), &mut |progress| {
             shown.update(progress);
             if interrupt::is_asked() {
                 Control::Stop
@@ -103,6 +132,9 @@ impl RunCommand {
             }
         });
         shown.finish();
+        let Ok(Some(folder)) = folder else {
+            return Ok(Exit::of(result.document.status()));
+        };
         let timing = Timing {
             wall_seconds: began.0.elapsed().as_secs_f64(),
             cpu_seconds: machine::cpu_time()

@@ -10,7 +10,7 @@
 //! Engine ── Partition ─┬─ Model            apply, decide, receive
 //!    │                 └─ Outbox ── Wheel  at, send, mark
 //!    ├─ windows / threads   [T, T + lookahead), skipping idle time
-//!    └─ Transport           the seam to other processes (Local has none)
+//!    └─ Transport           the seam to other processes (Local has none; OverRanks: MPI, or threads in tests)
 //! ```
 
 mod barrier;
@@ -20,7 +20,9 @@ mod model;
 mod outbox;
 mod partition;
 mod queue;
+mod ranks;
 mod threads;
+mod threads_as_ranks;
 mod transport;
 mod watchdog;
 mod windows;
@@ -29,5 +31,7 @@ pub use engine::Engine;
 pub use model::Model;
 pub use outbox::Outbox;
 pub use queue::{EventQueue, Heap, Wheel};
+pub use ranks::{OverRanks, Ranks, SharedRanks, placement};
+pub use threads_as_ranks::ThreadRank;
 pub use transport::{Local, Message, Placement, Transport};
 pub use watchdog::find_cycle;

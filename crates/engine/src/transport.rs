@@ -1,8 +1,8 @@
 //! The seam between the processes of one run.
 //!
 //! A partition lives on exactly one process. At the end of every window the processes exchange the
-//! messages that cross between them and agree on the next window's start. Today all partitions live in
-//! one process ([`Local`]); MPI is another implementation of the same two operations.
+//! messages that cross between them and agree on the next window's start. Either all partitions live in
+//! one process ([`Local`]), or they are spread over ranks ([`OverRanks`](crate::OverRanks)).
 
 use std::ops::Range;
 
@@ -62,6 +62,24 @@ pub trait Transport<M: Model>: Send {
     ///
     /// Called after the exchange; `next` covers the messages that this process sent.
     fn earliest(&mut self, next: Tick) -> Tick;
+}
+
+impl<M: Model, T: Transport<M> + ?Sized> Transport<M> for Box<T> {
+    fn placement(&self) -> Placement {
+        (**self).placement()
+    }
+
+    fn exchange(
+        &mut self,
+        sent: &mut Vec<Message<M::Event, M::Parcel>>,
+        arrived: &mut Vec<Message<M::Event, M::Parcel>>,
+    ) {
+        (**self).exchange(sent, arrived);
+    }
+
+    fn earliest(&mut self, next: Tick) -> Tick {
+        (**self).earliest(next)
+    }
 }
 
 /// One process: all partitions are here, nothing is delivered and there is nobody to agree with.

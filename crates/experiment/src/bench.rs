@@ -10,6 +10,7 @@ pub const FABRICS: &[(&str, &str)] = &[
     ("ft2000", include_str!("../bench/ft2000.toml")),
     ("ft65536", include_str!("../bench/ft65536.toml")),
     ("ft262144", include_str!("../bench/ft262144.toml")),
+    ("ft1048576", include_str!("../bench/ft1048576.toml")),
     ("torus512", include_str!("../bench/torus512.toml")),
 ];
 

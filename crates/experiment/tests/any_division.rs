@@ -1,28 +1,57 @@
-//! Every number of the results is the same for any number of partitions and threads, and for the reference: the heap
-//! that scrambles the order of each tick, boxed arbiters, wide sets.
+//! Every number of the results is the same for any number of partitions, threads and ranks, and for the reference: the
+//! heap that scrambles the order of each tick, boxed arbiters, wide sets.
 //!
-//! `NETLOOM_DRAWS=2000 cargo nextest run -p netloom-experiment --test any_division` draws more than CI does.
+//! `NETLOOM_DRAWS=2000 cargo nextest run -p netloom-experiment --test any_division` draws more than CI does, and
+//! `NETLOOM_DRAWN_TO=FOLDER` keeps what was drawn.
 
 mod drawn;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use netloom_experiment::render;
-use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
+use netloom_experiment::runner::{Control, RunOptions, RunResult, run, run_over};
 use netloom_experiment::spec::{Request, load};
+use netloom_fabric::{SharedRanks, ThreadRank};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-/// Partitions, threads, reference.
-const DIVISIONS: [(usize, usize, bool); 6] = [
-    (1, 1, true),
-    (2, 1, false),
-    (5, 2, false),
-    (7, 1, false),
-    (7, 2, true),
-    (2, 2, true),
+/// A way to run the same.
+#[derive(Clone, Copy, Debug)]
+struct Division {
+    partitions: usize,
+    threads: usize,
+    reference: bool,
+    /// Processes that share the run, as threads that hand each other bytes.
+    ranks: usize,
+}
+
+const USUAL: Division = Division {
+    partitions: 1,
+    threads: 1,
+    reference: false,
+    ranks: 1,
+};
+
+const fn division(partitions: usize, threads: usize, reference: bool, ranks: usize) -> Division {
+    Division {
+        partitions,
+        threads,
+        reference,
+        ranks,
+    }
+}
+
+const DIVISIONS: [Division; 8] = [
+    division(1, 1, true, 1),
+    division(2, 1, false, 1),
+    division(5, 2, false, 1),
+    division(7, 1, false, 1),
+    division(7, 2, true, 1),
+    division(2, 2, true, 1),
+    division(7, 1, false, 3),
+    division(5, 2, true, 2),
 ];
 
 fn request(text: &str) -> Request<'_> {
@@ -32,22 +61,38 @@ fn request(text: &str) -> Request<'_> {
     }
 }
 
-fn results(
-    text: &str,
-    (partitions, threads, reference): (usize, usize, bool),
-) -> Option<RunResult> {
+/// What every rank says.
+fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
     let loaded = load(&Request {
-        partitions: Some(partitions),
-        threads,
+        partitions: Some(division.partitions),
+        threads: division.threads,
         ..request(text)
     });
     let experiment = loaded.experiment?;
     let options = RunOptions {
-        threads,
-        reference,
+        threads: division.threads,
+        reference: division.reference,
         ..RunOptions::default()
     };
-    Some(run(&experiment, &options, &mut |_| Control::Continue))
+    // A fabric of two switches has two partitions, and no more ranks.
+    let size = division.ranks.min(experiment.fabric.n_partitions());
+    if size == 1 {
+        return Some(vec![run(&experiment, &options, &mut |_| Control::Continue)]);
+    }
+    let experiment = &experiment;
+    std::thread::scope(|scope| {
+        let ranks = ThreadRank::several(size).into_iter().map(|rank| {
+            scope.spawn(move || {
+                let ranks = SharedRanks::new(rank);
+                run_over(experiment, &options, Some(&ranks), &mut |_| {
+                    Control::Continue
+                })
+            })
+        });
+        let ranks: Vec<_> = ranks.collect();
+        let joined = ranks.into_iter().map(|rank| rank.join().expect("a rank"));
+        Some(joined.collect())
+    })
 }
 
 /// What differs between two results, by name.
@@ -76,18 +121,29 @@ fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
 
 /// Compares all divisions of an experiment with the usual one; how many packets it delivered.
 fn compare(text: &str) -> Result<u64, String> {
-    let usual = results(text, (1, 1, false)).ok_or("refused")?;
+    let usual = results(text, USUAL).ok_or("refused")?.remove(0);
     for division in DIVISIONS {
-        let other = results(text, division).ok_or("refused when divided")?;
-        let differences = differences(&usual, &other);
-        if !differences.is_empty() {
-            let (partitions, threads, reference) = division;
-            return Err(format!(
-                "{partitions} partitions, {threads} threads, reference {reference}: {differences:#?}\n{text}"
-            ));
+        for other in results(text, division).ok_or("refused when divided")? {
+            let differences = differences(&usual, &other);
+            if !differences.is_empty() {
+                return Err(format!("{division:?}: {differences:#?}\n{text}"));
+            }
         }
     }
     Ok(usual.document.run.counters.delivered_packets)
+}
+
+/// Writes an experiment to the folder that NETLOOM_DRAWN_TO names, for others that run it: `.ci/mpi`.
+fn keep(text: &str) {
+    let Some(folder) = std::env::var_os("NETLOOM_DRAWN_TO").map(PathBuf::from) else {
+        return;
+    };
+    std::fs::create_dir_all(&folder).unwrap();
+    // What some of them read.
+    let flows = request("").directory.join("flows.csv");
+    std::fs::copy(flows, folder.join("flows.csv")).unwrap();
+    let n = std::fs::read_dir(&folder).unwrap().count();
+    std::fs::write(folder.join(format!("{n:04}.toml")), text).unwrap();
 }
 
 /// So many of the drawn experiments must be accepted and deliver something.
@@ -122,6 +178,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
             *kinds.borrow_mut().entry(line.to_owned()).or_default() += 1;
         }
         compare(&text).map_err(TestCaseError::fail)?;
+        keep(&text);
         Ok(())
     });
     for (what, n) in refused.borrow().iter() {

@@ -47,6 +47,8 @@ pub use endpoint::control::{
 pub use lane_rows::{DROPPED, LaneRow, LaneRows};
 pub use link::ramp::Pace;
 pub use link::room::Sizes;
+/// Several processes that are one run.
+pub use netloom_engine::{Ranks, SharedRanks, ThreadRank};
 pub use plan::tiles::{
     Faults, PortBuffers, Priority, Retransmission, RowSpace, StashUse, TileStages, Tiled,
 };
@@ -58,6 +60,6 @@ pub use plan::{
 pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};
 pub use simulation::{
-    LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, Options, Simulation, Waiting, build, rows,
+    LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, Options, Simulation, Waiting, build, build_over, rows,
 };
 pub use trace::{Followed, MOST_FOLLOWED, Stage, Step, Watch};

@@ -6,6 +6,8 @@ use netloom_packet::Packet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
+netloom_encoding::encoded!(Flags(_));
+
 impl Flags {
     /// It acknowledges another packet.
     pub(crate) const ACKNOWLEDGEMENT: u8 = 1;
@@ -49,6 +51,12 @@ pub(crate) struct Parcel {
     /// How often it has been sent again, modulo 256.
     pub(crate) attempt: u8,
 }
+
+netloom_encoding::encoded!(Parcel {
+    packet,
+    flags,
+    attempt,
+});
 
 impl Parcel {
     /// Of data, sent for the first time.

@@ -42,6 +42,25 @@ pub struct Row {
     pub last_delivery: Option<Tick>,
 }
 
+netloom_encoding::encoded!(Row {
+    offered_messages,
+    offered_flits,
+    injected_packets,
+    injected_flits,
+    delivered_packets,
+    delivered_flits,
+    delivered_messages,
+    hops,
+    reordered,
+    reorder_distance,
+    single_latency,
+    message_latency,
+    packet_latency,
+    network_latency,
+    jitter,
+    last_delivery,
+});
+
 impl Row {
     /// A packet that is a whole message has arrived.
     #[inline]
@@ -122,6 +141,18 @@ pub struct Counters {
     pub digest: Digest,
 }
 
+netloom_encoding::encoded!(Counters {
+    packet_hops,
+    flit_hops,
+    injected,
+    delivered,
+    emigrated,
+    immigrated,
+    choices,
+    fused,
+    digest,
+});
+
 impl Counters {
     /// Adds the counters of another partition.
     pub fn merge(&mut self, other: &Counters) {
@@ -173,6 +204,24 @@ pub struct Protocol {
     pub copy_time: Histogram,
 }
 
+netloom_encoding::encoded!(Protocol {
+    acknowledgements,
+    marked,
+    cuts,
+    stashed,
+    retrieved,
+    deleted,
+    early_acknowledgements,
+    retransmitted,
+    timeouts,
+    corrupted,
+    lost,
+    link_repeats,
+    discarded,
+    duplicates,
+    copy_time,
+});
+
 impl Protocol {
     /// Adds what another partition counted.
     pub fn merge(&mut self, other: &Protocol) {
@@ -210,3 +259,12 @@ pub struct PortUse {
     /// The most flits (or slots) of its output buffer ever in use, reservations included.
     pub output_peak: u32,
 }
+
+netloom_encoding::encoded!(PortUse {
+    flits,
+    packets,
+    choices,
+    input_residence,
+    output_residence,
+    output_peak,
+});

@@ -145,3 +145,23 @@ pub enum Stage {
         nic: NicId,
     },
 }
+
+netloom_encoding::encoded!(
+    enum Stage {
+        Created { nic },
+        Injected { nic, vl },
+        Received { switch, input },
+        Routed { switch, output, vl },
+        Granted { switch, output },
+        Buffered { switch, output },
+        Sent { switch, output, vl },
+        Delivered { nic },
+    }
+);
+netloom_encoding::encoded!(Step {
+    packet,
+    created,
+    at,
+    stage
+});
+netloom_encoding::encoded!(Followed { source, sequence });

@@ -67,6 +67,8 @@ fn scatter(mut word: u64) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Digest(u64);
 
+netloom_encoding::encoded!(Digest(_));
+
 impl Digest {
     /// Adds one delivery.
     #[inline]

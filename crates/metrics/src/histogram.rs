@@ -36,6 +36,14 @@ pub struct Histogram {
     max: u64,
 }
 
+netloom_encoding::encoded!(Histogram {
+    counts,
+    count,
+    sum,
+    min,
+    max,
+});
+
 impl Histogram {
     /// An empty histogram; it allocates with the first value.
     pub const fn new() -> Self {

@@ -87,6 +87,14 @@ pub struct Punctuality {
     pub gap_sum: u64,
 }
 
+netloom_encoding::encoded!(Punctuality {
+    delays,
+    jitter,
+    delay_sum,
+    delay_max,
+    gap_sum,
+});
+
 impl Punctuality {
     /// Packets received.
     pub fn packets(&self) -> u64 {

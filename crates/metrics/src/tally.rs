@@ -16,6 +16,14 @@ pub struct Tally {
     max: u64,
 }
 
+netloom_encoding::encoded!(Tally {
+    count,
+    sum,
+    sum_of_squares,
+    min,
+    max,
+});
+
 impl Tally {
     /// An empty tally.
     pub const fn new() -> Self {

@@ -43,6 +43,25 @@ pub struct Packet {
     pub label: Label,
 }
 
+netloom_encoding::encoded!(Packet {
+    generation,
+    injection,
+    arrival,
+    source,
+    destination,
+    sequence,
+    message,
+    index,
+    bytes,
+    flits,
+    class,
+    sl,
+    vl,
+    hops,
+    flow,
+    label,
+});
+
 /// A packet and what a switch decides about it share a cache line.
 const _: () = assert!(size_of::<Packet>() == 56);
 
@@ -50,6 +69,8 @@ const _: () = assert!(size_of::<Packet>() == 56);
 /// A switch may write another channel when it routes; the service level stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Label(u8);
+
+netloom_encoding::encoded!(Label(_));
 
 impl Label {
     const LAST: u8 = 1 << 7;

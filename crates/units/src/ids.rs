@@ -9,6 +9,8 @@ macro_rules! id {
         #[repr(transparent)]
         pub struct $name(pub $repr);
 
+        netloom_encoding::encoded!($name(_));
+
         impl $name {
             /// The id as an index into an array of such things.
             #[inline]

@@ -11,6 +11,8 @@ use std::ops::{Add, AddAssign, Sub};
 #[repr(transparent)]
 pub struct Tick(pub u64);
 
+netloom_encoding::encoded!(Tick(_));
+
 impl Tick {
     /// The start of the run.
     pub const ZERO: Tick = Tick(0);

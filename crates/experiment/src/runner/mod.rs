@@ -22,7 +22,7 @@ mod warmup;
 
 use std::time::{Duration, Instant};
 
-use netloom_fabric::{Counters, Options, PortUse, Simulation, Waiting};
+use netloom_fabric::{Counters, Options, PortUse, SharedRanks, Simulation, Waiting};
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };
@@ -150,6 +150,20 @@ pub fn run(
     options: &RunOptions,
     control: &mut dyn FnMut(&Progress) -> Control,
 ) -> RunResult {
+    run_over(experiment, options, None, control)
+}
+
+/// The same as one of several processes, each of which has the same experiment and options and is told of all of it. What
+/// one of them is told to stop, all stop.
+///
+/// # Panics
+/// If the experiment has fewer partitions than there are ranks.
+pub fn run_over(
+    experiment: &Experiment,
+    options: &RunOptions,
+    ranks: Option<&SharedRanks>,
+    control: &mut dyn FnMut(&Progress) -> Control,
+) -> RunResult {
     let mut tables = Tables::new();
     let of = experiment.measure.repeat.max(1);
     let mut runs: Vec<Run> = Vec::new();
@@ -166,6 +180,7 @@ pub fn run(
         let mut one = OneRun {
             experiment: reseeded.as_ref().unwrap_or(experiment),
             options,
+            ranks,
             number,
             of,
             seed,
@@ -282,9 +297,19 @@ impl Pace {
     }
 }
 
+/// What all processes of a run do where one of them is told to.
+fn agreed(simulation: &mut dyn Simulation, decision: Control) -> Control {
+    let stays = u64::from(decision == Control::Continue);
+    match simulation.agree(stays) {
+        0 => Control::Stop,
+        _ => Control::Continue,
+    }
+}
+
 struct OneRun<'a> {
     experiment: &'a Experiment,
     options: &'a RunOptions,
+    ranks: Option<&'a SharedRanks>,
     number: u32,
     of: u32,
     seed: u64,
@@ -302,7 +327,7 @@ impl OneRun<'_> {
         let witnessed = measure
             .waits
             .then(|| waits::Witnesses::put(&experiment.fabric));
-        let mut simulation = netloom_fabric::build(
+        let mut simulation = netloom_fabric::build_over(
             witnessed
                 .as_ref()
                 .map_or(&experiment.fabric, |(plan, _)| plan),
@@ -311,6 +336,7 @@ impl OneRun<'_> {
                 reference: self.options.reference,
                 watch: None,
             },
+            self.ranks,
         );
         let simulation = simulation.as_mut();
         let n_rows = netloom_fabric::rows(&experiment.fabric).len();
@@ -328,6 +354,10 @@ impl OneRun<'_> {
             control,
         );
 
+        if let (Some((_, witnesses)), Some(ranks)) = (&witnessed, self.ranks) {
+            let own_rank = ranks.lock().rank();
+            witnesses.join(simulation, own_rank);
+        }
         let counters = simulation.counters();
         let protocol = stashes.summary(experiment, simulation);
         let at_end = Snapshot::take(simulation);
@@ -397,7 +427,8 @@ impl OneRun<'_> {
         let mut pace = Pace::new(measure.epoch);
         let mut next_look = measure.patience;
         loop {
-            let decision = control(&self.progress(simulation, recording.now(), &pace));
+            let progress = self.progress(simulation, recording.now(), &pace);
+            let decision = agreed(simulation, control(&progress));
             if let (WarmupRule::Packets(n), Some(NOT_YET)) = (measure.warmup, *given)
                 && simulation.counters().delivered >= n
             {
@@ -431,9 +462,13 @@ impl OneRun<'_> {
             while at < end {
                 at = Tick((at.0 + pace.slice).min(end.0));
                 simulation.run_until(at);
-                if pace.is_time_to_ask() && at < end {
+                // Clocks of processes differ.
+                let is_time = pace.is_time_to_ask();
+                let is_time = simulation.agree(u64::from(!is_time)) == 0;
+                pace.slice = simulation.agree(pace.slice);
+                if is_time && at < end {
                     let progress = self.progress(simulation, at, &pace);
-                    if control(&progress) == Control::Stop {
+                    if agreed(simulation, control(&progress)) == Control::Stop {
                         recording.end_at(at);
                         break;
                     }

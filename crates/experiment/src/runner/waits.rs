@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use netloom_arbitration::{WaitRecord, WaitsBy, Witnessed};
-use netloom_fabric::FabricPlan;
+use netloom_fabric::{FabricPlan, Simulation};
 use netloom_results::{ClassWait, PlaceWaits, WaitScope, WaitSummary, Waits};
 use netloom_topology::Egress;
 
@@ -38,6 +38,15 @@ impl Witnesses {
         plan.switch_policy = Arc::new(at_switches);
         plan.nic_policy = Arc::new(at_nics);
         (plan, witnesses)
+    }
+
+    /// Adds what the witnesses of other processes saw.
+    pub(super) fn join(&self, simulation: &mut dyn Simulation, own_rank: usize) {
+        for record in [&self.switches, &self.nics] {
+            let all = simulation.everyone(record.numbers());
+            let others = all.iter().enumerate().filter(|(rank, _)| *rank != own_rank);
+            others.for_each(|(_, numbers)| record.add(numbers));
+        }
     }
 
     pub(super) fn summary(&self, experiment: &Experiment) -> Waits {

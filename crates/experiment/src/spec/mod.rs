@@ -81,6 +81,8 @@ pub struct Request<'a> {
     pub force: bool,
     /// Threads that will share the partitions.
     pub threads: usize,
+    /// Processes that will share the run: each has a partition at least, if there are switches enough.
+    pub ranks: usize,
     /// Bytes of memory that there are, where that is known: what needs more is told.
     pub memory: Option<u64>,
     /// Whether the experiment is going to be run, and not only looked at: more memory than there is then is an error.
@@ -102,6 +104,7 @@ impl<'a> Request<'a> {
             length: None,
             force: false,
             threads: 1,
+            ranks: 1,
             memory: None,
             will_run: false,
             kinds: Kinds::built_in(),

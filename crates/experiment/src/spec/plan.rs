@@ -458,7 +458,9 @@ impl Estimate<'_> {
         let n_partitions = request
             .partitions
             .unwrap_or_else(|| cost::partitions(state, request.threads));
-        let n_partitions = n_partitions.clamp(1, (topology.n_switches() as usize).min(65_535));
+        let n_partitions = n_partitions
+            .max(request.ranks)
+            .clamp(1, (topology.n_switches() as usize).min(65_535));
         let drawn = classes.workloads.drawn(seed);
         let mut offered = cost::offered(&classes.workloads, &drawn);
         offered.packets_at_all = classes.program_packets;

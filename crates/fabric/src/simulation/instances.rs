@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use netloom_arbitration::{Arbiter, TwoTable};
-use netloom_engine::{EventQueue, Heap, Wheel};
+use netloom_engine::{EventQueue, Heap, SharedRanks, Wheel};
 use netloom_topology::Egress;
 
 use crate::plan::{Architecture, FabricPlan, FlowControl, InputPorts};
-use crate::simulation::running::Running;
+use crate::simulation::running::{Running, Setting};
 use crate::simulation::{Atlas, Options, Simulation};
 use crate::switch::crossbar::shape::{
     Cioq, CioqLanes, CioqPause, CioqQueues, Hierarchical, HierarchicalLanes, HierarchicalPause, Iq,
@@ -18,8 +18,21 @@ use crate::switch::tiled;
 
 /// Builds a plan and hands every NIC its first messages.
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
+    build_over(plan, options, None)
+}
+
+/// The same for one of several processes: of the plan's partitions it builds its own, and what it says is of all of them.
+///
+/// # Panics
+/// If the plan has fewer partitions than there are ranks.
+pub fn build_over(
+    plan: &FabricPlan,
+    options: Options,
+    ranks: Option<&SharedRanks>,
+) -> Box<dyn Simulation> {
+    let setting = Setting { options, ranks };
     if plan.switch.tiled().is_some() {
-        return tiled(plan, options);
+        return tiled(plan, setting);
     }
     let radix = plan.topology.radix();
     let n_queues = plan.queue_map().n_queues();
@@ -39,9 +52,9 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
             table.clone()
         };
         return if radix <= 64 {
-            with_wheel::<TwoTable, Cioq, 1, 1>(plan, options, &arbiter)
+            with_wheel::<TwoTable, Cioq, 1, 1>(plan, setting, &arbiter)
         } else {
-            with_wheel::<TwoTable, Cioq, 2, 1>(plan, options, &arbiter)
+            with_wheel::<TwoTable, Cioq, 2, 1>(plan, setting, &arbiter)
         };
     }
     let arbiter = |output| -> Box<dyn Arbiter> {
@@ -51,43 +64,43 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
         }
     };
     if is_apart {
-        return with_lanes_apart(plan, options, &arbiter);
+        return with_lanes_apart(plan, setting, &arbiter);
     }
     if options.reference {
-        return reference(plan, options, &arbiter);
+        return reference(plan, setting, &arbiter);
     }
     match (&plan.switch.crossbar().architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, Cioq, 1, 1>(plan, options, &arbiter),
-            (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, options, &arbiter),
-            (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, options, &arbiter),
-            (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, Cioq, 1, 1>(plan, setting, &arbiter),
+            (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, setting, &arbiter),
+            (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Cioq, FlowControl::QueueCredits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, CioqQueues, 1, 1>(plan, options, &arbiter),
-            (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, CioqQueues, 1, 1>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Cioq, FlowControl::Pfc(_)) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, options, &arbiter),
-            (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::InputQueued, FlowControl::Pfc(_)) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, options, &arbiter),
-            (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::InputQueued, _) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, Iq, 1, 1>(plan, options, &arbiter),
-            (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, options, &arbiter),
-            (_, _) => with_wheel::<_, Iq, 8, 128>(plan, options, &arbiter),
+            (..=64, ..=64) => with_wheel::<_, Iq, 1, 1>(plan, setting, &arbiter),
+            (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<_, Iq, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Hierarchical(_), FlowControl::Pfc(_)) => match n_records(plan, radix) {
-            ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, options, &arbiter),
-            _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, options, &arbiter),
+            ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, setting, &arbiter),
+            _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, setting, &arbiter),
         },
         (Architecture::Hierarchical(_), _) => match n_records(plan, radix) {
-            ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, options, &arbiter),
-            65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, options, &arbiter),
-            _ => with_wheel::<_, Hierarchical, 32, 1>(plan, options, &arbiter),
+            ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, setting, &arbiter),
+            65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, setting, &arbiter),
+            _ => with_wheel::<_, Hierarchical, 32, 1>(plan, setting, &arbiter),
         },
     }
 }
@@ -95,15 +108,15 @@ pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
 /// Switches whose lanes cross beside each other. They have a record for every lane of an input, hence wide sets.
 fn with_lanes_apart(
     plan: &FabricPlan,
-    options: Options,
+    setting: Setting<'_>,
     arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
 ) -> Box<dyn Simulation> {
     let is_flat = plan.switch.crossbar().architecture == Architecture::Cioq;
-    match (is_flat, options.reference) {
-        (true, false) => with_wheel::<_, CioqLanes, 32, 128>(plan, options, arbiter),
-        (true, true) => crossbars::<_, CioqLanes, Heap<_>, 32, 128>(plan, options, arbiter),
-        (false, false) => with_wheel::<_, HierarchicalLanes, 32, 1>(plan, options, arbiter),
-        (false, true) => crossbars::<_, HierarchicalLanes, Heap<_>, 32, 1>(plan, options, arbiter),
+    match (is_flat, setting.options.reference) {
+        (true, false) => with_wheel::<_, CioqLanes, 32, 128>(plan, setting, arbiter),
+        (true, true) => crossbars::<_, CioqLanes, Heap<_>, 32, 128>(plan, setting, arbiter),
+        (false, false) => with_wheel::<_, HierarchicalLanes, 32, 1>(plan, setting, arbiter),
+        (false, true) => crossbars::<_, HierarchicalLanes, Heap<_>, 32, 1>(plan, setting, arbiter),
     }
 }
 
@@ -150,30 +163,30 @@ pub const LARGEST_RADIX: u16 = 512;
 /// The reference of each kind of switch: the heap, and one width of sets that is enough for every fabric.
 fn reference(
     plan: &FabricPlan,
-    options: Options,
+    setting: Setting<'_>,
     arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
 ) -> Box<dyn Simulation> {
     match (&plan.switch.crossbar().architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => {
-            crossbars::<_, Cioq, Heap<_>, 8, 128>(plan, options, arbiter)
+            crossbars::<_, Cioq, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
         (Architecture::Cioq, FlowControl::QueueCredits) => {
-            crossbars::<_, CioqQueues, Heap<_>, 8, 128>(plan, options, arbiter)
+            crossbars::<_, CioqQueues, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
         (Architecture::Cioq, FlowControl::Pfc(_)) => {
-            crossbars::<_, CioqPause, Heap<_>, 8, 128>(plan, options, arbiter)
+            crossbars::<_, CioqPause, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
         (Architecture::InputQueued, FlowControl::Pfc(_)) => {
-            crossbars::<_, IqPause, Heap<_>, 8, 128>(plan, options, arbiter)
+            crossbars::<_, IqPause, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
         (Architecture::InputQueued, _) => {
-            crossbars::<_, Iq, Heap<_>, 8, 128>(plan, options, arbiter)
+            crossbars::<_, Iq, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
         (Architecture::Hierarchical(_), FlowControl::Pfc(_)) => {
-            crossbars::<_, HierarchicalPause, Heap<_>, 32, 1>(plan, options, arbiter)
+            crossbars::<_, HierarchicalPause, Heap<_>, 32, 1>(plan, setting, arbiter)
         }
         (Architecture::Hierarchical(_), _) => {
-            crossbars::<_, Hierarchical, Heap<_>, 32, 1>(plan, options, arbiter)
+            crossbars::<_, Hierarchical, Heap<_>, 32, 1>(plan, setting, arbiter)
         }
     }
 }
@@ -181,15 +194,15 @@ fn reference(
 /// What runs, with the wheel.
 fn with_wheel<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
-    options: Options,
+    setting: Setting<'_>,
     arbiter: &MakeArbiter<'_, A>,
 ) -> Box<dyn Simulation> {
-    crossbars::<A, S, Wheel<_>, W, R>(plan, options, arbiter)
+    crossbars::<A, S, Wheel<_>, W, R>(plan, setting, arbiter)
 }
 
 fn crossbars<A, S, Q, const W: usize, const R: usize>(
     plan: &FabricPlan,
-    options: Options,
+    setting: Setting<'_>,
     arbiter: &MakeArbiter<'_, A>,
 ) -> Box<dyn Simulation>
 where
@@ -201,19 +214,20 @@ where
         crossbar::n_records(plan, plan.topology.n_ports(id))
     });
     let partition = |atlas: &Atlas, number| {
-        crossbar::partition::<A, S, W, R>(plan, atlas, number, arbiter, options.watch)
+        crossbar::partition::<A, S, W, R>(plan, atlas, number, arbiter, setting.options.watch)
     };
-    Box::new(Running::<_, Q>::new(plan, options, atlas, partition))
+    Box::new(Running::<_, Q>::new(plan, setting, atlas, partition))
 }
 
 /// A fabric of tiled switches.
-fn tiled(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
+fn tiled(plan: &FabricPlan, setting: Setting<'_>) -> Box<dyn Simulation> {
     let n_ports = tiled::n_ports(plan);
     let atlas = Atlas::new(plan, |_| n_ports);
-    let partition = |atlas: &Atlas, number| tiled::partition(plan, atlas, number, options.watch);
-    if options.reference {
-        Box::new(Running::<_, Heap<_>>::new(plan, options, atlas, partition))
+    let partition =
+        |atlas: &Atlas, number| tiled::partition(plan, atlas, number, setting.options.watch);
+    if setting.options.reference {
+        Box::new(Running::<_, Heap<_>>::new(plan, setting, atlas, partition))
     } else {
-        Box::new(Running::<_, Wheel<_>>::new(plan, options, atlas, partition))
+        Box::new(Running::<_, Wheel<_>>::new(plan, setting, atlas, partition))
     }
 }

@@ -14,7 +14,7 @@ use crate::recorder::{Counters, PortUse, Protocol, Row};
 use crate::trace::{Step, Watch};
 
 pub(crate) use atlas::Atlas;
-pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build};
+pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build, build_over};
 pub use waiting::Waiting;
 
 /// The rows of the recorder: (class, service level) for every level a class may use.
@@ -48,11 +48,14 @@ impl Default for Options {
 }
 
 /// A fabric under simulation.
+///
+/// Where several processes are one run, each of them calls the same functions in the same order, and each is told of
+/// the whole fabric.
 pub trait Simulation {
     /// Runs every tick before `end`.
     fn run_until(&mut self, end: Tick);
     /// Events processed so far.
-    fn events(&self) -> u64;
+    fn events(&mut self) -> u64;
     /// The earliest event to come.
     fn next_event(&mut self) -> Option<Tick>;
     /// Totals since the start.
@@ -84,6 +87,11 @@ pub trait Simulation {
     fn protocol(&mut self) -> Option<Protocol> {
         None
     }
+    /// The least of the numbers that all processes of the run bring; alone, its own. So they agree on what depends on
+    /// their clocks.
+    fn agree(&mut self, number: u64) -> u64;
+    /// What each process of the run brings; alone, its own.
+    fn everyone(&mut self, mine: Vec<u64>) -> Vec<Vec<u64>>;
     /// Flits that the stashes of each switch hold now, in order of switch; empty without stashes.
     fn stash_flits(&mut self) -> Vec<u32> {
         Vec::new()

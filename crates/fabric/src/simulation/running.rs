@@ -1,6 +1,7 @@
 //! A fabric that runs: one model for every kind of switch.
 
-use netloom_engine::{Engine, EventQueue, find_cycle};
+use netloom_encoding::Encoded;
+use netloom_engine::{Engine, EventQueue, Local, OverRanks, SharedRanks, Transport, find_cycle};
 use netloom_metrics::Punctuality;
 use netloom_units::{NicId, Port, SwitchId, Tick};
 
@@ -12,33 +13,53 @@ use crate::simulation::{Options, Simulation, Waiting};
 use crate::switch::Switches;
 use crate::trace::Step;
 
+/// How and where a plan runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) options: Options,
+    /// The processes that share the run, if there are others.
+    pub(crate) ranks: Option<&'a SharedRanks>,
+}
+
+/// Asked once in a window: one instance of a fabric serves one process and many.
+type Way<S> = Box<dyn Transport<Fabric<S>>>;
+
 pub(crate) struct Running<S: Switches, Q: EventQueue<S::Event>> {
-    engine: Engine<Fabric<S>, Q>,
+    engine: Engine<Fabric<S>, Q, Way<S>>,
+    ranks: Option<SharedRanks>,
     atlas: Atlas,
     /// Whether endpoints or switches do more than carry packets.
     has_protocol: bool,
 }
 
-impl<S: Switches, Q: EventQueue<S::Event>> Running<S, Q> {
+impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
     /// Hands every NIC its first messages. `partition` makes one part of the fabric.
     pub(crate) fn new(
         plan: &FabricPlan,
-        options: Options,
+        setting: Setting<'_>,
         atlas: Atlas,
         partition: impl Fn(&Atlas, u16) -> Fabric<S>,
     ) -> Self {
         let n = plan.n_partitions();
-        let partitions = (0..n as u16).map(|number| partition(&atlas, number));
+        let way: Way<S> = match setting.ranks {
+            Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n)),
+            None => Box::new(Local { n_partitions: n }),
+        };
+        let here = way.placement().here;
+        let partitions = here
+            .clone()
+            .map(|number| partition(&atlas, number as u16))
+            .collect();
         let lookahead = match n {
             1 => u64::MAX,
             _ => lookahead(plan, S::least_credit_delay(plan)),
         };
-        let mut engine: Engine<Fabric<S>, Q> =
-            Engine::new(partitions.collect(), lookahead, options.threads);
-        for partition in 0..n {
+        let mut engine: Engine<Fabric<S>, Q, Way<S>> =
+            Engine::with_transport(partitions, lookahead, setting.options.threads, way);
+        for (local, partition) in here.enumerate() {
             // One partition at a time: its first events are moved into its queue before the next.
             let mut first = Vec::new();
-            let model = engine.model(partition);
+            let model = engine.model(local);
             model.first_arrivals(|when, event| first.push((when, event)));
             for (when, event) in first {
                 engine.schedule(partition, when, event);
@@ -46,37 +67,21 @@ impl<S: Switches, Q: EventQueue<S::Event>> Running<S, Q> {
         }
         Running {
             engine,
+            ranks: setting.ranks.cloned(),
             atlas,
             has_protocol: plan.has_protocol(),
         }
     }
 
-    fn sum(&mut self, of: impl Fn(&mut Fabric<S>) -> u64) -> u64 {
-        self.engine.models().map(of).sum()
-    }
-}
-
-impl<S: Switches, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
-    fn run_until(&mut self, end: Tick) {
-        self.engine.run_until(end);
+    /// What every process has of something, in the order of their partitions.
+    fn all<T: Encoded>(&self, mine: T) -> Vec<T> {
+        match &self.ranks {
+            Some(ranks) => ranks.gather(&mine),
+            None => vec![mine],
+        }
     }
 
-    fn events(&self) -> u64 {
-        self.engine.events()
-    }
-
-    fn next_event(&mut self) -> Option<Tick> {
-        self.engine.next_event()
-    }
-
-    fn counters(&mut self) -> Counters {
-        let mut all = Counters::default();
-        let models = self.engine.models();
-        models.for_each(|fabric| all.merge(&fabric.shared.counters));
-        all
-    }
-
-    fn take_rows(&mut self, into: &mut [Row]) {
+    fn take_rows_here(&mut self, into: &mut [Row]) {
         for fabric in self.engine.models() {
             for (row, sum) in fabric.shared.rows.iter_mut().zip(into.iter_mut()) {
                 row.settle();
@@ -86,29 +91,94 @@ impl<S: Switches, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
         }
     }
 
+    fn protocol_of_all(&mut self) -> Protocol {
+        let mut here = Protocol::default();
+        let models = self.engine.models();
+        models.for_each(|fabric| here.merge(&fabric.shared.protocol));
+        let mut all = Protocol::default();
+        self.all(here).iter().for_each(|one| all.merge(one));
+        all
+    }
+
+    /// The lists of all processes one after another.
+    fn joined<T: Encoded>(&self, mine: Vec<T>) -> Vec<T> {
+        match &self.ranks {
+            Some(ranks) => ranks.gather(&mine).into_iter().flatten().collect(),
+            None => mine,
+        }
+    }
+
+    fn sum(&mut self, of: impl Fn(&mut Fabric<S>) -> u64) -> u64 {
+        let here = self.engine.models().map(of).sum();
+        self.all::<u64>(here).into_iter().sum()
+    }
+}
+
+impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
+    fn run_until(&mut self, end: Tick) {
+        self.engine.run_until(end);
+    }
+
+    fn events(&mut self) -> u64 {
+        self.all(self.engine.events()).into_iter().sum()
+    }
+
+    fn next_event(&mut self) -> Option<Tick> {
+        let here = self.engine.next_event().unwrap_or(Tick::NEVER);
+        let next = Tick(self.agree(here.0));
+        (next != Tick::NEVER).then_some(next)
+    }
+
+    fn counters(&mut self) -> Counters {
+        let mut here = Counters::default();
+        let models = self.engine.models();
+        models.for_each(|fabric| here.merge(&fabric.shared.counters));
+        let mut all = Counters::default();
+        self.all(here).iter().for_each(|one| all.merge(one));
+        all
+    }
+
+    fn take_rows(&mut self, into: &mut [Row]) {
+        if self.ranks.is_none() {
+            return self.take_rows_here(into);
+        }
+        let mut here = vec![Row::default(); into.len()];
+        self.take_rows_here(&mut here);
+        for rows in self.all(here) {
+            let pairs = into.iter_mut().zip(&rows);
+            pairs.for_each(|(sum, row)| sum.merge(row));
+        }
+    }
+
     fn take_punctuality(&mut self, into: &mut [Punctuality]) {
+        let mut here = vec![Punctuality::default(); into.len()];
         let models = self.engine.models();
         let meters = models.filter_map(|fabric| fabric.endpoints.meters.as_mut());
-        meters.for_each(|meters| meters.take(into));
+        meters.for_each(|meters| meters.take(&mut here));
+        for counted in self.all(here) {
+            let pairs = into.iter_mut().zip(&counted);
+            pairs.for_each(|(sum, one)| sum.merge(one));
+        }
     }
 
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {
         let models = self.engine.models();
-        let mut all: Vec<_> = models
-            .flat_map(|fabric| fabric.switches.port_uses())
-            .collect();
+        let here = models.flat_map(|fabric| fabric.switches.port_uses());
+        let here = here.collect();
+        let mut all: Vec<_> = self.joined(here);
         all.sort_unstable_by_key(|(switch, port, _)| (*switch, *port));
         all
     }
 
     fn nic_flits(&mut self) -> Vec<Vec<u64>> {
-        let mut all: Vec<(NicId, Vec<u64>)> = Vec::new();
+        let mut here: Vec<(NicId, Vec<u64>)> = Vec::new();
         for fabric in self.engine.models() {
             let n_rows = fabric.shared.rows.len().max(1);
             let flits = fabric.endpoints.nic_flits.chunks(n_rows);
             let nics = fabric.endpoints.nics.iter().zip(flits);
-            all.extend(nics.map(|(nic, flits)| (nic.id, flits.to_vec())));
+            here.extend(nics.map(|(nic, flits)| (nic.id, flits.to_vec())));
         }
+        let mut all = self.joined(here);
         all.sort_unstable_by_key(|(nic, _)| *nic);
         all.into_iter().map(|(_, flits)| flits).collect()
     }
@@ -128,9 +198,9 @@ impl<S: Switches, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
 
     fn steps(&mut self) -> Vec<Step> {
         let models = self.engine.models();
-        let mut all: Vec<Step> = models
-            .flat_map(|fabric| fabric.shared.steps.clone())
-            .collect();
+        let here = models.flat_map(|fabric| fabric.shared.steps.clone());
+        let here = here.collect();
+        let mut all: Vec<Step> = self.joined(here);
         all.sort_by_key(|step| step.at);
         all
     }
@@ -143,19 +213,20 @@ impl<S: Switches, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
             let name = |partition, port| atlas.name_of_port(partition, port);
             is_stalled |= S::waits(fabric, now, patience, &mut edges, &name);
         }
+        let is_stalled = self.all(is_stalled).contains(&true);
         if !is_stalled {
             return None;
         }
+        let edges = self.joined(edges);
         find_cycle(edges).map(|cycle| cycle.into_iter().map(Waiting::from_key).collect())
     }
 
     fn check_laws(&mut self) {
         let counters = self.counters();
-        let mut protocol = Protocol::default();
-        for fabric in self.engine.models() {
-            protocol.merge(&fabric.shared.protocol);
-            S::check_laws(fabric);
-        }
+        self.engine
+            .models()
+            .for_each(|fabric| S::check_laws(fabric));
+        let protocol = self.protocol_of_all();
         assert_eq!(
             counters.injected + protocol.retransmitted,
             counters.delivered + protocol.discarded + protocol.lost + self.in_flight(),
@@ -164,25 +235,34 @@ impl<S: Switches, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
     }
 
     fn is_idle(&mut self) -> bool {
-        self.engine.models().all(|fabric| {
+        let is_idle = self.engine.models().all(|fabric| {
             let switches = &mut fabric.switches;
             let mut nics = fabric.endpoints.nics.iter();
             switches.is_idle() && nics.all(|nic| switches.is_credit_idle(&nic.credit, nic.wire))
-        })
+        });
+        !self.all(is_idle).contains(&false)
     }
 
     fn protocol(&mut self) -> Option<Protocol> {
-        let mut all = Protocol::default();
-        let models = self.engine.models();
-        models.for_each(|fabric| all.merge(&fabric.shared.protocol));
-        self.has_protocol.then_some(all)
+        self.has_protocol.then(|| self.protocol_of_all())
+    }
+
+    fn agree(&mut self, number: u64) -> u64 {
+        match &self.ranks {
+            Some(ranks) => ranks.lock().least(number),
+            None => number,
+        }
+    }
+
+    fn everyone(&mut self, mine: Vec<u64>) -> Vec<Vec<u64>> {
+        self.all(mine)
     }
 
     fn stash_flits(&mut self) -> Vec<u32> {
         let models = self.engine.models();
-        let mut all: Vec<_> = models
-            .flat_map(|fabric| fabric.switches.stash_flits())
-            .collect();
+        let here = models.flat_map(|fabric| fabric.switches.stash_flits());
+        let here = here.collect();
+        let mut all: Vec<_> = self.joined(here);
         all.sort_unstable_by_key(|(switch, _)| *switch);
         all.into_iter().map(|(_, flits)| flits).collect()
     }

@@ -10,6 +10,7 @@ mod header;
 pub(crate) mod tiled;
 
 use netloom_arbitration::Arbiter;
+use netloom_encoding::Encoded;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port, SwitchId, Tick};
@@ -41,7 +42,7 @@ pub(crate) enum Peer {
 }
 
 /// What can happen beside every switch, as events of a kind of switch: one flat set for each kind keeps them at 16 bytes.
-pub(crate) trait Events: Copy + Send + Ord + std::fmt::Debug {
+pub(crate) trait Events: Copy + Send + Ord + std::fmt::Debug + Encoded {
     /// A workload hands over a message.
     fn arrival(nic: u32, created: Created) -> Self;
     /// The programs of a NIC begin.

@@ -184,4 +184,30 @@ pub(crate) enum Event {
     },
 }
 
+netloom_encoding::encoded!(
+    enum Event {
+        Head { vl, flits, port, packet, destination },
+        Output { vl, flits, port, packet },
+        Credit { pace, class, units, port, lag },
+        Counted { vl, flits, port },
+        NicCounted { vl, flits, nic },
+        Join { port, packet },
+        Drain { vl, units, pace, phase, port, lag },
+        ReleaseInput { port },
+        ReleaseOutput { port },
+        ReleaseBoth { input, output },
+        Again { switch },
+        Room { port },
+        Link { port },
+        Arrival { class, sl, flow, nic, destination, bytes },
+        NicCredit { pace, class, units, nic, lag },
+        NicLink { nic },
+        Announce { switch },
+        Announced { output, port, flits },
+        Begin { nic },
+        Grown { slot, nic, destination },
+        Deliver { nic, packet },
+    }
+);
+
 const _: () = assert!(size_of::<Event>() == 16);

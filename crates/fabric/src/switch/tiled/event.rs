@@ -187,4 +187,33 @@ pub(crate) enum Event {
     },
 }
 
+netloom_encoding::encoded!(
+    enum Event {
+        Head { port, packet },
+        Row { channel, column, port, packet },
+        Column { channel, row, port, packet },
+        Output { port, packet },
+        Stashed { port, packet },
+        Credit { vc, flits, port },
+        Bus { port },
+        Tile { tile, switch },
+        Multiplexer { port },
+        StashMultiplexer { port },
+        Link { port },
+        Edge { switch },
+        Announce { switch },
+        Announced { output, port, flits },
+        Located { port, packet },
+        Delete { port, packet },
+        Retransmit { attempt, port, packet },
+        Timeout { attempt, port, sequence },
+        Arrival { class, sl, flow, nic, destination, bytes },
+        Begin { nic },
+        NicCredit { vc, flits, nic },
+        NicLink { nic },
+        Grown { slot, nic, destination },
+        Deliver { nic, packet },
+    }
+);
+
 const _: () = assert!(size_of::<Event>() == 16);

@@ -1,0 +1,105 @@
+//! Ranks over MPI.
+
+use mpi::Threading;
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
+use mpi::point_to_point::Status;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+use netloom_fabric::Ranks;
+
+pub(crate) use mpi::environment::Universe;
+
+/// Messages of a window.
+const WINDOW: mpi::Tag = 1;
+
+/// The processes of the job. The communicator is asked for anew each time, because its handle belongs to no thread.
+pub(crate) struct MpiRanks {
+    rank: usize,
+    size: usize,
+}
+
+/// Starts MPI. Of several threads of a process one at a time calls it.
+pub(crate) fn join() -> Option<(Universe, MpiRanks)> {
+    let (universe, threading) = mpi::initialize_with_threading(Threading::Serialized)?;
+    let world = universe.world();
+    let ranks = MpiRanks {
+        rank: world.rank() as usize,
+        size: world.size() as usize,
+    };
+    (threading >= Threading::Serialized).then_some((universe, ranks))
+}
+
+impl MpiRanks {
+    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let rank = self.rank;
+        (0..self.size).filter(move |&other| other != rank)
+    }
+}
+
+/// Bytes of a message that has been announced.
+fn length(status: Status) -> usize {
+    status.count(u8::equivalent_datatype()) as usize
+}
+
+impl Ranks for MpiRanks {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
+        let world = SimpleCommunicator::world();
+        mpi::request::multiple_scope(self.size, |scope, requests| {
+            for other in self.others() {
+                let process = world.process_at_rank(other as i32);
+                requests.add(process.immediate_send_with_tag(scope, &to[other][..], WINDOW));
+            }
+            for other in self.others() {
+                let process = world.process_at_rank(other as i32);
+                let (message, status) = process.matched_probe_with_tag(WINDOW);
+                from[other].resize(length(status), 0);
+                message.matched_receive_into(&mut from[other][..]);
+            }
+            requests.wait_all(&mut Vec::new());
+        });
+        to.iter_mut().for_each(Vec::clear);
+    }
+
+    fn least(&mut self, number: u64) -> u64 {
+        let mut least = 0;
+        let world = SimpleCommunicator::world();
+        world.all_reduce_into(&number, &mut least, SystemOperation::min());
+        least
+    }
+
+    fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let world = SimpleCommunicator::world();
+        let mut counts = vec![0i32; self.size];
+        let own = i32::try_from(bytes.len()).expect("less than 2 GiB of each rank");
+        world.all_gather_into(&own, &mut counts[..]);
+        let starts: Vec<i32> = counts
+            .iter()
+            .scan(0, |next, count| {
+                let start = *next;
+                *next += count;
+                Some(start)
+            })
+            .collect();
+        let mut all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
+        let mut parts = PartitionMut::new(&mut all[..], &counts[..], &starts[..]);
+        world.all_gather_varcount_into(bytes, &mut parts);
+        let mut rest = &all[..];
+        counts
+            .iter()
+            .map(|&count| {
+                let (own, others) = rest.split_at(count as usize);
+                rest = others;
+                own.to_vec()
+            })
+            .collect()
+    }
+}

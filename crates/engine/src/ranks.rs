@@ -1,0 +1,161 @@
+//! Several processes that are one run.
+//!
+//! [`Ranks`] is what a run asks of whatever carries its bytes; MPI is one answer, threads of a test another.
+//! [`OverRanks`] is the transport of the engine over it.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use netloom_encoding::Encoded;
+use netloom_units::Tick;
+
+use crate::Model;
+use crate::transport::{Message, Placement, Transport};
+
+/// Processes of one run that talk to each other, numbered from zero.
+///
+/// All of them call the same operations in the same order; each operation returns when this process has what it
+/// asked for. A process that is gone ends the others: there is no result without it.
+pub trait Ranks: Send {
+    /// Which of them this one is.
+    fn rank(&self) -> usize;
+
+    /// How many there are.
+    fn size(&self) -> usize;
+
+    /// Sends `to[r]` to every other rank `r`, and fills `from[r]` with what it sent here. All lists of `to` are left empty.
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>]);
+
+    /// The least of the numbers that the ranks bring.
+    fn least(&mut self, number: u64) -> u64;
+
+    /// What every rank brings, in order of rank.
+    fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
+}
+
+/// The ranks of a run, shared by its transport and by who puts its results together.
+#[derive(Clone)]
+pub struct SharedRanks(Arc<Mutex<dyn Ranks>>);
+
+impl SharedRanks {
+    /// Shares them.
+    pub fn new(ranks: impl Ranks + 'static) -> Self {
+        SharedRanks(Arc::new(Mutex::new(ranks)))
+    }
+
+    /// For one operation.
+    ///
+    /// # Panics
+    /// If an operation panicked before.
+    pub fn lock(&self) -> MutexGuard<'_, dyn Ranks + 'static> {
+        self.0.lock().expect("no operation after one that failed")
+    }
+
+    /// What every rank brings, in order of rank.
+    ///
+    /// # Panics
+    /// If another rank sends what is no such record: it runs another version.
+    pub fn gather<T: Encoded>(&self, mine: &T) -> Vec<T> {
+        let all = self.lock().gather(&mine.to_bytes());
+        let read = |bytes: Vec<u8>| T::from_bytes(&bytes).expect("ranks of one version");
+        all.into_iter().map(read).collect()
+    }
+}
+
+impl std::fmt::Debug for SharedRanks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ranks = self.lock();
+        write!(f, "rank {} of {}", ranks.rank(), ranks.size())
+    }
+}
+
+/// The partitions of a rank: as many consecutive ones as of any other, give or take one.
+pub fn placement(rank: usize, size: usize, n_partitions: usize) -> Placement {
+    let first = |rank: usize| rank * n_partitions / size;
+    Placement {
+        here: first(rank)..first(rank + 1),
+        total: n_partitions,
+    }
+}
+
+/// Messages and agreement over ranks.
+pub struct OverRanks {
+    ranks: SharedRanks,
+    placement: Placement,
+    /// The rank of every partition.
+    rank_of: Vec<usize>,
+    /// Bytes to and from each rank; kept for their capacity.
+    to: Vec<Vec<u8>>,
+    from: Vec<Vec<u8>>,
+}
+
+impl OverRanks {
+    /// The transport of this process in a run of so many partitions.
+    ///
+    /// # Panics
+    /// If there are fewer partitions than ranks.
+    pub fn new(ranks: SharedRanks, n_partitions: usize) -> Self {
+        let (rank, size) = {
+            let ranks = ranks.lock();
+            (ranks.rank(), ranks.size())
+        };
+        assert!(n_partitions >= size, "every rank has a partition");
+        let mut rank_of = vec![0; n_partitions];
+        for other in 0..size {
+            rank_of[placement(other, size, n_partitions).here].fill(other);
+        }
+        OverRanks {
+            ranks,
+            placement: placement(rank, size, n_partitions),
+            rank_of,
+            to: vec![Vec::new(); size],
+            from: vec![Vec::new(); size],
+        }
+    }
+}
+
+impl<M: Model<Event: Encoded, Parcel: Encoded>> Transport<M> for OverRanks {
+    fn placement(&self) -> Placement {
+        self.placement.clone()
+    }
+
+    fn exchange(
+        &mut self,
+        sent: &mut Vec<Message<M::Event, M::Parcel>>,
+        arrived: &mut Vec<Message<M::Event, M::Parcel>>,
+    ) {
+        for message in sent.drain(..) {
+            let out = &mut self.to[self.rank_of[usize::from(message.partition)]];
+            message.put(out);
+        }
+        self.ranks.lock().exchange(&mut self.to, &mut self.from);
+        for bytes in &mut self.from {
+            let mut rest = bytes.as_slice();
+            while !rest.is_empty() {
+                arrived.push(Message::take(&mut rest).expect("ranks of one version"));
+            }
+            bytes.clear();
+        }
+    }
+
+    fn earliest(&mut self, next: Tick) -> Tick {
+        Tick(self.ranks.lock().least(next.0))
+    }
+}
+
+impl<E: Encoded, P: Encoded> Encoded for Message<E, P> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.when.put(out);
+        self.partition.put(out);
+        self.event.put(out);
+        self.parcel.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Message {
+            when: Tick::take(from)?,
+            partition: u16::take(from)?,
+            event: E::take(from)?,
+            parcel: P::take(from)?,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Ranks that are threads of one process: what MPI is held against, and how runs over ranks are tested without it.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::Ranks;
+
+/// To another rank, and from it.
+type Way = (Sender<Vec<u8>>, Receiver<Vec<u8>>);
+
+/// One of several threads that act as processes.
+pub struct ThreadRank {
+    rank: usize,
+    /// To and from each rank; those with itself are not used.
+    ways: Vec<Way>,
+}
+
+impl ThreadRank {
+    /// So many ranks, each for a thread of its own.
+    pub fn several(size: usize) -> Vec<ThreadRank> {
+        let mut senders: Vec<Vec<_>> = Vec::new();
+        let mut receivers: Vec<Vec<_>> = (0..size).map(|_| Vec::new()).collect();
+        for _ in 0..size {
+            let (to, from): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
+            senders.push(to);
+            // Way r of the sender ends at rank r.
+            for (receiver, way) in receivers.iter_mut().zip(from) {
+                receiver.push(way);
+            }
+        }
+        let ways = senders.into_iter().zip(receivers);
+        let ranks = ways.enumerate().map(|(rank, (to, from))| ThreadRank {
+            rank,
+            ways: to.into_iter().zip(from).collect(),
+        });
+        ranks.collect()
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let rank = self.rank;
+        (0..self.ways.len()).filter(move |&other| other != rank)
+    }
+}
+
+const GONE: &str = "a rank is gone";
+
+impl Ranks for ThreadRank {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.ways.len()
+    }
+
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
+        for other in self.others() {
+            let sent = self.ways[other].0.send(std::mem::take(&mut to[other]));
+            sent.expect(GONE);
+        }
+        for other in self.others() {
+            from[other] = self.ways[other].1.recv().expect(GONE);
+        }
+    }
+
+    fn least(&mut self, number: u64) -> u64 {
+        let all = self.gather(&number.to_le_bytes());
+        let number = |bytes: &Vec<u8>| {
+            let bytes = bytes
+                .as_slice()
+                .try_into()
+                .expect("a number of eight bytes");
+            u64::from_le_bytes(bytes)
+        };
+        all.iter().map(number).min().expect("a rank at least")
+    }
+
+    fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut to: Vec<_> = self.ways.iter().map(|_| bytes.to_vec()).collect();
+        let mut from = vec![Vec::new(); self.ways.len()];
+        self.exchange(&mut to, &mut from);
+        from[self.rank] = bytes.to_vec();
+        from
+    }
+}
