@@ -15,9 +15,9 @@ use netloom_infiniband::opensm::export::{ibsim_net, opensm_conf};
 use netloom_infiniband::other_targets::{
     TrafficClass, dcb_commands, opafm_qos_groups, sonic_config_db, tc_ets_command,
 };
-use netloom_infiniband::{Lid, Programmed, Site, writing};
-use netloom_routing::{Forwarding, Occasion};
-use netloom_topology::{Peer, Topology, as_subnet};
+use netloom_infiniband::{Programmed, Site, writing};
+use netloom_routing::{Forwarding, NotLinear, linear_table};
+use netloom_topology::{Topology, as_subnet};
 use netloom_units::Port;
 
 use super::load::{self, Overrides};
@@ -207,38 +207,29 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
         );
     }
     let mut programmed = Programmed::default();
-    for (switch, id) in topology.switches().zip(&site.switches) {
+    for id in &site.switches {
         let node = &site.subnet.nodes[id.index()];
         let table = programmed.forwarding.entry(node.guid).or_default();
-        // Ways may depend on where a packet came in; a table cannot tell.
-        let mut hops = vec![];
-        for (nic, (owner, number)) in topology.nics().zip(&site.nics) {
-            let port = site.subnet.nodes[owner.index()].ports[usize::from(*number)];
-            let Some(lid) = port.lid else { continue };
-            hops.clear();
-            for from in topology.ports(switch) {
-                if topology.peer(switch, from) != Peer::Unused {
-                    let hop = forwarding.route(switch, from, 0, nic, Occasion::default());
-                    if !hops.contains(&hop.port) {
-                        hops.push(hop.port);
-                    }
-                }
-            }
-            match hops.as_slice() {
-                [Port(out)] => {
-                    for path in 0..1 << port.lmc {
-                        table.set(Lid(lid.0 + path), u8::try_from(*out).ok());
-                    }
-                }
-                _ => bail!(
-                    "the way to {} at {} depends on where a packet comes from, which a forwarding table cannot tell: use routing.kind = \"shortest\"",
-                    topology.nic_name(nic),
-                    topology.switch_name(switch)
-                ),
-            }
-        }
         for lid in node.ports[0].lids() {
             table.set(lid, Some(0));
+        }
+    }
+    for (nic, (owner, number)) in topology.nics().zip(&site.nics) {
+        let port = site.subnet.nodes[owner.index()].ports[usize::from(*number)];
+        let outputs = linear_table(forwarding, topology, nic).map_err(|why| {
+            let (NotLinear::SeveralWays(at) | NotLinear::ChangesLanes(at)) = why;
+            anyhow!(
+                "the way to {} at {} depends on where a packet comes from, which a forwarding table cannot tell: use routing.kind = \"shortest\"",
+                topology.nic_name(nic),
+                topology.switch_name(at)
+            )
+        })?;
+        for (id, output) in site.switches.iter().zip(outputs) {
+            let guid = site.subnet.nodes[id.index()].guid;
+            let table = programmed.forwarding.entry(guid).or_default();
+            for lid in port.lids() {
+                table.set(lid, output.and_then(|Port(out)| u8::try_from(out).ok()));
+            }
         }
     }
     Ok(writing::forwarding(&site.subnet, &programmed))

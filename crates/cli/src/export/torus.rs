@@ -13,8 +13,8 @@ use super::{OneFile, subnet};
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom export torus torus.toml -o torus-2QoS.conf
-  netloom export torus site/site.toml --sides 5x5 --seed s00 --next s10,s01 -o torus-2QoS.conf
-  netloom export torus site/site.toml --sides 4x4x4m --seed s000 --next s100,s010,s001 --previous s300,s030
+  netloom export torus site/site.toml --sides 5x5 --switch s00 --next s10,s01 -o torus-2QoS.conf
+  netloom export torus site/site.toml --sides 4x4x4m --switch s000 --next s100,s010,s001 --previous s300,s030
 
 A torus or mesh of netloom knows its shape. Of a real site, say how many switches each dimension has (m behind a
 number: its ends are not joined), one switch, and its neighbours along x, y and z. Rings of 4 need the neighbours in
@@ -23,11 +23,11 @@ pub(crate) struct Torus {
     #[command(flatten)]
     pub(super) file: OneFile,
     /// Switches along each dimension, such as 5x5 or 4x4x2m.
-    #[arg(long, value_name = "AxBxC", requires = "seed", requires = "next")]
+    #[arg(long, value_name = "AxBxC", requires = "switch", requires = "next")]
     sides: Option<String>,
     /// A switch to begin at, by name or GUID.
     #[arg(long, value_name = "SWITCH", requires = "sides")]
-    seed: Option<String>,
+    switch: Option<String>,
     /// Its neighbours in the positive direction of each dimension.
     #[arg(
         long,
@@ -54,7 +54,7 @@ impl Torus {
             (Some(sides), _) => (dimensions(sides)?, self.seed_of(topology, &site)?),
             (None, Structure::Grid(grid)) => (of_grid(grid)?, seed_in(grid, topology, &site)),
             (None, other) => bail!(
-                "{} does not say which switches are in which row: give --sides, --seed and --next",
+                "{} does not say which switches are in which row: give --sides, --switch and --next",
                 other.fabric()
             ),
         };
@@ -71,7 +71,7 @@ impl Torus {
                 .find(is_it)
                 .with_context(|| format!("no switch is called `{name}`"))
         };
-        let seed = find(self.seed.as_ref().context("--sides needs --seed")?)?;
+        let seed = find(self.switch.as_ref().context("--sides needs --switch")?)?;
         let along = |names: &[String]| -> anyhow::Result<[Option<Guid>; 3]> {
             if names.len() > 3 {
                 bail!(

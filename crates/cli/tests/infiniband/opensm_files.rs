@@ -29,16 +29,23 @@ fn fabric(name: &str, text: &str) -> Place {
     place
 }
 
-/// The service level that OpenSM gives the path between two hosts of a net, by their numbers among the hosts.
-fn asked(place: &Place, from: u32, to: u32) -> String {
-    // saquery needs a living subnet manager.
-    let script = format!(
-        "opensm -F both.conf -f osm.log -D 0x43 -d 2 >osm.out 2>&1 & sm=$!; \
-         for n in $(seq 200); do grep -q 'SUBNET UP' osm.log 2>/dev/null && break; sleep 0.05; done; \
-         ibnetdiscover > nd.txt; \
-         lid() {{ grep \"# lid [0-9]* lmc\" nd.txt | sed -n \"$(($1 + 1))p\" | sed 's/.*# lid \\([0-9]*\\) .*/\\1/'; }}; \
-         timeout 20 saquery PR --src-to-dst $(lid {from}):$(lid {to}) > path.txt; kill $sm; wait $sm; true"
-    );
+/// Asks a living OpenSM, which saquery needs, for the path between two hosts by name.
+const ASK: &str = r#"
+opensm -F both.conf -f osm.log -D 0x43 -d 2 >osm.out 2>&1 & sm=$!
+for n in $(seq 200); do grep -q 'SUBNET UP' osm.log 2>/dev/null && break; sleep 0.05; done
+ibnetdiscover > nd.txt
+lid() {
+    awk -v name="\"$1\"" '/^Ca/ { own = ($NF == name) } own && /# lid/ { sub(/.*# lid /, ""); print $1; exit }' nd.txt
+}
+timeout 20 saquery PR --src-to-dst "$(lid "$1"):$(lid "$2")" > path.txt
+kill $sm
+wait $sm
+true
+"#;
+
+/// The service level that OpenSM gives the path between two hosts.
+fn asked(place: &Place, from: &str, to: &str) -> String {
+    place.file("ask.sh", ASK);
     let mut command = place.command(&[
         "emulate",
         "fabric.net",
@@ -46,8 +53,9 @@ fn asked(place: &Place, from: u32, to: u32) -> String {
         "60",
         "--",
         "sh",
-        "-c",
-        &script,
+        "ask.sh",
+        from,
+        to,
     ]);
     command
         .env("OSM_TMP_DIR", &place.0)
@@ -90,8 +98,8 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
     ]);
     lint.with(0);
     // n1 and n10 to n15 are storage; n0 and n2 are not.
-    assert_eq!(asked(&place, 0, 2), "0x0");
-    assert_eq!(asked(&place, 0, 10), "0x5");
+    assert_eq!(asked(&place, "n0", "n2"), "0x0");
+    assert_eq!(asked(&place, "n0", "n10"), "0x5");
     let log = place.read("osm.log");
     assert!(!log.contains("ERR AC"), "{log}");
 
@@ -200,14 +208,14 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
         .run(&["export", "torus", "site/site.toml", "-o", "by-hand.conf"])
         .with(1)
         .stderr;
-    assert!(told.contains("give --sides, --seed and --next"), "{told}");
+    assert!(told.contains("give --sides, --switch and --next"), "{told}");
     let by_hand = [
         "export",
         "torus",
         "site/site.toml",
         "--sides",
         "4x3",
-        "--seed",
+        "--switch",
         "s0",
         "--next",
         "s1,s4",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use netloom_experiment::Experiment;
 use netloom_infiniband::{Lid, PortName, Programmed, Site, SlToVl, Speed, Subnet, Width, writing};
-use netloom_routing::Occasion;
-use netloom_topology::{Peer, as_subnet};
-use netloom_units::{Port, Vl};
+use netloom_routing::linear_table;
+use netloom_topology::as_subnet;
+use netloom_units::Vl;
 
 /// The text of the same experiment on a site.
 pub(crate) struct AsSite {
@@ -27,26 +27,16 @@ pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
     address(&mut subnet);
     let n_switches = topology.n_switches() as usize;
     let mut programmed = Programmed::default();
-    for switch in topology.switches() {
-        let node = &subnet.nodes[switch.index()];
+    for node in &subnet.nodes[..n_switches] {
         let table = programmed.forwarding.entry(node.guid).or_default();
         table.set(node.ports[0].lid?, Some(0));
-        for nic in topology.nics() {
-            let mut inputs = topology.ports(switch).filter(|port| {
-                // A packet does not turn back, so nobody asks for its way from there.
-                let peer = topology.peer(switch, *port);
-                peer != Peer::Unused && (topology.attachment(nic) != (switch, *port))
-            });
-            let way = |port: Port| {
-                let occasion = Occasion::default();
-                forwarding.route(switch, port, 0, nic, occasion).port
-            };
-            let first = inputs.next().map(way)?;
-            if inputs.any(|port| way(port) != first) {
-                return None;
-            }
-            let lid = subnet.nodes[n_switches + nic.index()].ports[1].lid?;
-            table.set(lid, Some(first.0 as u8 + 1));
+    }
+    for nic in topology.nics() {
+        let lid = subnet.nodes[n_switches + nic.index()].ports[1].lid?;
+        let outputs = linear_table(forwarding, topology, nic).ok()?;
+        for (node, output) in subnet.nodes.iter().zip(outputs) {
+            let table = programmed.forwarding.entry(node.guid).or_default();
+            table.set(lid, output.map(|port| port.0 as u8 + 1));
         }
     }
     if !text.contains("sc2vl") && !text.contains("kind = \"tiled\"") {
