@@ -21,6 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 #[command(after_help = "Examples:
   netloom emulate nd.txt -o after -- opensm -o -F opensm.conf
   netloom emulate nd.txt -o after --lanes 8 --entries 8 -- opensm -o -F opensm.conf -R ftree
+  netloom emulate nd.txt -o after --device hosts:lanes=4,entries=8 --device leaf0:high=0 -- opensm -o
   netloom emulate nd.txt -o after -- sh -c 'opensm -o -F opensm.conf; smpquery vlarb 2 1'
 
 Every node of the file has a subnet management agent; the program is the real one, with libumad2sim
@@ -47,6 +48,10 @@ pub(crate) struct Emulate {
     /// OpenSM 3.3.23 writes only the first 32 of tables with exactly 64.
     #[arg(long, default_value_t = 32, value_name = "N")]
     entries: u8,
+    /// What some devices can do otherwise: `hosts`, `switches`, `routers` or the name or GUID of a node, then `lanes`,
+    /// `entries` (of both tables), `low` and `high` (of one of them); may be repeated.
+    #[arg(long, value_name = "WHO:KEY=N,…")]
+    device: Vec<Exception>,
     /// Largest packet of every port, in bytes: 256, 512, 1024, 2048 or 4096.
     #[arg(long, default_value_t = 4096, value_name = "BYTES")]
     mtu: u16,
@@ -59,6 +64,88 @@ pub(crate) struct Emulate {
     /// The program that configures it, and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
+}
+
+/// What some devices can do otherwise, as `--device` says it.
+#[derive(Clone, Debug)]
+struct Exception {
+    who: String,
+    lanes: Option<Lanes>,
+    low: Option<u8>,
+    high: Option<u8>,
+}
+
+impl std::str::FromStr for Exception {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Exception, String> {
+        // Names of switches have colons of their own.
+        let (who, keys) = text
+            .rsplit_once(':')
+            .ok_or("write who it is, a colon and what differs: hosts:lanes=4,entries=8")?;
+        let mut exception = Exception {
+            who: who.to_owned(),
+            lanes: None,
+            low: None,
+            high: None,
+        };
+        for pair in keys.split(',') {
+            let (key, number) = pair
+                .split_once('=')
+                .and_then(|(key, number)| Some((key.trim(), number.trim().parse::<u8>().ok()?)))
+                .ok_or_else(|| format!("`{pair}`: write a key and a number, such as lanes=4"))?;
+            let entries = || match number {
+                0..=64 => Ok(Some(number)),
+                _ => Err(format!("a table has at most 64 entries, not {number}")),
+            };
+            match key {
+                "lanes" => {
+                    let lanes = Lanes::from_count(number);
+                    let why = || format!("a port has 1, 2, 4, 8 or 15 data lanes, not {number}");
+                    exception.lanes = Some(lanes.ok_or_else(why)?);
+                }
+                "entries" => (exception.low, exception.high) = (entries()?, entries()?),
+                "low" => exception.low = entries()?,
+                "high" => exception.high = entries()?,
+                other => {
+                    return Err(format!("`{other}` is none of lanes, entries, low, high"));
+                }
+            }
+        }
+        Ok(exception)
+    }
+}
+
+impl Exception {
+    fn put(&self, profiles: &mut Profiles, site: &Site, starts_low: bool) -> anyhow::Result<()> {
+        let change = |profile: &mut Profile| {
+            if let Some(lanes) = self.lanes {
+                profile.lanes = lanes;
+                profile.lanes_at_start = match starts_low {
+                    true => profile.lanes_at_start.min(lanes),
+                    false => lanes,
+                };
+            }
+            profile.low_cap = self.low.unwrap_or(profile.low_cap);
+            profile.high_cap = self.high.unwrap_or(profile.high_cap);
+        };
+        match self.who.as_str() {
+            "hosts" => change(&mut profiles.channel_adapter),
+            "switches" => change(&mut profiles.switch),
+            "routers" => change(&mut profiles.router),
+            name => {
+                let is_it = |node: &&netloom_infiniband::Node| {
+                    node.description == name || node.guid.to_string() == name
+                };
+                let found = site.subnet.nodes.iter().find(is_it);
+                let node = found.ok_or_else(|| anyhow!("there is no node `{name}`"))?;
+                let mut profile = profiles.of(node.guid, node.kind);
+                change(&mut profile);
+                profiles.nodes.insert(node.guid, profile);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Emulate {
@@ -82,7 +169,7 @@ impl Emulate {
             anyhow!("libumad2sim is not installed, by which programs attach (Debian: package libumad2sim0)")
         })?;
         let name = format!("netloom{}", std::process::id());
-        let emulator = Emulator::start(&site.subnet, &self.profiles()?, &name)?;
+        let emulator = Emulator::start(&site.subnet, &self.profiles(&site)?, &name)?;
         let status = self.configure(&emulator, library)?;
         let (subnet, programmed) = (emulator.subnet(), emulator.programmed());
         let n_answered = emulator.counters().n_answered();
@@ -160,7 +247,7 @@ impl Emulate {
         }
     }
 
-    fn profiles(&self) -> anyhow::Result<Profiles> {
+    fn profiles(&self, site: &Site) -> anyhow::Result<Profiles> {
         let lanes = |n: u8| {
             Lanes::from_count(n)
                 .ok_or_else(|| anyhow!("a port has 1, 2, 4, 8 or 15 data lanes, not {n}"))
@@ -169,7 +256,7 @@ impl Emulate {
             bail!("a table has 1 to 64 entries, not {}", self.entries);
         }
         let mtu = Mtu::from_bytes(self.mtu);
-        Ok(Profiles::all(Profile {
+        let usual = Profile {
             lanes: lanes(self.lanes)?,
             lanes_at_start: lanes(self.lanes_at_start.unwrap_or(self.lanes))?,
             high_cap: self.entries,
@@ -180,6 +267,11 @@ impl Emulate {
                     self.mtu
                 )
             })?,
-        }))
+        };
+        let mut profiles = Profiles::all(usual);
+        for exception in &self.device {
+            exception.put(&mut profiles, site, self.lanes_at_start.is_some())?;
+        }
+        Ok(profiles)
     }
 }

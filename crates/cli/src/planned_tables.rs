@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use netloom_arbitration::{IbTwoTable, VlArbitrationTable};
+use netloom_design::plan::{self, PortsOf};
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::Wiring;
 use netloom_infiniband::SlToVl;
@@ -53,12 +54,25 @@ fn tables(wiring: &Wiring, file: &Path) -> anyhow::Result<Tables> {
         high_limit: own.limit,
         sl_to_vl,
     };
+    // What a plan has for ports that no run has.
+    let planned = |ports: PortsOf| {
+        let mut fitted = wiring.planned.iter().flat_map(|plan| &plan.fitted);
+        let own = fitted.find(|fitted| fitted.ports == ports)?;
+        match own.plan.tables.clone() {
+            plan::Tables::InfiniBand { high, low, limit } => {
+                Some(of(&IbTwoTable { high, low, limit }))
+            }
+            _ => None,
+        }
+    };
     let code = [1, 2, 4, 8, 15].iter().position(|most| vls <= *most);
     let code = code.context("a link has at most 15 data lanes")? as u8 + 1;
     // The sets of hosts and switches are written out: OpenSM's own defaults would fill what is missing.
     Ok(Tables {
         channel_adapter: Some(of(at_nics)),
         switch_external: Some(of(at_switches)),
+        switch_port_0: planned(PortsOf::SwitchPort0),
+        router: planned(PortsOf::Routers),
         ..Tables::everywhere(code, of(at_switches))
     })
 }

@@ -3,6 +3,10 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "infiniband/devices.rs"]
+mod devices;
+#[path = "infiniband/opensm_files.rs"]
+mod opensm_files;
 mod place;
 
 use place::Place;
@@ -70,6 +74,19 @@ fn readback(folder: &str) -> Vec<String> {
     .to_vec()
 }
 
+/// Makes the experiment `site/site.toml` of what was read before a plan.
+fn import(place: &Place) {
+    import_from(place, "before");
+}
+
+fn import_from(place: &Place, folder: &str) {
+    let mut import = vec!["import".to_owned(), "ibnetdiscover".to_owned()];
+    import.extend(readback(folder));
+    import.extend(["-o".to_owned(), "site".to_owned()]);
+    let import: Vec<&str> = import.iter().map(String::as_str).collect();
+    place.run(&import).with(0);
+}
+
 /// Reads a fabric, plans, exports, lets OpenSM program it, and compares; then changes a weight.
 fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     place
@@ -87,11 +104,7 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
         profile,
         &["-R", "updn"],
     );
-    let mut import = vec!["import".to_owned(), "ibnetdiscover".to_owned()];
-    import.extend(readback("before"));
-    import.extend(["-o".to_owned(), "site".to_owned()]);
-    let import: Vec<&str> = import.iter().map(String::as_str).collect();
-    place.run(&import).with(0);
+    import(place);
     let routes = place
         .run(&["route", "check", "site/site.toml"])
         .with(0)

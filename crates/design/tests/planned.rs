@@ -64,6 +64,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
             ..Ports::default()
         },
         classes,
+        devices: vec![],
     }
 }
 

@@ -15,6 +15,17 @@ fn built(blueprint: &dyn Blueprint) -> Topology {
     blueprint.build(7).unwrap()
 }
 
+/// A real subnet, whose switches have the long names that their makers give them.
+fn site() -> Topology {
+    let listing = include_str!("../../infiniband/tests/samples/ft8/ibnetdiscover.txt");
+    let text = format!("text = '''{listing}'''");
+    let kind = KINDS.iter().find(|kind| kind.name == "infiniband").unwrap();
+    let mut notes = Notes::new();
+    let document = Document::parse("site", &text, &mut notes);
+    let mut section = Section::open(&document.root, &mut notes).unwrap();
+    built(&*(kind.read)(&mut section).unwrap())
+}
+
 /// Fabrics of every kind, and of every shape that is drawn in its own way.
 fn fabrics() -> Vec<(String, Topology)> {
     let mut fabrics: Vec<(String, Topology)> = vec![];
@@ -25,6 +36,7 @@ fn fabrics() -> Vec<(String, Topology)> {
         let blueprint = (kind.read)(&mut section).unwrap();
         fabrics.push((format!("example of {}", kind.name), built(&*blueprint)));
     }
+    fabrics.push(("site with long names".to_owned(), site()));
     let torus = |sides: &[u16], hosts, trunk| {
         built(&Torus {
             sides: sides.to_vec(),

@@ -146,6 +146,13 @@ fn keep(text: &str) {
     std::fs::write(folder.join(format!("{n:04}.toml")), text).unwrap();
 }
 
+/// Whether nothing in an experiment goes by the number of a port: a site counts ports from 1. Tiles and groups of ports do,
+/// and so do queues that belong to outputs.
+fn is_blind_to_port_numbers(text: &str) -> bool {
+    let is_by_number = ["tiled", "hierarchical", "obqa", "dbbm"];
+    !is_by_number.iter().any(|word| text.contains(word))
+}
+
 /// So many of the drawn experiments must be accepted and deliver something.
 fn draws() -> u32 {
     let wanted = std::env::var("NETLOOM_DRAWS").ok();
@@ -177,8 +184,38 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         for line in text.lines().filter(is_kind) {
             *kinds.borrow_mut().entry(line.to_owned()).or_default() += 1;
         }
-        compare(&text).map_err(TestCaseError::fail)?;
         keep(&text);
+        // The same on a real site, as far as one could be so.
+        let site = loaded.experiment.as_ref();
+        let site = site.and_then(|native| drawn::site::as_site(&text, native));
+        let Some(site) = site.filter(|_| numbers[119] % 2 == 0) else {
+            compare(&text).map_err(TestCaseError::fail)?;
+            return Ok(());
+        };
+        let on_site = load(&request(&site.text));
+        let told = render(&on_site.document, &on_site.notes, false);
+        if on_site.experiment.is_none() {
+            let first = told.lines().next().unwrap_or_default().to_owned();
+            *refused
+                .borrow_mut()
+                .entry(format!("on a site: {first}"))
+                .or_default() += 1;
+            compare(&text).map_err(TestCaseError::fail)?;
+            return Ok(());
+        }
+        let count = |what: &str| *kinds.borrow_mut().entry(what.to_owned()).or_default() += 1;
+        count("on a site");
+        let delivered = compare(&site.text).map_err(TestCaseError::fail)?;
+        if site.is_numbered_alike && is_blind_to_port_numbers(&text) {
+            count("as on a site");
+            let native =
+                results(&text, USUAL).map(|all| all[0].document.run.counters.delivered_packets);
+            if native != Some(delivered) {
+                let text = &site.text;
+                let told = format!("{native:?} packets, and {delivered} on a site\n{text}");
+                return Err(TestCaseError::fail(told));
+            }
+        }
         Ok(())
     });
     for (what, n) in refused.borrow().iter() {
@@ -207,6 +244,8 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("kind = \"ugal\"", 60),
         ("flow-control = \"pfc\"", 30),
         ("flow-control = \"queue-credits\"", 60),
+        ("on a site", 10),
+        ("as on a site", 60),
     ] {
         let kinds = kinds.borrow();
         let lines = kinds.iter().filter(|(line, _)| line.starts_with(wanted));

@@ -1,8 +1,11 @@
 //! Everything beside everything: topology, routing, switch, flow control, congestion control and workload are drawn
-//! independently. Each draw runs, with all laws held and the same digest for any number of partitions, or is refused
+//! independently, and half of the fabrics are real sites where they can be. Each draw runs, with all laws held and the same digest for any number of partitions, or is refused
 //! for a reason that the book lists.
 //!
 //! `NETLOOM_DRAWS=5000 cargo nextest run -p netloom-experiment --test product` draws more than CI does.
+
+#[path = "drawn/site.rs"]
+mod site;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -210,8 +213,18 @@ fn everything_goes_with_everything_or_is_refused_for_a_listed_reason() {
     let seen = RefCell::new(BTreeMap::<String, u32>::new());
     let count = |what: String| *seen.borrow_mut().entry(what).or_default() += 1;
     let outcome = TestRunner::new(config).run(&any::<[usize; 8]>(), |draw| {
-        let text = experiment(&draw);
-        let loaded = read(&text, 1);
+        let mut text = experiment(&draw);
+        let mut loaded = read(&text, 1);
+        // The last axis: whether the fabric is a real site.
+        let native = loaded
+            .experiment
+            .as_ref()
+            .filter(|_| draw[0] / TOPOLOGIES.len() % 2 == 0);
+        if let Some(site) = native.and_then(|native| site::as_site(&text, native)) {
+            count(format!("site, numbered alike: {}", site.is_numbered_alike));
+            text = site.text;
+            loaded = read(&text, 1);
+        }
         if loaded.experiment.is_none() {
             let told = render(&loaded.document, &loaded.notes, false);
             let errors = told.lines().filter_map(|line| line.strip_prefix("error["));
@@ -248,6 +261,11 @@ fn everything_goes_with_everything_or_is_refused_for_a_listed_reason() {
     if let Err(error) = outcome {
         panic!("{error}");
     }
+    let on_sites = seen.borrow().get("kind = \"infiniband\"").copied();
+    assert!(
+        on_sites.unwrap_or(0) > draws() / 20,
+        "{on_sites:?} draws on sites"
+    );
     let ran = seen.borrow().get("ran").copied().unwrap_or(0);
     assert!(ran > draws() / 3, "{ran} of {} draws ran", draws());
 }

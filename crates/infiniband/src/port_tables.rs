@@ -87,6 +87,11 @@ impl ForwardingTable {
         }
     }
 
+    /// The outputs of all addresses up to the last that has one, as a switch holds them.
+    pub(crate) fn raw(&self) -> &[u8] {
+        &self.outputs
+    }
+
     /// Addresses with an output, in order.
     pub fn entries(&self) -> impl Iterator<Item = (Lid, u8)> + '_ {
         let numbered = self.outputs.iter().enumerate();

@@ -116,12 +116,15 @@ impl Site {
         Site::sound(&texts)
     }
 
-    /// Reads one text with nodes and cables.
+    /// Reads a text with nodes and cables, and further ones of any format.
     ///
     /// # Errors
     /// As [`Site::read`].
-    pub fn of_text(text: &str) -> Result<Site, String> {
-        Site::sound(&[("text".to_owned(), text.to_owned())])
+    pub fn of_texts(text: &str, more: &[String]) -> Result<Site, String> {
+        let mut texts = vec![("text".to_owned(), text.to_owned())];
+        let numbered = more.iter().enumerate();
+        texts.extend(numbered.map(|(n, text)| (format!("tables[{n}]"), text.clone())));
+        Site::sound(&texts)
     }
 
     fn sound(texts: &[(String, String)]) -> Result<Site, String> {

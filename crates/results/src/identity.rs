@@ -40,9 +40,9 @@ impl fmt::Display for RunId {
     }
 }
 
-/// SHA-256 of a text in hexadecimal digits.
-pub fn sha256(text: &str) -> String {
-    let bytes = Sha256::digest(text.as_bytes());
+/// SHA-256 of a text or of bytes, in hexadecimal digits.
+pub fn sha256(text: impl AsRef<[u8]>) -> String {
+    let bytes = Sha256::digest(text.as_ref());
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

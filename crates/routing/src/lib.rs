@@ -33,6 +33,7 @@ mod grid;
 mod group_plan;
 mod in_transit;
 mod ladder;
+mod linear;
 mod own;
 pub mod paths;
 mod registry;
@@ -50,6 +51,7 @@ pub use forwarding::{
 pub use forwarding_tables::ForwardingTables;
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use in_transit::Policy;
+pub use linear::{NotLinear, linear_table};
 pub use own::Route;
 pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;

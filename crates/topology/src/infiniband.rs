@@ -24,20 +24,30 @@ params! {
         pub files: SiteFiles = SiteFiles::new(vec![]),
         /// What `ibnetdiscover` prints, in place of files.
         pub text: Option<String> = None,
+        /// Beside `text`: forwarding tables, SL2VL maps and whatever else could be files, each as its tool prints it.
+        pub tables: Vec<String> = vec![],
     }
     check |it, section| {
         if it.files.names.is_empty() == it.text.is_none() {
             let place = section.place_of("files");
             section.notes.error("E0200", place, "write either `files` or `text`").help("files = [\"ibnetdiscover.txt\", \"opensm-lfts.dump\"]");
         }
+        if it.text.is_none() && !it.tables.is_empty() {
+            let place = section.place_of("tables");
+            section.notes.error("E0200", place, "`tables` are texts beside `text`").help("names of files stand in `files`, all together");
+        }
     }
 }
 
 impl InfiniBand {
-    fn site(&self) -> Result<Arc<Site>, String> {
+    /// What the files or the text hold.
+    ///
+    /// # Errors
+    /// All mistakes in them, a line each.
+    pub fn site(&self) -> Result<Arc<Site>, String> {
         match &self.text {
             None => self.files.site(),
-            Some(text) => Site::of_text(text).map(Arc::new),
+            Some(text) => Site::of_texts(text, &self.tables).map(Arc::new),
         }
     }
 }
@@ -291,6 +301,7 @@ mod tests {
         let made = InfiniBand {
             files: SiteFiles::new(vec![]),
             text: Some(text.to_owned()),
+            tables: vec![],
         };
         let topology = made.build(1).unwrap();
         assert_eq!((topology.n_nics(), topology.n_switches()), (2, 1));

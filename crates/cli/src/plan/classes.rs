@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use netloom_catalog::Section;
 use netloom_design::plan::{self, PATH_ASSUMPTION, Plan, PlannedClass, Refusal, Request};
 use netloom_design::qos::wait::{ASSUMPTION, Wait};
 use netloom_experiment::Kinds;
-use netloom_experiment::spec::OpenedFile;
+use netloom_experiment::spec::{OpenedFile, read_plan};
 use serde::Serialize;
 
 use super::super::Exit;
@@ -33,7 +32,8 @@ pub(super) fn run(
     let request = if notes.has_errors() {
         None
     } else {
-        Section::open(&document.root, &mut notes).and_then(|mut root| Request::read(&mut root))
+        let directory = file.parent().unwrap_or(Path::new("."));
+        read_plan(&document, directory, &mut notes)
     };
     if !notes.is_empty() {
         output.insist(&netloom_experiment::render(&document, &notes, output.color));
@@ -43,8 +43,8 @@ pub(super) fn run(
     };
     match plan::plan(&request) {
         Ok(plan) => {
-            for unmet in &plan.unmet {
-                let words = unmet.words(&plan.request.classes);
+            let shortfalls = plan.shortfalls();
+            for (_, words) in &shortfalls {
                 output.say(&format!("less exact than asked: {words}"));
             }
             output.data(&match format {
@@ -52,7 +52,7 @@ pub(super) fn run(
                 PlanFormat::Json => json(&PlanDocument::of(&plan, None))?,
                 PlanFormat::Toml => plan.to_toml(),
             })?;
-            Ok(if plan.unmet.is_empty() {
+            Ok(if shortfalls.is_empty() {
                 Exit::Done
             } else {
                 Exit::NotConverged
@@ -103,12 +103,11 @@ fn refuse(
 /// What a person reads.
 fn human(plan: &Plan) -> String {
     let ports = &plan.request.ports;
-    let mut text = format!(
-        "{} at {}, {} entries a table\n",
-        ports.arbiter.name(),
-        ports.rate,
-        plan.request.capacity()
-    );
+    let mut text = format!("{} at {}, ", ports.arbiter.name(), ports.rate);
+    text.push_str(&match plan.fitted.first() {
+        None => format!("{} entries a table\n", plan.request.capacity()),
+        Some(fitted) => format!("for {}\n", fitted.words()),
+    });
     let mut table = Columns::numbers();
     let mut heads = vec!["class", "SL", "VL", "table", "wanted", "given"];
     heads.extend(plan.trusts().then_some("if all send"));
@@ -152,23 +151,7 @@ fn human(plan: &Plan) -> String {
     }
     text.push_str(&table.print());
     text.push('\n');
-    let key = plan.tables.key();
-    for (name, entries) in plan.tables.lists() {
-        let entry = |(at, weight): &(u8, u16)| format!("{key}{at}:{weight}");
-        let list: Vec<String> = entries.iter().map(entry).collect();
-        if !list.is_empty() {
-            let lines = wrapped(&list.join(" "), page() - WORD - 3);
-            text.push_str(&indented(name, &lines));
-        }
-    }
-    if let Some(limit) = plan.tables.limit() {
-        let limit = match limit {
-            0 => "0 (one low packet after every high one)".to_owned(),
-            255 => "255 (none)".to_owned(),
-            n => format!("{n} (one low packet after {n} times 4096 bytes)"),
-        };
-        text.push_str(&indented("limit", &limit));
-    }
+    text.push_str(&tables(&plan.tables));
     for (word, fact) in &plan.facts {
         text.push_str(&indented(word, &wrapped(fact, page() - WORD - 3)));
     }
@@ -184,6 +167,59 @@ fn human(plan: &Plan) -> String {
     text.push_str(&indented("waits", &wrapped(ASSUMPTION, page() - WORD - 3)));
     if is_long {
         text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, page() - WORD - 3)));
+    }
+    text + &by_device(plan)
+}
+
+/// The entries of tables, and the limit between them.
+fn tables(tables: &plan::Tables) -> String {
+    let mut text = String::new();
+    let key = tables.key();
+    for (name, entries) in tables.lists() {
+        let entry = |(at, weight): &(u8, u16)| format!("{key}{at}:{weight}");
+        let list: Vec<String> = entries.iter().map(entry).collect();
+        if !list.is_empty() {
+            let lines = wrapped(&list.join(" "), page() - WORD - 3);
+            text.push_str(&indented(name, &lines));
+        }
+    }
+    if let Some(limit) = tables.limit() {
+        let limit = match limit {
+            0 => "0 (one low packet after every high one)".to_owned(),
+            255 => "255 (none)".to_owned(),
+            n => format!("{n} (one low packet after {n} times 4096 bytes)"),
+        };
+        text.push_str(&indented("limit", &limit));
+    }
+    text
+}
+
+/// In a fabric of several devices, what each class reaches at each of them, and their tables.
+fn by_device(plan: &Plan) -> String {
+    let mut text = String::new();
+    if plan.fitted.is_empty() {
+        return text;
+    }
+    let mut table = Columns::words();
+    let mut heads = vec!["ports".to_owned()];
+    heads.extend(plan.classes.iter().map(|class| class.name.clone()));
+    table.line(heads);
+    for fitted in &plan.fitted {
+        let mut line = vec![fitted.ports.name()];
+        line.extend(fitted.plan.classes.iter().map(|class| {
+            let wait = maybe(class.worst_wait);
+            format!("{:.2} % ({wait})", class.share_given * 100.0)
+        }));
+        table.line(line);
+    }
+    text.push_str("\nshares, and longest waits at an output, by device\n");
+    text.push_str(&table.print());
+    for fitted in plan.fitted.iter().skip(1) {
+        text.push_str(&format!("\nfor {}\n", fitted.words()));
+        text.push_str(&match fitted.plan.tables == plan.tables {
+            true => indented("tables", "as those of the switches"),
+            false => tables(&fitted.plan.tables),
+        });
     }
     text
 }
@@ -222,6 +258,9 @@ struct PlanDocument<'a> {
     entries: usize,
     classes: Vec<Class<'a>>,
     tables: Tables,
+    /// In a fabric of several devices, what each kind of port holds and gives.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<AtDevice<'a>>,
     sl2vl: Vec<u8>,
     /// The section for an experiment file.
     qos: String,
@@ -259,12 +298,64 @@ struct Class<'a> {
     slack_ns: Option<f64>,
 }
 
+/// What the ports of some devices hold and give.
+#[derive(Serialize)]
+struct AtDevice<'a> {
+    ports: String,
+    devices: Vec<&'a str>,
+    low_entries: u8,
+    high_entries: u8,
+    vls: u8,
+    tables: Tables,
+    classes: Vec<Reached<'a>>,
+}
+
+#[derive(Serialize)]
+struct Reached<'a> {
+    name: &'a str,
+    table: &'static str,
+    share_wanted: f64,
+    share_given: f64,
+    worst_wait_ns: Option<f64>,
+}
+
+impl<'a> AtDevice<'a> {
+    fn of(fitted: &'a plan::Fitted) -> AtDevice<'a> {
+        let reached = |class: &'a PlannedClass| Reached {
+            name: &class.name,
+            table: class.table,
+            share_wanted: class.share_wanted,
+            share_given: class.share_given,
+            worst_wait_ns: class.worst_wait.map(|time| time.as_nanos()),
+        };
+        let devices = fitted.devices.iter();
+        AtDevice {
+            ports: fitted.ports.name(),
+            devices: devices.map(|device| device.name.as_str()).collect(),
+            low_entries: fitted.room.low,
+            high_entries: fitted.room.high,
+            vls: fitted.room.vls,
+            tables: Tables::of(&fitted.plan.tables),
+            classes: fitted.plan.classes.iter().map(reached).collect(),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Tables {
     #[serde(flatten)]
     lists: std::collections::BTreeMap<&'static str, Vec<(u8, u16)>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u8>,
+}
+
+impl Tables {
+    fn of(tables: &plan::Tables) -> Tables {
+        Tables {
+            lists: tables.lists().into_iter().collect(),
+            limit: tables.limit(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -326,7 +417,6 @@ impl<'a> PlanDocument<'a> {
             deadline_ns: class.deadline.map(|time| time.as_nanos()),
             slack_ns: class.slack().map(|time| time.as_nanos()),
         };
-        let words = |unmet: &plan::Unmet| unmet.words(&plan.request.classes);
         let facts = plan
             .facts
             .iter()
@@ -340,13 +430,15 @@ impl<'a> PlanDocument<'a> {
             rate_bits_per_second: plan.request.ports.rate.0,
             entries: plan.request.capacity(),
             classes: plan.classes.iter().map(class).collect(),
-            tables: Tables {
-                lists: plan.tables.lists().into_iter().collect(),
-                limit: plan.tables.limit(),
-            },
+            tables: Tables::of(&plan.tables),
+            devices: plan.fitted.iter().map(AtDevice::of).collect(),
             sl2vl: plan.sl2vl(),
             qos: plan.to_toml(),
-            unmet: plan.unmet.iter().map(words).collect(),
+            unmet: plan
+                .shortfalls()
+                .into_iter()
+                .map(|(_, words)| words)
+                .collect(),
             conflict: refused.map(|(request, refusal)| Conflict::of(request, refusal)),
             notes: &plan.notes,
             facts: facts.collect(),

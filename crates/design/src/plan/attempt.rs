@@ -124,6 +124,7 @@ fn tables(case: &Case<'_>) -> Result<Plan, Failure> {
     }
     let may_use_high = ports.arbiter == Kind::InfiniBand
         && ports.high_table != HighTable::Never
+        && case.request.high_capacity() > 0
         && case.streams.iter().any(|stream| stream.budget.is_some());
     if may_use_high && ports.high_table == HighTable::Deadlines {
         return in_both_tables(case);
@@ -256,7 +257,7 @@ fn in_one_table(case: &Case<'_>) -> Result<Plan, Failure> {
     let request = case.request;
     let (kind, keys) = (request.ports.arbiter, case.keys());
     let parts = parts(case, &|_| true);
-    let slots = compose(case, &parts, &|slots| {
+    let slots = compose(case, request.capacity(), &parts, &|slots| {
         Tables::from_slots(kind, slots, &keys, request.turn()).ok()
     })?;
     let tables = Tables::from_slots(kind, &slots, &keys, request.turn());
@@ -267,6 +268,7 @@ fn in_one_table(case: &Case<'_>) -> Result<Plan, Failure> {
 /// The entries of some streams, so that waits stay within budgets under the tables that they make.
 fn compose(
     case: &Case<'_>,
+    capacity: usize,
     (streams, parts): &(Vec<usize>, Vec<Part>),
     tables: &dyn Fn(&[Slot]) -> Option<Tables>,
 ) -> Result<Vec<Slot>, Failure> {
@@ -290,15 +292,14 @@ fn compose(
     };
     let search = Search {
         parts,
-        capacity: request.capacity(),
+        capacity,
         tolerance: request.ports.tolerance,
         waits: &waits,
     };
     let found = search.run().ok_or_else(|| {
         Failure::of(format!(
-            "the entries of {} classes do not fit a table of {}",
+            "the entries of {} classes do not fit a table of {capacity}",
             request.classes.len(),
-            request.capacity()
         ))
     })?;
     Ok(named(&found.slots))
@@ -319,7 +320,7 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<P
             mean: it.sizes.mean(),
             budget: it.budget.map(bytes),
             entries: it.entries,
-            supply: supply(ports.arbiter, &it.sizes, (ports.flit, case.request.turn())),
+            supply: supply(case.request, &it.sizes),
         }
     };
     let parts = chosen.iter().map(|&stream| part(stream)).collect();
@@ -327,12 +328,18 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<P
 }
 
 /// What an entry of each kind sends per visit.
-fn supply(kind: Kind, sizes: &SizeLaw, (flit, turn): (Bytes, u32)) -> Supply {
-    match kind {
+fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
+    let (flit, turn) = (request.ports.flit, request.turn());
+    match request.ports.arbiter {
         Kind::InfiniBand => {
             let visits = IbVisits::new(sizes);
+            let packet = units(sizes.largest(), Bytes(WEIGHT_UNIT.into()));
             Supply {
-                least: 1,
+                // An entry that weighs less than a packet lets more pass than it weighs.
+                least: match request.ports.small_weights {
+                    true => 1,
+                    false => packet.clamp(1, u8::MAX.into()),
+                },
                 most: u8::MAX.into(),
                 sent: Box::new(move |weight| visits.bytes(weight as u8)),
             }
@@ -397,7 +404,7 @@ fn in_both_tables(case: &Case<'_>) -> Result<Plan, Failure> {
     let low = if low_parts.0.is_empty() {
         VlArbitrationTable::default()
     } else {
-        let slots = compose(case, &low_parts, &|_| None)?;
+        let slots = compose(case, case.request.capacity(), &low_parts, &|_| None)?;
         vl_table(&slots, &keys).map_err(|error| Failure::of(error.to_string()))?
     };
     let tables = |slots: &[Slot], limit: u8| {
@@ -407,7 +414,9 @@ fn in_both_tables(case: &Case<'_>) -> Result<Plan, Failure> {
     };
     let high_parts = parts(case, &is_high);
     // Without a limit the high table waits least: entries are placed for that, then the limit is found.
-    let slots = compose(case, &high_parts, &|slots| tables(slots, NO_LIMIT))?;
+    let slots = compose(case, case.request.high_capacity(), &high_parts, &|slots| {
+        tables(slots, NO_LIMIT)
+    })?;
     let needed: f64 = high_parts.0.iter().map(|&s| case.streams[s].share).sum();
     let (sizes, flit, laws) = (case.largest(), case.request.ports.flit, case.laws());
     let is_in_time = |limit: u8| {

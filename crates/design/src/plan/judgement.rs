@@ -32,6 +32,7 @@ pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
         unmet,
         notes,
         facts,
+        fitted: vec![],
     }
 }
 

@@ -16,6 +16,8 @@ mod attempt;
 mod compose;
 mod conflict;
 mod cost;
+pub mod devices;
+mod fitted;
 mod judgement;
 pub mod lanes;
 pub mod request;
@@ -27,6 +29,8 @@ use std::fmt;
 use netloom_units::{Bytes, Sl, Time, Vl, short_time};
 
 pub use conflict::Conflict;
+pub use devices::{Device, PortsOf, Room, Surroundings};
+pub use fitted::Fitted;
 pub use lanes::Grouping;
 pub use request::{Class, HighTable, Kind, Ports, Request};
 pub use tables::Tables;
@@ -62,12 +66,44 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Sizes of the plan and its cost: a word and a sentence each.
     pub facts: Vec<(String, String)>,
+    /// In a fabric of several devices, what each kind of port is programmed with and what it gives. The tables above are
+    /// those of the switches.
+    pub fitted: Vec<Fitted>,
 }
 
 impl Plan {
     /// Whether classes are trusted to send no more than their share: those of a high-priority table.
     pub fn trusts(&self) -> bool {
         self.classes.iter().any(|class| class.table == "high")
+    }
+
+    /// What was asked and is not given, by class; in a fabric of several devices, with the ports that fall short.
+    pub fn shortfalls(&self) -> Vec<(usize, String)> {
+        let told = |plan: &Plan, at: &str| -> Vec<(usize, String)> {
+            let words = |unmet: &Unmet| {
+                let words = unmet.words(&plan.request.classes);
+                (unmet.class(), format!("{at}{words}"))
+            };
+            plan.unmet.iter().map(words).collect()
+        };
+        match self.fitted.is_empty() {
+            true => told(self, ""),
+            false => {
+                let fitted = self.fitted.iter();
+                fitted
+                    .flat_map(|fitted| told(&fitted.plan, &format!("at {}: ", fitted.words())))
+                    .collect()
+            }
+        }
+    }
+
+    /// What hosts are programmed with; the same as switches where the ports of a fabric are alike.
+    pub fn host_tables(&self) -> &Tables {
+        let hosts = self
+            .fitted
+            .iter()
+            .find(|fitted| fitted.ports == PortsOf::Hosts);
+        hosts.map_or(&self.tables, |hosts| &hosts.plan.tables)
     }
 
     /// Whether a deadline is not kept.
@@ -196,6 +232,14 @@ impl std::error::Error for Refusal {}
 /// The tables for a request. Deadlines and the sum of shares are met or refused; a share that comes not near
 /// enough is told in the plan ([`Plan::unmet`]).
 pub fn plan(request: &Request) -> Result<Plan, Refusal> {
+    match request.devices.is_empty() {
+        true => alone(request),
+        false => fitted::plan(request),
+    }
+}
+
+/// The tables for a request whose ports are alike.
+fn alone(request: &Request) -> Result<Plan, Refusal> {
     attempt::attempt(request).map_err(|failure| {
         let conflict = conflict::smallest(request);
         Refusal {
@@ -239,6 +283,7 @@ pub fn compress(
             ..Ports::default()
         },
         classes: laws.iter().enumerate().filter_map(class).collect(),
+        devices: vec![],
     };
     plan(&request)
 }

@@ -17,6 +17,7 @@ use netloom_arbitration::{MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM_ENTRIES,
 use netloom_catalog::{FromToml, Params, ResolvedLine, Section, Value, ValueShape, choice, params};
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
+use super::devices::{self, Device, Surroundings};
 use crate::qos::predict::SizeLaw;
 
 choice! {
@@ -84,11 +85,17 @@ params! {
     pub struct Ports {
         /// By what the ports arbitrate: "ib-two-table", "dtable", "bxi-table" or "bxi-deficit".
         pub arbiter: Kind = Kind::InfiniBand,
-        /// The rate of the links; left out, `link.rate` where the file has it.
+        /// The rate of the links; left out, that of the slowest cable of a real site, otherwise `link.rate` where the file
+        /// has it. Waits are longest where a link is slowest, so a deadline that holds there holds everywhere.
         pub rate: Rate = Rate(100_000_000_000),
         /// Entries that a table of the port holds (in InfiniBand VLArbHighCap and VLArbLowCap); left out, 64,
-        /// or 32 for BXI.
+        /// or 32 for BXI. On a real site, and with `[[plan.device]]`, no table has more than its port has room for.
         pub entries: Option<u16> = None,
+        /// Entries of the high-priority table of InfiniBand, where there are fewer: 0 if it is not to be used.
+        pub high_entries: Option<u16> = None,
+        /// Whether an entry may weigh less than the largest packet of its class. Shares of classes with packets of several
+        /// sizes can then be had with fewer entries, but an entry may let pass more than it weighs.
+        pub small_weights: bool = false,
         /// What one unit of weight is worth. Of a BXI table, so many flits (the size of a turn); left out, 1. Of a DTable
         /// with distances, the pool is so many largest packets per slot; left out, the first tenth that suffices.
         pub k: Option<f64> = None,
@@ -126,6 +133,13 @@ params! {
         };
         if let Some(entries) = it.entries && !(1..=most).contains(&usize::from(entries)) {
             outside("entries", format!("a table of {entries} entries"), format!("write 1 to {most}"));
+        }
+        if let Some(entries) = it.high_entries {
+            if it.arbiter != Kind::InfiniBand {
+                outside("high-entries", "only InfiniBand has a high table".into(), "leave it out".into());
+            } else if usize::from(entries) > most {
+                outside("high-entries", format!("a table of {entries} entries"), format!("write 0 to {most}"));
+            }
         }
         let is_bxi = matches!(it.arbiter, Kind::BxiTable | Kind::BxiDeficit);
         if let Some(k) = it.k {
@@ -249,6 +263,8 @@ pub struct Request {
     pub ports: Ports,
     /// The classes.
     pub classes: Vec<Class>,
+    /// The devices that all must hold the plan; none where every port is alike.
+    pub devices: Vec<Device>,
 }
 
 impl Request {
@@ -256,6 +272,12 @@ impl Request {
     pub fn capacity(&self) -> usize {
         let usual = self.ports.arbiter.usual_entries();
         self.ports.entries.map_or(usual, usize::from)
+    }
+
+    /// Entries that the high table of the port holds.
+    pub fn high_capacity(&self) -> usize {
+        let both = self.capacity();
+        self.ports.high_entries.map_or(both, usize::from)
     }
 
     /// Flits of a unit of weight, where weights are counted in flits.
@@ -275,11 +297,12 @@ impl Request {
         Request {
             ports: self.ports.clone(),
             classes: classes.iter().map(keep).collect(),
+            devices: self.devices.clone(),
         }
     }
 
     /// Reads `[plan]` from the root of a file; `None` if it is missing or wrong (which is noted).
-    pub fn read(root: &mut Section<'_>) -> Option<Request> {
+    pub fn read(root: &mut Section<'_>, surroundings: &Surroundings) -> Option<Request> {
         let place = root.place();
         let Some(value) = root.raw("plan") else {
             root.notes
@@ -291,7 +314,8 @@ impl Request {
         let mut section = Section::open(value, root.notes)?;
         let mut ports = Ports::read(&mut section);
         if let Some(ports) = &mut ports {
-            if let (None, Some(rate)) = (value.get("rate"), links.rate) {
+            let slowest = surroundings.slowest.as_ref().map(|(rate, _)| *rate);
+            if let (None, Some(rate)) = (value.get("rate"), slowest.or(links.rate)) {
                 ports.rate = rate;
                 resolve(&mut section, "rate", rate.write());
             }
@@ -324,19 +348,35 @@ impl Request {
                     .help("it belongs to the method of DTable: give every class its `distance`, or leave it out");
             }
         }
+        let devices = devices::read(&mut section);
+        let is_infiniband = ports
+            .as_ref()
+            .is_none_or(|ports| ports.arbiter == Kind::InfiniBand);
+        if !is_infiniband && devices.as_ref().is_some_and(|devices| !devices.is_empty()) {
+            let place = section.place_of("device");
+            section
+                .notes
+                .error("E0901", place, "devices are for tables of InfiniBand")
+                .help("leave `device` out, or write arbiter = \"ib-two-table\"");
+        }
         let resolved = section.finish();
         root.resolved
             .lines
             .push(ResolvedLine::Table("plan".into(), resolved));
+        let mut devices = devices?;
+        if is_infiniband {
+            devices.splice(0..0, surroundings.devices.iter().cloned());
+        }
         Some(Request {
             ports: ports?,
             classes: classes?,
+            devices,
         })
     }
 
-    /// The keys of `[plan]` and of `[[plan.class]]`, for manuals.
-    pub fn params() -> [Vec<netloom_catalog::Param>; 2] {
-        [Ports::params(), ClassKeys::params()]
+    /// The keys of `[plan]`, of `[[plan.class]]` and of `[[plan.device]]`, for manuals.
+    pub fn params() -> [Vec<netloom_catalog::Param>; 3] {
+        [Ports::params(), ClassKeys::params(), devices::keys()]
     }
 }
 

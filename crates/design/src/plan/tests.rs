@@ -9,7 +9,7 @@ fn read(text: &str) -> Result<Request, Vec<String>> {
     let document = Document::parse("plan.toml", text, &mut notes);
     let request = Section::open(&document.root, &mut notes)
         .and_then(|mut root| {
-            let request = Request::read(&mut root);
+            let request = Request::read(&mut root, &Surroundings::default());
             root.finish();
             request
         })

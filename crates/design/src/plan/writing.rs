@@ -33,6 +33,10 @@ impl Plan {
             self.sl2vl().write(),
             self.tables.to_toml(self.request.ports.flit)
         ));
+        if *self.host_tables() != self.tables {
+            let tables = self.host_tables().to_toml(self.request.ports.flit);
+            text.push_str(&format!("nic-arbiter = {tables}\n"));
+        }
         text
     }
 

@@ -13,6 +13,8 @@ const PITCH: f64 = 60.0;
 const NIC_PITCH: f64 = 4.0;
 /// Height of a switch whose name is written across.
 const SWITCH_HEIGHT: f64 = 22.0;
+/// The highest switch that leaves enough of the cables between rows to be seen; higher ones move the rows apart.
+const USUAL_HEIGHT: f64 = 40.0;
 
 /// Draws switches row by row, the last row above the NICs; the rows have names.
 pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
@@ -20,20 +22,27 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
     let by_switch = canvas.nics_by_switch();
     let widest = rows.iter().map(|(_, row)| row.len()).max().unwrap_or(1);
     let n_nics = topology.n_nics() as usize;
-    let desired = (widest as f64 * PITCH).max(n_nics as f64 * 15.0);
+    let longest = topology
+        .switches()
+        .map(|s| text_width(&topology.switch_name(s), SMALL_LETTERS));
+    let longest = longest.fold(0.0, f64::max) + 5.0;
+    // Switches of real sites have long names: across, if a page is wide enough for that.
+    let named = widest as f64 * (longest / 0.8 + 1.0);
+    let pitched = match named <= PAGE {
+        true => named.max(widest as f64 * PITCH),
+        false => widest as f64 * PITCH,
+    };
+    let desired = pitched.max(n_nics as f64 * 15.0);
     // Narrow boxes first, then a picture wider than a page.
     let least = (widest as f64 * 9.0).max(n_nics as f64 * NIC_PITCH);
     let width = desired.clamp(240.0, PAGE).max(least.min(WIDEST));
 
     // Where the longest name has no room across, all names are written downwards.
-    let longest = topology
-        .switches()
-        .map(|s| text_width(&topology.switch_name(s), SMALL_LETTERS));
-    let longest = longest.fold(0.0, f64::max) + 5.0;
     let height = match longest > width / widest as f64 * 0.8 {
         true => longest.max(SWITCH_HEIGHT),
         false => SWITCH_HEIGHT,
     };
+    let higher = (height - USUAL_HEIGHT).max(0.0);
     let mut places = vec![Point::new(0.0, 0.0); topology.n_switches() as usize];
     let mut sizes = vec![(0.0, 0.0); places.len()];
     for (_, row) in rows {
@@ -56,7 +65,7 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
                     .fold(0.0, f64::max)
             };
             let farthest = row.iter().map(reach).fold(0.0, f64::max);
-            y += (80.0 + farthest * 0.2).min(250.0);
+            y += (80.0 + farthest * 0.2).min(250.0) + higher;
         }
         for &switch in row {
             places[switch.index()].y = y;
@@ -83,7 +92,7 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
         }
     });
     if canvas.has_hosts() {
-        nics(canvas, rows, &by_switch, &places, width);
+        nics(canvas, rows, &by_switch, &places, (width, higher / 2.0));
     }
     for switch in topology.switches() {
         canvas.switch(switch, places[switch.index()], sizes[switch.index()]);
@@ -96,10 +105,10 @@ fn nics(
     rows: &[(String, Vec<SwitchId>)],
     by_switch: &[Vec<NicId>],
     places: &[Point],
-    width: f64,
+    (width, lower): (f64, f64),
 ) {
     let lowest = places.iter().map(|p| p.y).fold(0.0, f64::max);
-    let y = lowest + 70.0;
+    let y = lowest + 70.0 + lower;
     let mut owners: Vec<SwitchId> = rows
         .iter()
         .flat_map(|(_, row)| row.iter().copied())

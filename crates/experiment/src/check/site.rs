@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use netloom_arbitration::Policy;
-use netloom_fabric::{DROPPED, LaneRows};
+use netloom_fabric::{DROPPED, LaneRow, LaneRows};
 use netloom_infiniband::Site;
 use netloom_infiniband::routes::{Names, check_routes_on};
-use netloom_topology::{Egress, Topology};
+use netloom_topology::{Egress, Peer, Topology};
 use netloom_units::{Sc, Sl, Vl};
 
 use super::deadlock::grave;
@@ -96,10 +96,24 @@ pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
     }
 }
 
-/// States the lanes of the levels with traffic, over all ports.
-pub(crate) fn fact(rows: &LaneRows, used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
+/// States the lanes of the levels with traffic, over all ports that packets pass.
+pub(crate) fn fact(
+    rows: &LaneRows,
+    topology: &Topology,
+    used: &BTreeMap<Sc, Sl>,
+    desk: &mut Desk<'_>,
+) {
+    let mut passed: BTreeSet<&LaneRow> = topology.nics().map(|nic| rows.at_nic(nic)).collect();
+    for switch in topology.switches() {
+        let cabled = || {
+            let ports = topology.ports(switch);
+            ports.filter(|port| topology.peer(switch, *port) != Peer::Unused)
+        };
+        let pairs = cabled().flat_map(|input| cabled().map(move |output| (input, output)));
+        passed.extend(pairs.map(|(input, output)| rows.at_switch(switch, input, output)));
+    }
     let words = used.keys().map(|sc| {
-        let lanes: BTreeSet<u8> = rows.rows().iter().map(|row| row[sc.index()]).collect();
+        let lanes: BTreeSet<u8> = passed.iter().map(|row| row[sc.index()]).collect();
         let word = |vl: &u8| match *vl {
             DROPPED => "dropped".to_owned(),
             vl => Vl(vl).to_string(),

@@ -153,7 +153,7 @@ pub(crate) fn lanes(
         check::site::routes(site, used_mask, desk);
     }
     if let Some(rows) = own {
-        check::site::fact(&rows, &used, desk);
+        check::site::fact(&rows, topology, &used, desk);
         channels.own = Some(Arc::new(rows));
     }
     if !exceptions.is_empty() {

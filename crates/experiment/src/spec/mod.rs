@@ -55,6 +55,7 @@ pub(crate) use plan::{Desk, Timing, grouped};
 pub(crate) use qos::{QosSpec, Sl2VlException};
 pub(crate) use remake::Workloads;
 pub use sections::{Concept, SectionInfo, concepts, sections};
+pub use site::read_plan;
 pub(crate) use traffic::ClassSpec;
 pub use wiring::{LoadedWiring, Wiring, load_wiring};
 
@@ -167,9 +168,16 @@ pub fn load(request: &Request<'_>) -> Loaded {
 /// Loads what [`open`] has opened, perhaps with further values put over it. Of the request only what is no value
 /// of a file counts: its name, the directory, partitions, threads, `force` and the kinds.
 pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
-    let planned = planned::put(&mut document);
+    let site = site::Known::of(&document, request);
+    let planned = planned::put(&mut document, site.surroundings());
     let (mut facts, mut cost) = (vec![], None);
-    let sections = read(&document, request, planned, Traffic::Needed, &mut notes);
+    let sections = read(
+        &document,
+        request,
+        (planned, site),
+        Traffic::Needed,
+        &mut notes,
+    );
     let experiment = sections.and_then(|(sections, resolved)| {
         let built = plan::build(
             sections, resolved, &document, request, &mut notes, &mut facts,
@@ -245,7 +253,7 @@ enum Traffic {
 fn read(
     document: &Document,
     request: &Request<'_>,
-    planned: Option<planned::Outcome>,
+    (planned, site): (Option<planned::Put>, site::Known),
     need: Traffic,
     notes: &mut Notes,
 ) -> Option<(Sections, Resolved)> {
@@ -270,6 +278,7 @@ fn read(
         request.directory,
         &kinds.topologies,
     );
+    let topology = topology.map(|topology| site.in_place_of(topology));
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
     let nic = reading::table(&mut root, "nic", |nic| {

@@ -6,8 +6,8 @@
 
 use netloom_arbitration::{BxiDeficit, BxiTable, DTable, IbTwoTable};
 use netloom_catalog::{Described, Document, Notes, Place, Section, Value, ValueShape};
-use netloom_design::plan::{self, Plan, Refusal, Request, Tables};
-use netloom_units::Bytes;
+use netloom_design::plan::{self, Plan, Refusal, Request, Surroundings, Tables};
+use netloom_units::{Bytes, Rate};
 
 use super::LaneMap;
 use super::plan::Desk;
@@ -15,10 +15,17 @@ use super::plan::Desk;
 /// What came of planning.
 pub(super) type Outcome = Result<Plan, Refusal>;
 
+/// What came of planning, and what the plan was made for.
+pub(super) struct Put {
+    pub(super) outcome: Outcome,
+    pub(super) surroundings: Surroundings,
+}
+
 /// What became of `[plan]`.
 pub(crate) struct Planned {
     request: Request,
     outcome: Outcome,
+    slowest: Option<(Rate, String)>,
 }
 
 fn has_arbiter(document: &Document) -> bool {
@@ -28,11 +35,11 @@ fn has_arbiter(document: &Document) -> bool {
 
 /// Plans, and puts the tables into the document, as `--set` would, unless it has an arbiter of its own. They stand
 /// where `[plan]` does. What is wrong with the section is told when it is read with the others.
-pub(super) fn put(document: &mut Document) -> Option<Outcome> {
+pub(super) fn put(document: &mut Document, surroundings: Surroundings) -> Option<Put> {
     document.root.get("plan")?;
     let mut unheard = Notes::new();
     let request = Section::open(&document.root, &mut unheard)
-        .and_then(|mut root| Request::read(&mut root))
+        .and_then(|mut root| Request::read(&mut root, &surroundings))
         .filter(|_| !unheard.has_errors())?;
     let outcome = plan::plan(&request);
     if let Ok(plan) = &outcome
@@ -40,7 +47,10 @@ pub(super) fn put(document: &mut Document) -> Option<Outcome> {
     {
         set(plan, document);
     }
-    Some(outcome)
+    Some(Put {
+        outcome,
+        surroundings,
+    })
 }
 
 fn set(plan: &Plan, document: &mut Document) {
@@ -48,11 +58,14 @@ fn set(plan: &Plan, document: &mut Document) {
     let place = place.unwrap_or_default();
     let at = |shape| Value { place, shape };
     let lanes = plan.sl2vl().into_iter().map(|vl| at(integer(vl)));
-    let values = [
+    let mut values = vec![
         ("vls", at(integer(plan.lanes.groups.len() as u32))),
         ("sl2vl", at(ValueShape::List(lanes.collect()))),
-        ("arbiter", arbiter(plan, place)),
+        ("arbiter", arbiter(plan, &plan.tables, place)),
     ];
+    if *plan.host_tables() != plan.tables {
+        values.push(("nic-arbiter", arbiter(plan, plan.host_tables(), place)));
+    }
     for (key, value) in values {
         let qos = document.root.get("qos");
         if qos.is_none_or(|qos| qos.get(key).is_none()) {
@@ -67,13 +80,13 @@ fn integer(number: impl Into<i64>) -> ValueShape {
 }
 
 /// The planned arbiter as the value that a file would have.
-fn arbiter(plan: &Plan, place: Place) -> Value {
+fn arbiter(plan: &Plan, tables: &Tables, place: Place) -> Value {
     let at = |shape| Value { place, shape };
     let pair = |&(key, weight): &(u8, u16)| {
         let pair = vec![at(integer(key)), at(integer(weight))];
         at(ValueShape::List(pair))
     };
-    let kind = match &plan.tables {
+    let kind = match tables {
         Tables::InfiniBand { .. } => IbTwoTable::NAME,
         Tables::Deficit(_) => DTable::NAME,
         Tables::Quantum {
@@ -83,10 +96,10 @@ fn arbiter(plan: &Plan, place: Place) -> Value {
         Tables::Quantum { .. } => BxiTable::NAME,
     };
     let mut keys = vec![("kind", ValueShape::Text(kind.to_owned()))];
-    for (name, entries) in plan.tables.lists() {
+    for (name, entries) in tables.lists() {
         keys.push((name, ValueShape::List(entries.iter().map(pair).collect())));
     }
-    match &plan.tables {
+    match tables {
         Tables::InfiniBand { limit, .. } => keys.push(("limit", integer(*limit))),
         Tables::Deficit(_) => {}
         Tables::Quantum { table, .. } => {
@@ -100,16 +113,33 @@ fn arbiter(plan: &Plan, place: Place) -> Value {
 }
 
 /// Reads the section, if the file has it, for what is wrong with it and for the resolved file.
-pub(super) fn read(root: &mut Section<'_>, outcome: Option<Outcome>) -> Option<Planned> {
+pub(super) fn read(root: &mut Section<'_>, put: Option<Put>) -> Option<Planned> {
     root.raw("plan")?;
-    let request = Request::read(root)?;
-    let outcome = outcome?;
-    Some(Planned { request, outcome })
+    let unknown = Surroundings::default();
+    let surroundings = put.as_ref().map_or(&unknown, |put| &put.surroundings);
+    let slowest = surroundings.slowest.clone();
+    let request = Request::read(root, surroundings)?;
+    let outcome = put?.outcome;
+    Some(Planned {
+        request,
+        outcome,
+        slowest,
+    })
+}
+
+/// The plan, if the file's arbiter is the one that was planned.
+pub(super) fn in_force(planned: Option<Planned>, root: &Value) -> Option<Plan> {
+    let plan = planned?.outcome.ok()?;
+    is_in_force(&plan, root).then_some(plan)
 }
 
 /// The plan, if the file's arbiter is the one that was planned; tells what cannot be met.
 pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
-    let Planned { request, outcome } = planned;
+    let Planned {
+        request,
+        outcome,
+        slowest,
+    } = planned;
     let place = desk.places.of("plan");
     let plan = match outcome {
         Ok(plan) => plan,
@@ -132,15 +162,21 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
             return None;
         }
     };
-    if !is_in_force(&plan, desk) {
+    if !is_in_force(&plan, desk.places.root) {
         let sentence = "not in force: qos.arbiter is the file's own";
         desk.fact("plan", sentence.to_owned());
         return None;
     }
-    for unmet in &plan.unmet {
-        let place = desk.places.of(&format!("plan.class.{}", unmet.class()));
-        let words = unmet.words(&request.classes);
+    for (class, words) in plan.shortfalls() {
+        let place = desk.places.of(&format!("plan.class.{class}"));
         desk.notes.warning("W0904", place, words);
+    }
+    let is_followed = desk.places.written("plan.rate").is_none();
+    if let Some((rate, cable)) = slowest.filter(|_| is_followed) {
+        desk.fact("plan rate", format!("{rate}, the slowest cable: {cable}"));
+    }
+    for fitted in &plan.fitted {
+        desk.fact("plan for", fitted.words());
     }
     let classes = plan.classes.iter().map(|class| {
         let wait = class
@@ -175,10 +211,16 @@ pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
 }
 
 /// Whether the arbiter of the file is the planned one: it was put there, or stands in a resolved file.
-fn is_in_force(plan: &Plan, desk: &Desk<'_>) -> bool {
-    let qos = desk.places.root.get("qos");
-    let written = qos.and_then(|qos| qos.get("arbiter"));
-    written.is_some_and(|written| says(&arbiter(plan, Place::default()), written))
+fn is_in_force(plan: &Plan, root: &Value) -> bool {
+    let qos = root.get("qos");
+    let written = |key: &str| qos.and_then(|qos| qos.get(key));
+    let is_written = |key: &str, tables: &Tables| {
+        let planned = arbiter(plan, tables, Place::default());
+        written(key).is_some_and(|written| says(&planned, written))
+    };
+    let hosts = plan.host_tables();
+    let is_same_at_hosts = *hosts == plan.tables && written("nic-arbiter").is_none();
+    is_written("arbiter", &plan.tables) && (is_same_at_hosts || is_written("nic-arbiter", hosts))
 }
 
 /// Whether a value says what another one does, and perhaps more.
@@ -218,8 +260,10 @@ mod tests {
         let others = others.map(|kind| format!("[plan]\narbiter = \"{kind}\""));
         for keys in [&[deadline.to_owned()][..], &others].concat() {
             let mut document = document(&keys);
-            let plan = put(&mut document).expect("a sound section");
-            let plan = plan.unwrap_or_else(|refusal| panic!("{keys}: {refusal:?}"));
+            let plan = put(&mut document, Surroundings::default()).expect("a sound section");
+            let plan = plan
+                .outcome
+                .unwrap_or_else(|refusal| panic!("{keys}: {refusal:?}"));
             let qos = document.root.get("qos").expect("it is put there");
             let text = |key| qos.get(key).unwrap().to_toml();
             assert_eq!(
@@ -230,15 +274,18 @@ mod tests {
             let place = document.root.get("plan").unwrap().place;
             assert_eq!(qos.get("arbiter").unwrap().place, place);
             // What a file has is kept.
-            let again = put(&mut document.clone()).unwrap().unwrap();
-            assert!(says(&arbiter(&again, place), qos.get("arbiter").unwrap()));
+            let again = put(&mut document.clone(), Surroundings::default()).unwrap();
+            let again = again.outcome.unwrap();
+            let value = arbiter(&again, &again.tables, place);
+            assert!(says(&value, qos.get("arbiter").unwrap()));
         }
     }
 
     #[test]
     fn a_qos_that_is_no_table_is_left_for_reading() {
         let mut document = document("qos = 3\n[plan]");
-        assert!(put(&mut document).expect("a sound section").is_ok());
+        let put = put(&mut document, Surroundings::default()).expect("a sound section");
+        assert!(put.outcome.is_ok());
         let qos = document.root.get("qos").unwrap();
         assert_eq!(qos.shape, ValueShape::Integer(3));
     }

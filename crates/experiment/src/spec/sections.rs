@@ -226,6 +226,11 @@ pub fn sections() -> Vec<SectionInfo> {
             "What one class needs.",
             netloom_design::plan::Request::params()[1].clone(),
         ),
+        list(
+            "plan.device",
+            "What the ports of one kind of device have room for. PortInfo of a real site says it of the site's own.",
+            netloom_design::plan::Request::params()[2].clone(),
+        ),
         section(
             "connections",
             "Connections of a constant rate that are admitted before they send; the tables of all ports follow from them.",

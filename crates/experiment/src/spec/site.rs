@@ -9,13 +9,161 @@
 //! What a file writes goes before what the site has: so a plan can be tried on the site before it is programmed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::{Entry, IbTwoTable, Policy, VlArbitrationTable};
+use netloom_catalog::{Described, Document, Notes, Params, Section};
+use netloom_design::plan::{Device, PortsOf, Room, Surroundings};
 use netloom_fabric::{DROPPED, LaneRow, LaneRows, PathChannels};
-use netloom_infiniband::{PortName, Site, VlArbitration, writing};
-use netloom_topology::{Egress, Topology};
-use netloom_units::{NicId, Port, Sc, SwitchId};
+use netloom_infiniband::opensm::PortKind;
+use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing};
+use netloom_topology::{Egress, InfiniBand, Topology};
+use netloom_units::{NicId, Port, Rate, Sc, SwitchId};
+
+use super::Request;
+use super::topology::TopologySpec;
+
+/// A real site that a file is about, read before the sections are: planning comes first.
+pub(super) struct Known {
+    blueprint: Option<Arc<dyn netloom_topology::Blueprint>>,
+    site: Option<Arc<Site>>,
+}
+
+impl Known {
+    /// The site of a document that plans for one. What is wrong with its files is told when its topology is built.
+    pub(super) fn of(document: &Document, request: &Request<'_>) -> Known {
+        let (blueprint, site) = match document.root.get("plan").is_some() {
+            true => read_site(document, request.directory).unzip(),
+            false => (None, None),
+        };
+        Known {
+            blueprint,
+            site: site.and_then(Result::ok),
+        }
+    }
+
+    /// What a plan goes by.
+    pub(super) fn surroundings(&self) -> Surroundings {
+        let site = self.site.as_deref();
+        site.map_or_else(Surroundings::default, surroundings)
+    }
+
+    /// The same topology, without reading its files again.
+    pub(super) fn in_place_of(self, topology: TopologySpec) -> TopologySpec {
+        TopologySpec {
+            blueprint: self.blueprint.unwrap_or(topology.blueprint),
+            kind: topology.kind,
+        }
+    }
+}
+
+type Blueprinted = (
+    Arc<dyn netloom_topology::Blueprint>,
+    Result<Arc<Site>, String>,
+);
+
+fn read_site(document: &Document, directory: &Path) -> Option<Blueprinted> {
+    let value = document.root.get("topology")?;
+    if value.kind_name() != Some(InfiniBand::NAME) {
+        return None;
+    }
+    let found = super::topology::moved(value, directory);
+    let mut unheard = Notes::new();
+    let mut section = Section::open(found.as_ref().unwrap_or(value), &mut unheard)?;
+    let blueprint = InfiniBand::read(&mut section).filter(|_| !section.notes.has_errors())?;
+    let site = blueprint.site();
+    let blueprint: Arc<dyn netloom_topology::Blueprint> = Arc::new(blueprint);
+    Some((blueprint, site))
+}
+
+/// Reads `[plan]` of an opened file, with what a real site says of its ports and cables.
+pub fn read_plan(
+    document: &Document,
+    directory: &Path,
+    notes: &mut Notes,
+) -> Option<netloom_design::plan::Request> {
+    let mut known = Surroundings::default();
+    match read_site(document, directory) {
+        Some((_, Ok(site))) => known = surroundings(&site),
+        Some((_, Err(why))) => {
+            let place = document.root.get("topology").map(|topology| topology.place);
+            notes.error("E0201", place.unwrap_or_default(), why);
+        }
+        None => {}
+    }
+    let mut root = Section::open(&document.root, notes)?;
+    netloom_design::plan::Request::read(&mut root, &known)
+}
+
+/// What a plan for a site goes by: how much room its ports have, and its slowest cable.
+fn surroundings(site: &Site) -> Surroundings {
+    let subnet = &site.subnet;
+    // Ports of one kind with the same room are one device here, whoever made them.
+    let mut found: BTreeMap<(PortsOf, Room), (usize, &str)> = BTreeMap::new();
+    let mut slowest: Option<(Rate, String)> = None;
+    // Nothing is simulated beyond routers, nor in what adds up for hosts.
+    let carries = |node: &Node| node.kind != NodeKind::Router && !node.is_aggregation_node();
+    for node in &subnet.nodes {
+        for (number, port) in (0..).zip(&node.ports) {
+            let kind = PortKind::of(node.kind, number);
+            let ports = match kind {
+                PortKind::ChannelAdapter => PortsOf::Hosts,
+                PortKind::SwitchExternal => PortsOf::Switches,
+                PortKind::EnhancedPort0 => PortsOf::SwitchPort0,
+                PortKind::Router => PortsOf::Routers,
+                PortKind::BasePort0 => continue,
+            };
+            if port.cable.is_none() && kind != PortKind::EnhancedPort0 {
+                continue;
+            }
+            let carrying = port
+                .cable
+                .filter(|cable| carries(node) && carries(&subnet.nodes[cable.node.index()]));
+            let rate = carrying.and_then(|cable| cable.speed.zip(cable.width));
+            let rate = rate.map(|(speed, width)| speed.rate(width));
+            if let Some(rate) = rate
+                && slowest.as_ref().is_none_or(|(least, _)| rate < *least)
+            {
+                slowest = Some((rate, format!("{} port {number}", node.description)));
+            }
+            let name = PortName {
+                node: node.guid,
+                port: number,
+            };
+            if let Some(room) = room(site, &name) {
+                let device = found.entry((ports, room));
+                device.or_insert((0, node.description.as_str())).0 += 1;
+            }
+        }
+    }
+    let device = |((ports, room), (n, first)): (_, (usize, &str))| Device {
+        name: match n {
+            1 => format!("a port of {first}"),
+            n => format!("{n} ports like those of {first}"),
+        },
+        ports,
+        room,
+    };
+    Surroundings {
+        devices: found.into_iter().map(device).collect(),
+        slowest,
+    }
+}
+
+/// What a port has room for, where PortInfo or its tables say it.
+fn room(site: &Site, name: &PortName) -> Option<Room> {
+    let info = site.programmed.lanes.get(name);
+    let tables = site.programmed.arbitration.get(name);
+    let low = info.and_then(|info| info.low_cap);
+    let high = info.and_then(|info| info.high_cap);
+    let vls = info.and_then(|info| info.cap);
+    Some(Room {
+        low: low.or(tables.map(|tables| tables.low_cap))?.clamp(1, 64),
+        high: high.or(tables.map(|tables| tables.high_cap))?.min(64),
+        vls: vls.unwrap_or(Room::LARGEST.vls).clamp(1, Room::LARGEST.vls),
+    })
+}
 
 /// What OpenSM sets unless told otherwise.
 const USUAL_LIMIT: u8 = 0;
@@ -146,14 +294,15 @@ pub(super) fn inputs(site: &Site) -> Vec<String> {
     let (subnet, programmed) = (&site.subnet, &site.programmed);
     let texts = [
         writing::ibnetdiscover(subnet),
-        writing::forwarding(subnet, programmed),
-        writing::slvl(programmed),
-        writing::vl_arbitration(subnet, programmed),
         writing::port_info(subnet, programmed),
-        writing::path_levels(programmed),
     ];
-    let known = texts.iter().filter(|text| !text.is_empty());
-    known.map(|text| netloom_results::sha256(text)).collect()
+    let texts = texts.map(String::into_bytes);
+    let tables = writing::checksummed(programmed);
+    let known = texts
+        .iter()
+        .chain(&tables)
+        .filter(|bytes| !bytes.is_empty());
+    known.map(netloom_results::sha256).collect()
 }
 
 /// The highest lane that channels take anywhere; none if they are dropped everywhere.

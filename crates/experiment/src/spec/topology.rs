@@ -46,7 +46,7 @@ pub(crate) fn kind_name(document: &Value) -> &str {
 }
 
 /// The same table with its files found from where we stand, if it names any.
-fn moved(table: &Value, directory: &Path) -> Option<Value> {
+pub(super) fn moved(table: &Value, directory: &Path) -> Option<Value> {
     let mut found = table.clone();
     for (_, key) in FILES.iter().filter(|(section, _)| *section == "topology") {
         move_file(&mut found, key, directory);

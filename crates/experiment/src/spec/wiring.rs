@@ -11,7 +11,7 @@ use netloom_units::Rate;
 
 use super::memory::Memory;
 use super::reading::Places;
-use super::{Desk, OpenedFile, Request, Sections, Traffic, open, plan, planned, read};
+use super::{Desk, OpenedFile, Request, Sections, Traffic, open, plan, planned, read, site};
 
 /// A fabric without its switches' insides and without its traffic.
 pub struct Wiring {
@@ -33,6 +33,8 @@ pub struct Wiring {
     pub limit: u8,
     /// The tables of InfiniBand that the file has or plans: at switches, and at NICs.
     pub tables: Option<(IbTwoTable, IbTwoTable)>,
+    /// The plan that these tables are of, if they are planned.
+    pub planned: Option<netloom_design::plan::Plan>,
 }
 
 /// What became of a file.
@@ -53,13 +55,14 @@ pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
         mut notes,
         is_toml,
     } = open(request);
-    let planned = is_toml.then(|| planned::put(&mut document)).flatten();
     let sections = is_toml
         .then(|| {
+            let site = site::Known::of(&document, request);
+            let planned = planned::put(&mut document, site.surroundings());
             read(
                 &document,
                 request,
-                planned,
+                (planned, site),
                 Traffic::MayBeMissing,
                 &mut notes,
             )
@@ -121,6 +124,7 @@ fn wire(
             .flatten()
             .unwrap_or(NO_LIMIT),
         tables: two_tables(document),
+        planned: planned::in_force(sections.planned, &document.root),
         topology,
         forwarding,
     })

@@ -4,6 +4,8 @@
 //! A draw is a list of numbers, of which each choice takes the next one. Shrinking makes the numbers smaller, so the
 //! first alternative of every list below is the plainest.
 
+pub(crate) mod site;
+
 use std::fmt::Write;
 
 /// The numbers of a draw, in order; zeros behind them.

@@ -9,11 +9,13 @@
 //! Programmed.path_levels   path_levels     for ibdmchk
 //! ```
 
+mod checksummed;
 mod forwarding;
 mod ibdmchk;
 mod ibnetdiscover;
 mod smpquery;
 
+pub use self::checksummed::checksummed;
 pub use self::forwarding::forwarding;
 pub use self::ibdmchk::{path_levels, slvl};
 pub use self::ibnetdiscover::ibnetdiscover;

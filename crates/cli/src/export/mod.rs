@@ -1,19 +1,23 @@
 //! `netloom export`: plans and fabrics as files of other programs.
 
+mod policy;
+mod roots;
+mod torus;
+
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand};
-use netloom_catalog::Section;
-use netloom_design::plan::{self, Request};
+use netloom_design::plan;
 use netloom_experiment::Kinds;
 use netloom_infiniband::opensm::export::{ibsim_net, opensm_conf};
 use netloom_infiniband::other_targets::{
     TrafficClass, dcb_commands, opafm_qos_groups, sonic_config_db, tc_ets_command,
 };
-use netloom_infiniband::{Lid, Programmed, Site, writing};
-use netloom_routing::{Forwarding, Occasion};
-use netloom_topology::{Peer, Topology, as_subnet};
+use netloom_infiniband::{Programmed, Site, writing};
+use netloom_routing::{Forwarding, NotLinear, linear_table};
+use netloom_topology::{Topology, as_subnet};
 use netloom_units::Port;
 
 use super::load::{self, Overrides};
@@ -25,6 +29,12 @@ use super::{Exit, planned_tables};
 pub(crate) enum Export {
     /// The lines of opensm.conf that give a fabric the tables of a plan.
     Opensm(OneFile),
+    /// A policy file of OpenSM (qos-policy.conf) that gives paths of some hosts the service level of a class, by GUID.
+    Policy(policy::PolicyFile),
+    /// The root switches of a tree (root_guid.conf), for `opensm -R updn -a FILE` and `-R ftree -a FILE`.
+    Roots(roots::Roots),
+    /// The shape of a torus or mesh (torus-2QoS.conf), for `opensm -R torus-2QoS --torus_config FILE`.
+    Torus(torus::Torus),
     /// The routes of an experiment over a real site, for `opensm -R file -U FILE`.
     Routes(OneFile),
     /// A net file for ibsim and `netloom emulate`: any fabric as an InfiniBand subnet.
@@ -68,6 +78,9 @@ impl Export {
             Export::Opensm(one) | Export::Routes(one) | Export::Ibsim(one) | Export::Opafm(one) => {
                 one
             }
+            Export::Policy(more) => &more.file,
+            Export::Roots(more) => &more.file,
+            Export::Torus(more) => &more.file,
             Export::Sonic(more) | Export::Dcb(more) | Export::Tc(more) => &more.file,
         };
         let text = match self {
@@ -78,6 +91,15 @@ impl Export {
                 };
                 Some(opensm_conf(&tables)?)
             }
+            Export::Policy(more) => wired(kinds, &more.file, output)?
+                .map(|wiring| more.text(&wiring, output))
+                .transpose()?,
+            Export::Roots(more) => wired(kinds, &more.file, output)?
+                .map(|wiring| more.text(&wiring))
+                .transpose()?,
+            Export::Torus(more) => wired(kinds, &more.file, output)?
+                .map(|wiring| more.text(&wiring))
+                .transpose()?,
             Export::Routes(one) => wired(kinds, one, output)?
                 .map(|wiring| {
                     let site = wiring.topology.site().cloned();
@@ -88,18 +110,7 @@ impl Export {
                 })
                 .transpose()?,
             Export::Ibsim(one) => wired(kinds, one, output)?
-                .map(|wiring| {
-                    if let Some(site) = wiring.topology.site() {
-                        return Ok(ibsim_net(&site.subnet));
-                    }
-                    let (speed, width) = ("HDR".parse(), "4x".parse());
-                    let (Ok(speed), Ok(width)) = (speed, width) else {
-                        unreachable!("a speed and a width of the standard");
-                    };
-                    as_subnet(&wiring.topology, speed, width)
-                        .map(|subnet| ibsim_net(&subnet))
-                        .map_err(|why| anyhow!(why))
-                })
+                .map(|wiring| anyhow::Ok(ibsim_net(&subnet(&wiring.topology)?.subnet)))
                 .transpose()?,
             Export::Opafm(one) => match classes(kinds, one, &[], output)? {
                 Some(classes) => Some(opafm_qos_groups(&classes)?),
@@ -156,6 +167,38 @@ fn wired(
     Ok(load::load_wiring(kinds, &one.file, &one.overrides, output)?.wiring)
 }
 
+/// The real site of a fabric, or the subnet that it would be: the same GUIDs in all files that are written of it.
+fn subnet(topology: &Topology) -> anyhow::Result<Arc<Site>> {
+    if let Some(site) = topology.site() {
+        return Ok(site.clone());
+    }
+    let (speed, width) = ("HDR".parse(), "4x".parse());
+    let (Ok(speed), Ok(width)) = (speed, width) else {
+        unreachable!("a speed and a width of the standard");
+    };
+    let made = as_subnet(topology, speed, width).map_err(|why| anyhow!(why))?;
+    Ok(Arc::new(Site::new(made, Programmed::default())))
+}
+
+/// Whether a name is that of a pattern, in which `*` stands for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
 /// What every switch of a site does with every address, by the routing of the experiment.
 fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::Result<String> {
     if forwarding.needs_occasion() || forwarding.is_adaptive() || forwarding.lanes() > 1 {
@@ -164,38 +207,29 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
         );
     }
     let mut programmed = Programmed::default();
-    for (switch, id) in topology.switches().zip(&site.switches) {
+    for id in &site.switches {
         let node = &site.subnet.nodes[id.index()];
         let table = programmed.forwarding.entry(node.guid).or_default();
-        // Ways may depend on where a packet came in; a table cannot tell.
-        let mut hops = vec![];
-        for (nic, (owner, number)) in topology.nics().zip(&site.nics) {
-            let port = site.subnet.nodes[owner.index()].ports[usize::from(*number)];
-            let Some(lid) = port.lid else { continue };
-            hops.clear();
-            for from in topology.ports(switch) {
-                if topology.peer(switch, from) != Peer::Unused {
-                    let hop = forwarding.route(switch, from, 0, nic, Occasion::default());
-                    if !hops.contains(&hop.port) {
-                        hops.push(hop.port);
-                    }
-                }
-            }
-            match hops.as_slice() {
-                [Port(out)] => {
-                    for path in 0..1 << port.lmc {
-                        table.set(Lid(lid.0 + path), u8::try_from(*out).ok());
-                    }
-                }
-                _ => bail!(
-                    "the way to {} at {} depends on where a packet comes from, which a forwarding table cannot tell: use routing.kind = \"shortest\"",
-                    topology.nic_name(nic),
-                    topology.switch_name(switch)
-                ),
-            }
-        }
         for lid in node.ports[0].lids() {
             table.set(lid, Some(0));
+        }
+    }
+    for (nic, (owner, number)) in topology.nics().zip(&site.nics) {
+        let port = site.subnet.nodes[owner.index()].ports[usize::from(*number)];
+        let outputs = linear_table(forwarding, topology, nic).map_err(|why| {
+            let (NotLinear::SeveralWays(at) | NotLinear::ChangesLanes(at)) = why;
+            anyhow!(
+                "the way to {} at {} depends on where a packet comes from, which a forwarding table cannot tell: use routing.kind = \"shortest\"",
+                topology.nic_name(nic),
+                topology.switch_name(at)
+            )
+        })?;
+        for (id, output) in site.switches.iter().zip(outputs) {
+            let guid = site.subnet.nodes[id.index()].guid;
+            let table = programmed.forwarding.entry(guid).or_default();
+            for lid in port.lids() {
+                table.set(lid, output.and_then(|Port(out)| u8::try_from(out).ok()));
+            }
         }
     }
     Ok(writing::forwarding(&site.subnet, &programmed))
@@ -210,8 +244,9 @@ fn classes(
 ) -> anyhow::Result<Option<Vec<TrafficClass>>> {
     let path: &Path = &one.file;
     let mut opened = load::open(kinds, path, &one.overrides)?;
-    let request = Section::open(&opened.document.root, &mut opened.notes)
-        .and_then(|mut root| Request::read(&mut root));
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let request =
+        netloom_experiment::spec::read_plan(&opened.document, directory, &mut opened.notes);
     load::tell(&opened.document, &opened.notes, output);
     let Some(request) = request.filter(|_| !opened.notes.has_errors()) else {
         return Ok(None);
@@ -243,4 +278,20 @@ fn classes(
             .map(class)
             .collect(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches("io1", "io1") && !matches("io1", "io10"));
+        assert!(matches("io*", "io10") && matches("*mlx5_0", "io1 mlx5_0"));
+        assert!(matches("io*mlx*0", "io1 mlx5_0") && !matches("io*mlx*1", "io1 mlx5_0"));
+        assert!(
+            !matches("a*a", "a"),
+            "the same letter does not stand for both ends"
+        );
+    }
 }
