@@ -142,6 +142,8 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("[connections]", 150),
         ("workload = ", 100),
         ("flows = ", 100),
+        ("mapping = \"random\"", 300),
+        ("compute = ", 300),
         ("faults = ", 100),
         ("congestion-control = ", 40),
         ("acknowledge = ", 60),

@@ -173,7 +173,7 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) -> bool {
         if self.endpoints.programs.is_some() {
-            self.run_programs(now, nic);
+            self.run_programs(now, nic, out);
         }
         let created = self.endpoints.created.as_ref();
         if created.is_some_and(|waiting| !waiting[nic].is_empty()) {
