@@ -140,6 +140,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("kind = \"hierarchical\"", 20),
         ("kind = \"tiled\"", 10),
         ("[connections]", 150),
+        ("[[connections.class]]", 300),
         ("workload = ", 100),
         ("flows = ", 100),
         ("mapping = \"random\"", 300),
