@@ -151,8 +151,9 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("receive = { order = \"strict\" }", 60),
         ("choice = \"least", 100),
         ("kind = \"ugal\"", 60),
-        ("flow-control = \"pfc\"", 30),
-        ("flow-control = \"queue-credits\"", 60),
+        ("flow-control = \"pfc\"", 40),
+        ("flow-control = \"pause\"", 100),
+        ("flow-control = \"queue-credits\"", 80),
     ] {
         let kinds = kinds.borrow();
         let lines = kinds.iter().filter(|(line, _)| line.starts_with(wanted));

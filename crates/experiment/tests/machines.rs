@@ -514,7 +514,7 @@ fn machines_are_swapped_by_one_value() {
     );
     let mut digests = BTreeMap::new();
     for kind in ["cioq", "iq"] {
-        for control in ["credits", "queue-credits", "pfc"] {
+        for control in ["credits", "queue-credits", "pfc", "pause"] {
             let sets = [
                 format!("switch.kind={kind}"),
                 format!("link.flow-control={control}"),
@@ -535,7 +535,7 @@ fn machines_are_swapped_by_one_value() {
             digests.insert((kind, control), one.digest.clone());
         }
     }
-    for control in ["credits", "queue-credits", "pfc"] {
+    for control in ["credits", "queue-credits", "pfc", "pause"] {
         assert_ne!(digests[&("cioq", control)], digests[&("iq", control)]);
     }
 }

@@ -198,3 +198,7 @@ fn flow_control(
         }
     }
 }
+        FlowControlSpec::Pause { xoff, xon } => {
+            check::pause::thresholds((xoff, xon), plan, timing, lanes, flit, desk)
+                .map(FlowControl::Pause)
+        }
