@@ -307,6 +307,13 @@ const CODES: &[Code] = &[
          both only with a congestion control.",
     ),
     (
+        "E0346",
+        "a bounded NIC that cannot be told apart from its application",
+        "nic.buffer bounds what is in a NIC; the rest waits in the application, in the order of each service level. So a NIC has a \
+         queue for each level and none for each destination, and holds at least the largest packet of every level: otherwise \
+         one level could shut out another.",
+    ),
+    (
         "E0401",
         "the number of lanes is out of range",
         "InfiniBand has 15 data lanes (VL0 to VL14); VL15 is for management and is not counted.",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use netloom_catalog::{Resolved, ResolvedLine};
+use netloom_design::infiniband::slots::N_SLS;
 use netloom_design::plan::Plan;
 use netloom_fabric::FabricPlan;
 use netloom_units::{NicId, Rate, Sl, Tick, Time, Timebase};
@@ -117,8 +118,10 @@ pub struct ConnectionInfo {
     pub source: NicId,
     /// Who receives.
     pub destination: NicId,
-    /// Its service level.
+    /// The service level of its packets.
     pub sl: Sl,
+    /// How long its packets may wait at all outputs of the path together, if that was promised.
+    pub deadline: Option<Time>,
     /// What it asked for, in payload.
     pub bandwidth: Rate,
     /// Slots that it has at every output on its way.
@@ -132,8 +135,15 @@ pub struct ConnectionInfo {
 pub struct UntilPackets {
     /// How many.
     pub packets: u32,
-    /// The lowest service level whose connections must have them.
+    /// The lowest service level whose connections must have them; those with deadlines go by their bandwidth too.
     pub least_sl: Sl,
+}
+
+impl UntilPackets {
+    /// Whether the run waits for connections whose packets have this service level.
+    pub fn awaits(&self, sl: Sl) -> bool {
+        sl.0 % N_SLS >= self.least_sl.0
+    }
 }
 
 /// How long, how often, how exactly.

@@ -598,3 +598,216 @@ fn service_levels_of_connections_share_a_lane() {
         run.total.delivered_load
     );
 }
+
+/// The longest wait of a service level at NICs and of its lane at switches, in ns: never more than these.
+fn longest_waits(result: &RunResult, sl: u8) -> [f64; 2] {
+    let waits = result
+        .document
+        .run
+        .waits
+        .as_ref()
+        .expect("waits are measured");
+    [&waits.nics, &waits.switches].map(|place| {
+        let own = place.classes.iter().find(|class| class.number == sl);
+        own.map_or(f64::NAN, |class| class.summary.wait_at_most_ns)
+    })
+}
+
+/// Connections of 300 Mb/s from NICs 0 and 1 to NIC 3, and best effort that fills the same links with packets of 2 KiB.
+fn contested(name: &str, lines: &str) -> (Folder, String) {
+    let folder = Folder::new(
+        name,
+        &format!("source,destination,bandwidth,sl,deadline\n{lines}"),
+    );
+    let more = "[connections]\nlist = \"connections.csv\"\n\
+        [[traffic]]\nname = \"flood\"\nsl = 8\nload = 0.7\nmessage = \"2 KiB\"\n\
+        pattern = { kind = \"pairs\", pairs = [[0, 3], [1, 3], [2, 3]] }\n";
+    let text = star(4, more)
+        .replace("1056 B", "6 KiB")
+        .replace("header = \"8 B\"", "header = \"8 B\"\nmtu = \"2 KiB\"")
+        .replace("[measure]", "[measure]\nwaits = true");
+    (folder, text)
+}
+
+/// Connections with a deadline are in the high table on a level and a lane of their own, and nobody of them waits at an output
+/// for longer than its part of the deadline; without one, others of the same bandwidth do.
+#[test]
+fn deadlines_are_kept_at_every_output() {
+    // Two outputs on the way, so 30 us at each. In the high table SL7 has 131 slots (8,384 B, 26.8 us) and SL6 66 (4,224 B,
+    // 13.5 us): each waits for the other, for a packet of the low table and for one of management.
+    let (folder, text) = contested(
+        "deadlines",
+        "0,3,20 Mbps,3,60 us\n1,3,300 Mbps,3,\n1,3,10 Mbps,2,100 us\n",
+    );
+    let loaded = folder.load(&text);
+    let told = loaded
+        .facts
+        .iter()
+        .find(|(word, _)| word == "connections")
+        .unwrap();
+    assert!(
+        told.1.ends_with("; 2 of them with a deadline"),
+        "{}",
+        told.1
+    );
+    let experiment = sound(loaded);
+    let levels: Vec<(&str, u8)> = experiment
+        .classes
+        .iter()
+        .map(|class| (class.name.as_str(), class.sl.0))
+        .collect();
+    let expected = [
+        ("flood", 8),
+        ("very-high", 3),
+        ("high-deadline", 6),
+        ("very-high-deadline", 7),
+    ];
+    assert_eq!(levels, expected);
+    let result = finished(&experiment);
+    let connections = &table(&result, "connections");
+    assert_eq!(numbers(connections, "sl"), [7.0, 3.0, 6.0]);
+    assert_eq!(column(connections, "deadline_ns"), ["60000", "", "100000"]);
+    assert!(numbers(connections, "packets")[0] > 90.0);
+    for (sl, part) in [(7, 30_000.0), (6, 50_000.0)] {
+        let waits = longest_waits(&result, sl);
+        assert!(
+            waits.iter().all(|wait| *wait <= part),
+            "SL{sl}: {waits:?} ns"
+        );
+        assert!(waits[1] > 0.0, "SL{sl} waited");
+    }
+    let [_, without] = longest_waits(&result, 3);
+    assert!(
+        without > 60_000.0,
+        "the others wait for their turn: {without} ns"
+    );
+}
+
+/// What cannot be kept is refused as `plan --admit` refuses it: the lane would wait for a packet of 2 KiB and for others.
+#[test]
+fn a_deadline_that_cannot_be_kept_is_refused() {
+    let (folder, text) = contested("urgent", "0,3,300 Mbps,3,14 us\n");
+    let loaded = folder.load(&text);
+    assert_eq!(codes(&loaded), ["E0803"]);
+    let words = said(&loaded);
+    assert!(words.contains("are its part of a deadline"), "{words}");
+}
+
+/// A lane with a deadline is nobody else's, and traffic of a level that no connection has is still told.
+#[test]
+fn lanes_of_deadlines_are_their_own() {
+    let (folder, text) = contested("own-lane", "0,3,300 Mbps,3,25 us\n");
+    let shared = text.replace(
+        "[connections]",
+        "[qos]\nsl2vl = [0, 1, 2, 3, 4, 5, 6, 3, 8]\n[connections]",
+    );
+    sound(folder.load(&shared));
+    let clash = text.replace(
+        "[connections]",
+        "[qos]\nsl2vl = [0, 1, 2, 3, 4, 5, 6, 8, 8]\n[connections]",
+    );
+    assert_eq!(codes(&folder.load(&clash)), ["E0804"]);
+    assert_eq!(
+        codes(&folder.load(&text.replace("sl = 8", "sl = 6"))),
+        ["E0807"]
+    );
+}
+
+/// Classes that are drawn, and where one ends and the next begins, are keys; those of the paper give the same draws.
+#[test]
+fn classes_of_connections_are_keys() {
+    let paper = "[[connections.class]]\nsl = 0\nleast = \"8 kbps\"\nmost = \"64 kbps\"\n\
+        [[connections.class]]\nsl = 1\nleast = \"64001 bps\"\nmost = \"1.55 Mbps\"\n\
+        [[connections.class]]\nsl = 2\nleast = \"1550001 bps\"\nmost = \"64 Mbps\"\n\
+        [[connections.class]]\nsl = 3\nleast = \"64000001 bps\"\nmost = \"300 Mbps\"\n";
+    let digest = |more: &str| {
+        finished(&drawn(&mesh(&format!("target = 60\nretries = 10\n{more}"))))
+            .document
+            .run
+            .digest
+    };
+    assert_eq!(digest(""), digest(paper));
+    let two = "[[connections.class]]\nsl = 3\nleast = \"20 Mbps\"\nmost = \"21 Mbps\"\ndeadline = \"5 ms\"\n\
+        [[connections.class]]\nsl = 1\nleast = \"10 Mbps\"\nmost = \"10 Mbps\"\n";
+    let text = mesh(&format!("target = 40\nretries = 10\n{two}"));
+    let experiment = drawn(&text);
+    let again = drawn(&experiment.resolved.to_toml(true));
+    assert_eq!(
+        again.resolved.to_toml(false),
+        experiment.resolved.to_toml(false)
+    );
+    let result = finished(&experiment);
+    let connections = &table(&result, "connections");
+    let bandwidths = numbers(connections, "bandwidth_bps");
+    for (number, (sl, bandwidth)) in numbers(connections, "sl")
+        .iter()
+        .zip(bandwidths)
+        .enumerate()
+    {
+        match number % 2 {
+            0 => assert!(*sl == 7.0 && (20e6..=21e6).contains(&bandwidth)),
+            _ => assert!(*sl == 1.0 && bandwidth == 10e6),
+        }
+    }
+    // A list goes by the same bounds.
+    let folder = Folder::new(
+        "bounds",
+        "source,destination,bandwidth\n0,1,9 Mbps\n0,2,20.5 Mbps\n",
+    );
+    let listed = star(
+        4,
+        &format!("[connections]\nlist = \"connections.csv\"\n{two}"),
+    );
+    let sls = sound(folder.load(&listed))
+        .connections
+        .unwrap()
+        .connections
+        .iter()
+        .map(|c| c.sl.0)
+        .collect::<Vec<_>>();
+    assert_eq!(sls, [1, 3]);
+}
+
+#[test]
+fn mistakes_of_classes_of_connections_are_told() {
+    let folder = Folder::new(
+        "class-mistakes",
+        "source,destination,bandwidth\n0,1,9 Mbps\n",
+    );
+    let text = star(
+        4,
+        "[connections]\ntarget = 4\n\
+         [[connections.class]]\nsl = 4\nleast = \"1 kbps\"\nmost = \"2 kbps\"\n\
+         [[connections.class]]\nsl = 0\nleast = \"3 kbps\"\nmost = \"2 kbps\"\n\
+         [[connections.class]]\nsl = 0\nleast = \"1 kbps\"\nmost = \"2 kbps\"\ndeadline = \"0 ns\"",
+    );
+    insta::assert_snapshot!(said(&folder.load(&text)), @r#"
+    error[E0801]: SL4 is no service level of connections
+      --> test.toml:19:6
+       |
+    19 | sl = 4
+       |      ^
+       |
+       = help: connections have SL0 to SL3; those with deadlines take SL4 to SL7 by themselves
+
+    error[E0801]: bandwidths from 3 kbps to 2 kbps
+      --> test.toml:25:8
+       |
+    25 | most = "2 kbps"
+       |        ^^^^^^^^
+       |
+       = help: write a least bandwidth above 0 and a most that is not below it
+
+    error[E0801]: no wait is as short as 0 ns
+      --> test.toml:30:12
+       |
+    30 | deadline = "0 ns"
+       |            ^^^^^^
+       |
+       = help: write a time above zero, or leave `deadline` out
+
+    3 errors
+    "#);
+    let one = star(4, "[connections]\ntarget = 4\nclass = 3");
+    assert_eq!(codes(&folder.load(&one)), ["E0801"]);
+}

@@ -326,13 +326,13 @@ fn a_program_ends_although_other_messages_leave_its_nics() {
 }
 
 /// When a ring of so many NICs of one switch has done an all-reduce with chunks of so many bytes, in ns.
-fn ring(n: u32, chunk: u32, rounds: u32) -> f64 {
+fn ring(n: u32, chunk: u32, rounds: u32, keys: &str) -> f64 {
     let text = format!(
         "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 8\n\
          [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\nclock = \"1 ns\"\n\
          [link]\nrate = \"80 Gbps\"\nflit = \"10 B\"\nmtu = \"240 B\"\nheader = \"0 B\"\n\
          [[traffic]]\nname = \"ring\"\n\
-         workload = {{ kind = \"all-reduce\", nics = \"0-{}\", bytes = \"{} B\", rounds = {rounds} }}\n\
+         workload = {{ kind = \"all-reduce\", nics = \"0-{}\", bytes = \"{} B\", rounds = {rounds} }}\n{keys}\
          [measure]\nlength = \"200 us\"\nwarmup = \"0 ns\"\n",
         n - 1,
         n * chunk,
@@ -356,9 +356,126 @@ fn an_all_reduce_takes_the_time_of_its_steps() {
     for (chunk, step) in [(64, 39.0), (2048, 243.0), (20_000, 2113.0)] {
         for (n, rounds) in [(2, 1), (3, 1), (4, 1), (8, 1), (4, 3)] {
             let n_steps = f64::from(2 * (n - 1) * rounds);
-            let end = ring(n, chunk, rounds);
+            let end = ring(n, chunk, rounds, "");
             let is_so = (end - (n_steps * step - 1.76)).abs() < 1e-6;
             assert!(is_so, "{n} ranks, {chunk} B: {end} ns");
         }
     }
+}
+
+/// Between two steps of a ring a rank computes, but not before its first send nor after its last receive. Meanwhile its NIC
+/// answers what has come, by a flit of 1 ns that the next chunk otherwise waits for.
+#[test]
+fn a_ring_that_computes_takes_that_much_longer_between_its_steps() {
+    for (n, rounds) in [(2, 1), (4, 1), (4, 3)] {
+        let between = f64::from(2 * (n - 1) * rounds - 1);
+        let longer = ring(n, 64, rounds, "compute = \"250 ns\"\n") - ring(n, 64, rounds, "");
+        assert!(
+            (longer - between * 249.0).abs() < 1e-6,
+            "{n} ranks: {longer}"
+        );
+    }
+    // As long on average: all ranks wait for the slowest, so a ring of drawn times takes longer than that.
+    let constant = ring(8, 64, 10, "compute = \"250 ns\"\n");
+    for law in ["uniform", "exponential"] {
+        let drawn = ring(
+            8,
+            64,
+            10,
+            &format!("compute = \"250 ns\"\ncompute-law = \"{law}\"\n"),
+        );
+        assert!(
+            (1.1..3.0).contains(&(drawn / constant)),
+            "{law}: {drawn} for {constant}"
+        );
+    }
+}
+
+/// A job of 12 ranks on 16 NICs, alone, with these keys: when it ends, in ns.
+fn solver(keys: &str, seed: u64) -> f64 {
+    let text = format!(
+        "{TREE}warmup = \"0 ns\"\n[[traffic]]\nname = \"solver\"\n\
+         workload = {{ kind = \"minife\", grid = [3, 2, 2], rounds = 2, size-divisor = 8 }}\n{keys}"
+    );
+    let loaded = read(&text);
+    let words = said(&loaded);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+    let again = read(&experiment.resolved.to_toml(true)).experiment.unwrap();
+    assert_eq!(
+        again.resolved.to_toml(false),
+        experiment.resolved.to_toml(false)
+    );
+    let experiment = experiment.with_seed(seed).unwrap();
+    let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let class = &result.document.run.classes[0].summary;
+    class.last_delivery_ns.expect("messages arrived")
+}
+
+#[test]
+fn a_random_mapping_goes_by_the_seed_and_in_order_does_not() {
+    let random = "mapping = \"random\"\n";
+    let ends: Vec<f64> = (1..6).map(|seed| solver(random, seed)).collect();
+    assert_eq!(solver(random, 3), ends[2]);
+    assert!(ends.windows(2).any(|two| two[0] != two[1]), "{ends:?}");
+    let in_order = "mapping = \"in-order\"\n";
+    assert_eq!(solver(in_order, 1), solver("", 2));
+}
+
+#[test]
+fn what_is_said_of_ranks_is_for_programs() {
+    let text = format!(
+        "{TREE}[[traffic]]\nload = 0.1\nmapping = \"random\"\n\
+         [[traffic]]\nname = \"san\"\nworkload = \"san\"\ncompute = \"1 us\"\n\
+         [[traffic]]\nname = \"solver\"\nworkload = {{ kind = \"minife\", grid = [2, 2, 2] }}\ncompute-law = \"uniform\"\n"
+    );
+    insta::assert_snapshot!(said(&read(&text)), @r#"
+    error[E0604]: `mapping` is for programs of ranks
+      --> test.toml:10:11
+       |
+    10 | mapping = "random"
+       |           ^^^^^^^^
+       |
+       = help: programs are workloads such as "minife" or "all-reduce"
+
+    error[E0604]: `compute` is for programs of ranks
+      --> test.toml:14:11
+       |
+    13 | workload = "san"
+       |            ----- lists its messages before the run
+    14 | compute = "1 us"
+       |           ^^^^^^
+       |
+       = help: programs are workloads such as "minife" or "all-reduce"
+
+    error[E0604]: `compute-law` without `compute`
+      --> test.toml:18:15
+       |
+    18 | compute-law = "uniform"
+       |               ^^^^^^^^^
+       |
+       = help: add compute = … (time), the mean of what a rank computes
+
+    3 errors
+    "#);
+    // Where NICs are drawn, jobs on the same NICs meet for some seed.
+    let text = format!(
+        "{TREE}[[traffic]]\nname = \"a\"\nmapping = \"random\"\nworkload = {{ kind = \"amr\", ranks = 4 }}\n\
+         [[traffic]]\nname = \"b\"\nworkload = {{ kind = \"amr\", ranks = 4, nics = \"12-15\" }}\n"
+    );
+    insta::assert_snapshot!(said(&read(&text)), @r#"
+    error[E0614]: nic 12 and 3 others run two programs
+      --> test.toml:14:12
+       |
+    11 | workload = { kind = "amr", ranks = 4 }
+       |            --------------------------- the other one
+    ...
+    14 | workload = { kind = "amr", ranks = 4, nics = "12-15" }
+       |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: give each job a group of its own in [groups], and name it in `nics`
+
+    1 error
+    "#);
 }

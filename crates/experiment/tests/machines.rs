@@ -514,7 +514,7 @@ fn machines_are_swapped_by_one_value() {
     );
     let mut digests = BTreeMap::new();
     for kind in ["cioq", "iq"] {
-        for control in ["credits", "queue-credits", "pfc"] {
+        for control in ["credits", "queue-credits", "pfc", "pause"] {
             let sets = [
                 format!("switch.kind={kind}"),
                 format!("link.flow-control={control}"),
@@ -535,7 +535,7 @@ fn machines_are_swapped_by_one_value() {
             digests.insert((kind, control), one.digest.clone());
         }
     }
-    for control in ["credits", "queue-credits", "pfc"] {
+    for control in ["credits", "queue-credits", "pfc", "pause"] {
         assert_ne!(digests[&("cioq", control)], digests[&("iq", control)]);
     }
 }
@@ -586,4 +586,209 @@ fn v001_12_check_tells_the_memory_of_a_queue_scheme() {
         ]
     );
     assert_eq!(facts(&text("\"per-vl\""), "queues"), [""; 0]);
+}
+
+/// The same tree without traffic.
+const BARE: &str = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n";
+
+/// Ten messages of 512 B from one NIC at once, each 40.96 ns on its link: with room for four, the fifth enters when the first is
+/// sent, and each of the five behind it 40.96 ns after the one before.
+#[test]
+fn what_does_not_fit_into_a_nic_waits_in_the_application() {
+    let lines: String = (0..10).map(|_| "0,0,1,512\n").collect();
+    let folder = std::env::temp_dir().join(format!("netloom-buffer-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(
+        folder.join("flows.csv"),
+        format!("time_ns,source,destination,bytes\n{lines}"),
+    )
+    .unwrap();
+    let outcome = |nic: &str| {
+        let text = format!(
+            "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+             [link]\nrate = \"100 Gbps\"\nflit = \"64 B\"\nmtu = \"512 B\"\nheader = \"0 B\"\n\
+             [switch]\ninput-buffer = \"64 KiB\"\noutput-buffer = \"64 KiB\"\n{nic}\
+             [[traffic]]\nname = \"burst\"\nflows = \"flows.csv\"\n\
+             [measure]\nlength = \"2 us\"\nwarmup = \"0 ns\"\n"
+        );
+        let loaded = load(&Request {
+            directory: &folder,
+            ..Request::new("test.toml", &text)
+        });
+        let words = said(&loaded);
+        let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+        let result = run(&experiment, &RunOptions::default(), &mut |_| {
+            Control::Continue
+        });
+        let total = result.document.run.total.clone();
+        assert_eq!(total.delivered_messages, 10);
+        let injected = total.injection_latency_mean_ns.unwrap();
+        assert!(
+            (injected - 45.0 * 40.96 / 10.0).abs() < 0.01,
+            "{injected} ns"
+        );
+        (
+            total.application_wait_mean_ns,
+            total.application_wait_max_ns,
+            result.document.run.digest.clone(),
+        )
+    };
+    let (mean, longest, without) = outcome("");
+    assert_eq!((mean, longest), (None, None));
+    let (mean, longest, bounded) = outcome("[nic]\nbuffer = \"2 KiB\"\n");
+    assert!(
+        (mean.unwrap() - 15.0 * 40.96 / 10.0).abs() < 0.01,
+        "{mean:?}"
+    );
+    assert!((longest.unwrap() - 5.0 * 40.96).abs() < 0.01, "{longest:?}");
+    assert_eq!(
+        bounded, without,
+        "a bound says where packets wait, not when they leave"
+    );
+    let (mean, longest, _) = outcome("[nic]\nbuffer = \"1 MiB\"\n");
+    assert_eq!((mean, longest), (Some(0.0), Some(0.0)));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Two levels share a NIC: a flood of one takes all but what the other is sure of, and the other is not shut out.
+#[test]
+fn levels_share_a_nic_and_none_is_shut_out() {
+    let text = |nic: &str| {
+        format!(
+            "{BARE}{nic}[qos]\nvls = 2\n[[traffic]]\nname = \"flood\"\nsl = 0\nload = 1.0\nmessage = \"4 KiB\"\n\
+             [[traffic]]\nname = \"seldom\"\nsl = 1\nload = 0.05\nmessage = \"256 B\"\n[measure]\nlength = \"30 us\"\n"
+        )
+    };
+    let results = |nic: &str| {
+        let experiment = load(&Request::new("test.toml", &text(nic)))
+            .experiment
+            .unwrap();
+        run(&experiment, &RunOptions::default(), &mut |_| {
+            Control::Continue
+        })
+        .document
+        .run
+    };
+    let (without, bounded) = (results(""), results("[nic]\nbuffer = \"16 KiB\"\n"));
+    assert_eq!(bounded.digest, without.digest);
+    let waits: Vec<f64> = bounded
+        .classes
+        .iter()
+        .map(|class| class.summary.application_wait_mean_ns.unwrap())
+        .collect();
+    let before = bounded.classes[0]
+        .summary
+        .injection_latency_mean_ns
+        .unwrap();
+    assert!(
+        waits[0] > 100.0 && waits[0] < before,
+        "{waits:?} of {before}"
+    );
+    assert!(waits[1] < waits[0] / 4.0, "{waits:?}");
+}
+
+#[test]
+fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
+    let with = |nic: &str, more: &str| {
+        let text = format!(
+            "{BARE}[nic]\n{nic}\n{more}[qos]\nvls = 2\n[[traffic]]\nname = \"a\"\nsl = 0\nload = 0.1\n\
+             [[traffic]]\nname = \"b\"\nsl = 1\nload = 0.1\n"
+        );
+        said(&load(&Request::new("test.toml", &text)))
+    };
+    insta::assert_snapshot!(with("buffer = \"3 KiB\"", ""), @r#"
+    error[E0346]: a NIC of 3 KiB has no room for a packet of every service level
+     --> test.toml:7:10
+      |
+    7 | buffer = "3 KiB"
+      |          ^^^^^^^ 2 times 2048 B are 4096 B
+      |
+      = help: write at least buffer = "4096 B", or a smaller `link.mtu`
+
+    1 error
+    "#);
+    insta::assert_snapshot!(with("buffer = \"64 KiB\"\nqueues = \"per-destination\"", "[routing]\nkind = \"d-mod-k\"\n"), @r#"
+    error[E0346]: a bounded NIC needs a queue for each service level, and this one has them by destination
+     --> test.toml:7:10
+      |
+    7 | buffer = "64 KiB"
+      |          ^^^^^^^^
+    8 | queues = "per-destination"
+      |          -----------------
+      |
+      = help: leave `buffer` out, or write nic.queues = "per-sl" without a congestion control (with tiled switches, a qos.nic-arbiter)
+
+    1 error
+    "#);
+}
+
+/// PAUSE stops whole links: beside an incast on another lane, victims on the same links get less than with PFC.
+#[test]
+fn pause_of_a_link_stops_the_other_lanes_too() {
+    let delivered = |control: &str| {
+        let text = format!(
+            "{BARE}[link]\nflow-control = \"{control}\"\n[switch]\ninput-buffer = \"32 KiB\"\nqueues = \"voq\"\nspeedup = 2\n[qos]\nvls = 2\n\
+             [[traffic]]\nname = \"incast\"\nsl = 0\nload = 0.9\nsources = \"4-15\"\npattern = {{ kind = \"pairs\", pairs = [[4, 0], [5, 0], [6, 0], [8, 0], [9, 0], [12, 0]] }}\n\
+             [[traffic]]\nname = \"victim\"\nsl = 1\nload = 0.5\nsources = \"4-15\"\npattern = {{ kind = \"pairs\", pairs = [[4, 1], [5, 2], [6, 3], [8, 1], [9, 2], [12, 3]] }}\n\
+             [measure]\nlength = \"60 us\"\n"
+        );
+        let loaded = load(&Request::new("test.toml", &text));
+        let words = said(&loaded);
+        let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+        let run = run(&experiment, &RunOptions::default(), &mut |_| {
+            Control::Continue
+        })
+        .document
+        .run;
+        run.classes[1].summary.delivered_load
+    };
+    let (pfc, pause) = (delivered("pfc"), delivered("pause"));
+    assert!(pause < 0.9 * pfc, "{pause} for {pfc}");
+}
+
+#[test]
+fn mistakes_with_pause_are_told() {
+    let with = |topology: &str, control: &str, more: &str| {
+        let text = format!(
+            "netloom = 1\n[topology]\n{topology}\n[link]\nflow-control = {control}\n{more}[[traffic]]\nload = 0.1\n"
+        );
+        said(&load(&Request::new("test.toml", &text)))
+    };
+    let tree = "kind = \"fat-tree\"\narity = 4\nlevels = 2";
+    insta::assert_snapshot!(with(tree, "\"pause\"", "[switch]\ninput-buffer = \"4 KiB\"\n"), @r#"
+    error[E0320]: `input-buffer` is too small for PAUSE
+     --> test.toml:9:16
+      |
+    9 | input-buffer = "4 KiB"
+      |                ^^^^^^^ 4096 B for all lanes, of which links of class `host` need 4352 B as headroom
+      |
+      = help: give an input at least 4352 B in all, or packets a smaller `link.mtu`
+
+    1 error
+    "#);
+    insta::assert_snapshot!(with(tree, "{ kind = \"pause\", xoff = \"30 KiB\" }", "[switch]\ninput-buffer = \"32 KiB\"\n"), @r#"
+    error[E0320]: `xoff` leaves too little room for what is under way
+     --> test.toml:7:41
+      |
+    7 | flow-control = { kind = "pause", xoff = "30 KiB" }
+      |                                         ^^^^^^^^ 32768 B for all lanes, of which links of class `host` need 4352 B as headroom
+      |
+      = help: write xoff = "28416 B" or less, or leave it out
+
+    1 error
+    "#);
+    insta::assert_snapshot!(with("kind = \"torus\"\nsides = [4]\nhosts = 1", "\"pause\"", "[switch]\ninput-buffer = \"32 KiB\"\n[routing]\nkind = \"dimension-order\"\ndeadlock = \"dateline\"\n"), @r#"
+    error[E0323]: PAUSE stops all lanes of a link, and this routing needs 2 of them apart
+      --> test.toml:7:16
+       |
+     7 | flow-control = "pause"
+       |                ^^^^^^^
+    ...
+    11 | kind = "dimension-order"
+       |        ----------------- is free of deadlock by its lanes
+       |
+       = help: write flow-control = "pfc", or routing.kind = "up-down", which needs one lane
+
+    1 error
+    "#);
 }

@@ -81,6 +81,7 @@ const FLOW_CONTROLS: &[(&str, &str)] = &[
     ("credits", "\"4 KiB\""),
     ("queue-credits", "{ per-queue = \"2 KiB\" }"),
     ("pfc", "\"32 KiB\""),
+    ("pause", "\"32 KiB\""),
 ];
 
 const QUEUES: &[&str] = &["\"per-vl\"", "\"voq\"", "{ kind = \"dbbm\", queues = 3 }"];
@@ -119,7 +120,7 @@ fn experiment(draw: &[usize; 8]) -> String {
             false => QUEUES[draw[7] % QUEUES.len()],
         };
         let input = match (queues, flow_control) {
-            ("" | "\"per-vl\"", _) | (_, "queue-credits" | "pfc") => input,
+            ("" | "\"per-vl\"", _) | (_, "queue-credits" | "pfc" | "pause") => input,
             _ => "{ per-queue = \"2 KiB\" }",
         };
         writeln!(text, "input-buffer = {input}").unwrap();

@@ -38,6 +38,8 @@ pub struct Row {
     pub network_latency: Histogram,
     /// Change of message latency between consecutive messages of the row at a receiver.
     pub jitter: Tally,
+    /// How long each packet waited in its application, where NICs have a bounded buffer.
+    pub application_wait: Tally,
     /// When the last message was wholly received; `None` if none was.
     pub last_delivery: Option<Tick>,
 }
@@ -58,6 +60,7 @@ netloom_encoding::encoded!(Row {
     packet_latency,
     network_latency,
     jitter,
+    application_wait,
     last_delivery,
 });
 
@@ -98,6 +101,7 @@ impl Row {
         self.packet_latency.merge(&other.packet_latency);
         self.network_latency.merge(&other.network_latency);
         self.jitter.merge(&other.jitter);
+        self.application_wait.merge(&other.application_wait);
         self.last_delivery = self.last_delivery.max(other.last_delivery);
     }
 

@@ -11,6 +11,7 @@ use netloom_fabric::{Cuts, LinkTiming, QueueScheme, Window};
 use netloom_routing::Policy::{CurrentRouter, Mixed};
 use netloom_routing::{Choice, DModK, Deadlock, Routing};
 use netloom_traffic::Bursts;
+use netloom_traffic::programs::{ComputeLaw, Computing};
 use proptest::prelude::*;
 use support::architectures::Centre;
 use support::endpoints::{WINDOW, ecmp, par, par_ugal, ugal, ugal_global};
@@ -106,6 +107,16 @@ fn exchange(case: Case) -> Case {
     case.exchanging(n, 1, 8, 40)
 }
 
+/// The same, and ranks compute.
+fn compute(case: Case, computing: Computing) -> Case {
+    let n = if case.vls > 1 { 8 } else { 6 };
+    case.exchanging_and(n, 1, 8, 40, Some(computing))
+}
+
+fn computing(mean: u64, law: ComputeLaw) -> Computing {
+    Computing::new(mean, law, 5, 0)
+}
+
 /// Bursts to a busy receiver: with PAUSE a sender learns what waits there when nothing waits any more at its own
 /// outputs, so it matters when it looks at what it announces.
 fn bursts(messages: u32, every: u32, delay: u64) -> Case {
@@ -176,6 +187,7 @@ twins! {
     least_three_levels: Case { load: 0.8, routing: ecmp(Choice::Least), ..Case::tree(2, 3) };
     least_hot: choosing(Choice::Least).hot(6, 0.5);
     least_pfc: choosing(Choice::Least).pfc(16, 8);
+    least_pause: choosing(Choice::Least).pause(16, 8);
     least_of_two_pfc: choosing(Choice::LeastOf2).hot(6, 0.5).pfc(2, 0);
     least_input_queued: choosing(Choice::Least).input_queued().queues(VoqSwitch).islip(2);
     least_hierarchical: choosing(Choice::Least).hierarchical(Centre::default());
@@ -260,8 +272,12 @@ twins! {
     program_seeing: exchange(cut(choosing(Choice::Least)).acknowledging(1));
     program_par_ugal: exchange(cut(large_fly(par_ugal(0))));
     program_pfc: exchange(cut(tree()).acknowledging(2)).pfc(8, 4);
+    program_pause: exchange(cut(tree()).acknowledging(2)).pause(8, 4);
     program_input_queued: exchange(cut(tree()).input_queued().queues(VoqSwitch));
     program_hierarchical: exchange(tree().hierarchical(Centre::default()));
+    program_computing: compute(Case { vls: 1, ..tree() }, computing(40, ComputeLaw::Constant));
+    program_computing_drawn: compute(cut(tree()).acknowledging(1), computing(25, ComputeLaw::Exponential));
+    program_computing_odd_clocks: odd_clocks(compute(Case { load: 0.5, ..tree() }, computing(7, ComputeLaw::Uniform)));
     program_per_destination: exchange(Case { routing: Arc::new(DModK {}), ..cut(tree()) }.per_destination(16));
 }
 
@@ -288,6 +304,8 @@ fn there_is_something_to_see() {
     assert!(once.cuts > 20 && once.cuts * 2 < once.marks, "{once:?}");
     let program = compare::counted(&exchange(tree()));
     assert!(program.program_sends > 100, "{program:?}");
+    let computed = compare::counted(&compute(tree(), computing(20, ComputeLaw::Exponential)));
+    assert!(computed.computations > 50, "{computed:?}");
 }
 
 /// Both come to rest: all is answered, and nothing stays counted.
@@ -376,6 +394,7 @@ struct Ends {
     once: bool,
     send_queues: bool,
     program: bool,
+    computing: Option<(u64, bool)>,
 }
 
 fn ends() -> impl Strategy<Value = Ends> {
@@ -386,8 +405,10 @@ fn ends() -> impl Strategy<Value = Ends> {
         prop::bool::weighted(0.3),
         prop::bool::weighted(0.3),
     );
-    (0u16..5, [0u32..40, 0u32..40], 0u32..50, 1u64..60, flags).prop_map(
-        |(acknowledgement, above, most, step, flags)| Ends {
+    let computing = prop::option::of((0u64..60, any::<bool>()));
+    let numbers = (0u16..5, [0u32..40, 0u32..40], 0u32..50, 1u64..60);
+    (numbers, flags, computing).prop_map(
+        |((acknowledgement, above, most, step), flags, computing)| Ends {
             acknowledgement,
             above,
             marks: flags.0,
@@ -397,6 +418,7 @@ fn ends() -> impl Strategy<Value = Ends> {
             once: flags.2,
             send_queues: flags.3,
             program: flags.4,
+            computing,
         },
     )
 }
@@ -425,7 +447,11 @@ impl Ends {
         }
         if self.program {
             let n_nics = case.plan().topology.n_nics();
-            case = case.exchanging(n_nics.min(5), 1, largest, 30);
+            let computing = self.computing.map(|(mean, is_drawn)| match is_drawn {
+                true => computing(mean, ComputeLaw::Exponential),
+                false => computing(mean, ComputeLaw::Constant),
+            });
+            case = case.exchanging_and(n_nics.min(5), 1, largest, 30, computing);
         }
         case
     }
@@ -498,6 +524,8 @@ proptest! {
         case = ends.on(case, largest);
         case = match flow_control {
             1 if !is_hierarchical => case.pfc(xoff, xoff / 2),
+            // Lanes that a routing keeps apart are one with PAUSE, and may wait for each other.
+            3 if !is_hierarchical && case.plan().forwarding.lanes() == 1 => case.pause(xoff, xoff / 2),
             2 if !is_hierarchical => case.queues(VoqNet).queue_credits(room + input),
             _ => case,
         };

@@ -57,6 +57,7 @@ const TIGHT: Centre = Centre { flits: 8, ..USUAL };
 
 twins! {
     pause: tree().hierarchical(USUAL).pfc(24, 16);
+    pause_of_links: tree().hierarchical(USUAL).pause(24, 16);
     pause_low: tree().hierarchical(USUAL).pfc(4, 2);
     pause_tight_centre: Case { load: 1.0, ..tree() }.hierarchical(TIGHT).pfc(16, 8);
     pause_one_link: tree().hierarchical(Centre { links: 1, ..USUAL }).pfc(16, 8);

@@ -61,6 +61,15 @@ twins! {
     one_size: Case { flits: vec![16], load: 1.0, ..tree() }.pfc(32, 16);
     sizes_up_to_the_mtu: Case { flits: vec![1, 3, 17, 64], mtu: Some(24), ..tree() }.pfc(30, 12);
     mtu_of_levels: Case { flits: vec![1, 40], sl_mtu: vec![3, 2, 16], mtu: Some(20), ..tree() }.pfc(24, 10);
+    whole_link: tree().pause(24, 16);
+    whole_link_low: tree().pause(4, 2);
+    whole_link_lowest: Case { load: 1.0, ..tree() }.pause(0, 0);
+    whole_link_incast: incast(0.5).pause(16, 8);
+    whole_link_bursts: Case { arrival: Arc::new(Bursts { messages: 8 }), ..incast(0.5) }.pause(20, 10);
+    whole_link_speedup: Case { speedup: (2, 1), ..incast(0.5) }.pause(24, 12);
+    whole_link_long: links(tree(), &[(1, 50)]).pause(20, 10);
+    whole_link_input_queued: incast(0.5).input_queued().queues(VoqSwitch).pause(16, 8);
+    whole_link_priorities: Case { policy: two_tables(3, 1), vls: 3, ..incast(0.5) }.pause(16, 8);
     incast_all: incast(1.0).pfc(16, 8);
     incast_half: incast(0.5).pfc(16, 8);
     incast_low: incast(0.75).pfc(2, 0);

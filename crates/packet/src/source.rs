@@ -64,4 +64,15 @@ pub enum Op {
 pub trait Program: Send + Sync {
     /// A step of the rank on a NIC, or `None` after its last (and on NICs without a rank).
     fn op(&self, nic: NicId, step: u32) -> Option<Op>;
+
+    /// How long the rank on a NIC computes before this step, which is a send: in cycles of the NIC, from when the step
+    /// before is done.
+    fn computes_before(&self, _nic: NicId, _step: u32) -> u64 {
+        0
+    }
+
+    /// Whether a NIC may have a rank for some seed. Which NICs have one for this seed, their steps tell.
+    fn may_run_on(&self, nic: NicId) -> bool {
+        self.op(nic, 0).is_some()
+    }
 }

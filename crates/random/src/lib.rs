@@ -29,6 +29,10 @@ pub enum Purpose {
     Channel = 7,
     /// What goes wrong with a packet.
     Fault = 8,
+    /// Which NIC a rank of a job runs on.
+    Mapping = 9,
+    /// How long a rank computes.
+    Compute = 10,
 }
 
 /// An exponential variate with mean one, from a uniform number in [0, 1).

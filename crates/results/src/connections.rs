@@ -30,6 +30,8 @@ table! {
         slots: u64 => "",
         /// The time between two of its packets.
         inter_arrival_ns: f64 => "ns",
+        /// How long its packets may wait at all outputs of the path together, where that was promised.
+        deadline_ns: Option<f64> => "ns",
         /// Packets received in the measured part of the run.
         packets: u64 => "",
         /// Mean delay of a packet.

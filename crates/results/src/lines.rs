@@ -93,6 +93,10 @@ table! {
         /// Mean time from the creation of a message to the first flit of each of its packets leaving the NIC: what packet
         /// latency is more than network latency.
         injection_latency_mean_ns: Option<f64> => "ns",
+        /// Of that, the mean time of a packet in its application, where `nic.buffer` is bounded: until the NIC had room for it.
+        application_wait_mean_ns: Option<f64> => "ns",
+        /// The longest such wait.
+        application_wait_max_ns: Option<f64> => "ns",
         /// When the last message was wholly received, since the start of the run: the execution time of a class that ends.
         last_delivery_ns: Option<f64> => "ns",
         /// Mean change of message latency between consecutive messages at a receiver.

@@ -12,7 +12,7 @@ use crate::composed::{Composed, Silent, Windows};
 use crate::context::NEVER;
 use crate::{
     ArrivalProcess, Context, FlowList, Generated, Generator, GroupMembers, Mistake, NicSet,
-    Pattern, Sizes,
+    Pattern, Ranks, Sizes,
 };
 
 /// The largest service level that any fabric of ours has (Omni-Path: 32 of them).
@@ -53,6 +53,8 @@ pub struct Script {
     pub from: Option<Time>,
     /// When it is cut off; `None` for never.
     pub until: Option<Time>,
+    /// Where the ranks of a program run, and what they do beside sending.
+    pub ranks: Ranks,
 }
 
 /// The law of a class whose messages are drawn.
@@ -269,6 +271,7 @@ impl Class {
         let mut messages = match script.generator.generate(setting) {
             Ok(Generated::Messages(messages)) => messages,
             Ok(Generated::Programs(programs)) => {
+                let programs = script.ranks.settle(programs, setting);
                 return fits.then(|| Box::new(programs) as Box<dyn Source>);
             }
             Err(problem) => {

@@ -32,6 +32,7 @@ mod groups;
 mod kinds;
 mod nic_set;
 mod pattern;
+mod ranks;
 mod reading;
 mod size;
 mod workload;
@@ -52,6 +53,7 @@ pub use pattern::{
     BitComplement, BitReversal, Destinations, Drawn, HotSources, HotSpot, Idle, Incast, Neighbour,
     PATTERNS, Pairs, Pattern, Permutation, RandomPartner, Shuffle, Tornado, Transpose, Uniform,
 };
+pub use ranks::Ranks;
 pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};
 pub use workload::{
     AllReduce, AllReduceAlgorithm, Amg, Amr, BigFft, FillBoundary, Generated, Generator, Grid,

@@ -10,7 +10,8 @@ use netloom_catalog::{
 use netloom_units::{Bytes, Sl, Time};
 
 use crate::class::{LARGEST_SL, Places};
-use crate::{Class, Fixed, Law, NicSet, Script, Sizes, TrafficKinds, Workload};
+use crate::ranks::refuse_ranks;
+use crate::{Class, Fixed, Law, NicSet, Ranks, Script, Sizes, TrafficKinds, Workload};
 
 impl Class {
     /// The keys of a `[[traffic]]` table.
@@ -27,6 +28,7 @@ impl Class {
         params.extend(Drawing::params());
         params.extend(Times::params());
         params.extend(kinds);
+        params.extend(Ranks::params());
         params.push(Param {
             name: "workload".to_owned(),
             about: "A workload that says everything about its messages, instead of a law."
@@ -124,10 +126,18 @@ fn read_script(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Script
         refuse_times(section);
         return None;
     }
+    let ranks = match generator.is_program() {
+        true => Ranks::read(section)?,
+        false => {
+            refuse_ranks(section);
+            Ranks::default()
+        }
+    };
     Some(Script {
         generator: Arc::from(generator),
         from: times.from,
         until: times.until,
+        ranks,
     })
 }
 
@@ -149,6 +159,7 @@ fn refuse_times(section: &mut Section<'_>) {
 fn read_law(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Law> {
     let drawing = Drawing::read(section);
     let times = Times::read(section);
+    refuse_ranks(section);
     let pattern = read_kind(
         section,
         "pattern",
@@ -275,9 +286,16 @@ fn refuse_beside(lister: &str, section: &mut Section<'_>) {
     let times = Times::params().into_iter().map(|param| param.name);
     let times = times.filter(|_| lister == "flows");
     let kinds = KINDS_OF_A_LAW.iter().map(|kind| kind.0.to_owned());
+    let ranks = Ranks::params().into_iter().map(|param| param.name);
+    let ranks = ranks.filter(|_| lister == "flows");
     let others = LISTERS.iter().filter(|other| **other != lister);
     let others = others.map(|other| (*other).to_owned());
-    for key in of_a_law.chain(times).chain(kinds).chain(others) {
+    for key in of_a_law
+        .chain(times)
+        .chain(kinds)
+        .chain(ranks)
+        .chain(others)
+    {
         if let Some(value) = section.raw(&key) {
             let place = section.place_of(lister);
             section

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_packet::{Arrival, Cursor, Segmentation, Source};
 use netloom_traffic::{
-    ARRIVALS, Class, Law, NO_GROUPS, NicSet, PATTERNS, SIZES, Script, Setting, WORKLOADS, Workload,
+    ARRIVALS, Class, Law, NO_GROUPS, NicSet, PATTERNS, Ranks, SIZES, Script, Setting, WORKLOADS,
+    Workload,
 };
 use netloom_units::{Bytes, NicId, Sl, Time};
 use proptest::prelude::*;
@@ -254,6 +255,7 @@ fn workloads_depend_on_seed_and_class_only_and_their_messages_are_in_order() {
             generator: example(kind),
             from: None,
             until: None,
+            ranks: Ranks::default(),
         };
         if script.generator.is_program() {
             continue;

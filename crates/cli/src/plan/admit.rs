@@ -6,15 +6,16 @@ use anyhow::anyhow;
 use netloom_catalog::{Document, FromToml, Notes, Place, nearest};
 use netloom_design::infiniband::csv::{self, Listed, Mistake};
 use netloom_design::infiniband::establish::DRAWS;
-use netloom_design::infiniband::slots::{N_SLS, Slots};
+use netloom_design::infiniband::slots::Slots;
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
 use netloom_design::infiniband::{
-    Class, Egress, Establishment, Lanes, Network, Packets, Refusal, Settings, establish,
+    Class, ConnectionClass, Egress, Establishment, Lanes, Network, Packets, Refusal, Settings,
+    establish_of,
 };
 use netloom_experiment::Kinds;
-use netloom_experiment::spec::Wiring;
+use netloom_experiment::spec::{Wiring, connection_classes};
 use netloom_topology::{Peer, Topology};
-use netloom_units::{Bytes, Port, Sl};
+use netloom_units::{Bytes, Port};
 
 use super::super::Exit;
 use super::super::load;
@@ -62,16 +63,21 @@ pub(super) fn run(
     let mut document = loaded.document;
     let mut notes = Notes::new();
     let is_drawn = list == Path::new(DRAWN);
+    let classes = connection_classes(&document.root, &mut notes).unwrap_or_default();
+    if classes.is_empty() {
+        load::tell(&document, &notes, output);
+        return Ok(Exit::Invalid);
+    }
     let list = match is_drawn {
         true => vec![],
         false => {
             let text = load::read(list)?;
             let name = list.display().to_string();
-            read(&name, &text, &wiring, &mut document, &mut notes)
+            read(&name, &text, (&wiring, &classes), &mut document, &mut notes)
         }
     };
     let used: Vec<Class> = match is_drawn {
-        true => (0..N_SLS).map(|sl| Sl(sl).into()).collect(),
+        true => classes.iter().map(ConnectionClass::class).collect(),
         false => list
             .iter()
             .map(|listed| listed.connection.class())
@@ -83,7 +89,7 @@ pub(super) fn run(
         return Ok(Exit::Invalid);
     };
     let outcome = match is_drawn {
-        true => drawn(network, plan, &document),
+        true => drawn(network, plan, &classes, &document),
         false => admit(network, list),
     };
     output.data(&match plan.format {
@@ -111,7 +117,12 @@ fn admit(mut network: Network, list: Vec<Listed>) -> Outcome {
 }
 
 /// Draws connections until one never fits, as `connections.target` does before a run.
-fn drawn(mut network: Network, plan: &Plan, document: &Document) -> Outcome {
+fn drawn(
+    mut network: Network,
+    plan: &Plan,
+    classes: &[ConnectionClass],
+    document: &Document,
+) -> Outcome {
     let measure = document.root.get("measure");
     let written = measure
         .and_then(|measure| measure.get("seed"))
@@ -121,7 +132,7 @@ fn drawn(mut network: Network, plan: &Plan, document: &Document) -> Outcome {
         draws: DRAWS,
         seed: plan.overrides.seed.or(written).unwrap_or(1),
     };
-    let made = establish(&mut network, &wanted);
+    let made = establish_of(&mut network, &wanted, classes);
     let numbered = (1..).zip(made.accepted);
     let accepted = numbered.map(|(line, (_, connection))| Listed { line, connection });
     Outcome {
@@ -135,13 +146,13 @@ fn drawn(mut network: Network, plan: &Plan, document: &Document) -> Outcome {
 fn read(
     name: &str,
     text: &str,
-    wiring: &Wiring,
+    (wiring, classes): (&Wiring, &[ConnectionClass]),
     document: &mut Document,
     notes: &mut Notes,
 ) -> Vec<Listed> {
     let source = u16::try_from(document.sources.len()).expect("fewer than 65536 texts");
     document.sources.push((name.to_owned(), text.to_owned()));
-    let mistakes = match csv::parse(text, &wiring.topology) {
+    let mistakes = match csv::parse_by(text, &wiring.topology, classes) {
         Ok(list) => return list,
         Err(mistakes) => mistakes,
     };

@@ -19,7 +19,8 @@ use netloom_topology::Topology;
 use netloom_units::{NicId, Rate, Sl, Time};
 
 use super::admission::Connection;
-use super::slots::{N_SLS, classify};
+use super::classes::{ConnectionClass, classify_by};
+use super::slots::N_SLS;
 
 const COLUMNS: [&str; 5] = ["source", "destination", "bandwidth", "sl", "deadline"];
 
@@ -51,6 +52,15 @@ impl std::error::Error for Mistake {}
 
 /// Reads a list of connections of a fabric, or tells every mistake in it.
 pub fn parse(text: &str, topology: &Topology) -> Result<Vec<Listed>, Vec<Mistake>> {
+    parse_by(text, topology, &ConnectionClass::of_paper())
+}
+
+/// The same, where other classes say which bandwidth has which service level.
+pub fn parse_by(
+    text: &str,
+    topology: &Topology,
+    classes: &[ConnectionClass],
+) -> Result<Vec<Listed>, Vec<Mistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1..)
         .zip(text.lines())
@@ -75,7 +85,7 @@ pub fn parse(text: &str, topology: &Topology) -> Result<Vec<Listed>, Vec<Mistake
     for (line, text) in lines {
         let read = fields(text)
             .map_err(|message| vec![message])
-            .and_then(|fields| columns.read(&fields, &nics));
+            .and_then(|fields| columns.read(&fields, &nics, classes));
         match read {
             Ok(connection) => listed.push(Listed { line, connection }),
             Err(messages) => mistakes.extend(all_of(line, messages)),
@@ -165,6 +175,7 @@ impl Columns {
         &self,
         fields: &::csv::StringRecord,
         nics: &Nics<'_>,
+        classes: &[ConnectionClass],
     ) -> Result<Connection, Vec<String>> {
         if fields.len() != self.n {
             let (found, n) = (fields.len(), self.n);
@@ -193,7 +204,7 @@ impl Columns {
                     source,
                     destination,
                     bandwidth,
-                    sl: sl.unwrap_or_else(|| classify(bandwidth)),
+                    sl: sl.unwrap_or_else(|| classify_by(classes, bandwidth)),
                     deadline,
                 })
             }

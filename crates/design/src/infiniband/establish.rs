@@ -1,28 +1,20 @@
 //! Sets of random connections, as many as the fabric takes (spec 5.2.5).
 //!
-//! Connection `c` is of service level `c mod 4`. Its endpoints and its bandwidth are drawn until it is
+//! Connection `c` is of the class `c mod n` of n classes, which are the four service levels of the paper unless others are
+//! given. Its endpoints and its bandwidth are drawn until it is
 //! accepted, at most `draws` times; then establishment stops. The paper does not say so, but its numbers of
 //! connections are out of reach without redrawing: the drawn bandwidth alone would need 86 % of every host
 //! link. Redrawing favours short paths and low bandwidths.
 
 use netloom_random::{Purpose, Stream};
 use netloom_topology::Egress;
-use netloom_units::{Bytes, NicId, Rate, Sl};
+use netloom_units::{Bytes, NicId, Rate};
 
 use super::admission::{Connection, ConnectionId, Network};
-use super::slots::{LARGEST, N_SLS};
+use super::classes::ConnectionClass;
 
 /// What a packet carries besides its payload (X004-4).
 pub const HEADER: Bytes = Bytes(8);
-
-/// Least and most bandwidth drawn for each service level; those above 0 begin where the one below ends
-/// (X004-1).
-pub const DRAWN: [(Rate, Rate); N_SLS as usize] = [
-    (Rate(8_000), LARGEST[0]),
-    (Rate(LARGEST[0].0 + 1), LARGEST[1]),
-    (Rate(LARGEST[1].0 + 1), LARGEST[2]),
-    (Rate(LARGEST[2].0 + 1), Rate(300_000_000)),
-];
 
 /// Draws for each connection, as the counts of the paper need them (G004-2).
 pub const DRAWS: u32 = 10_000;
@@ -68,13 +60,22 @@ impl Established {
 const CONNECTIONS: u32 = 4;
 
 /// Draws one request: the same for the same seed, connection and attempt.
-fn draw(stream: &Stream, number: u32, attempt: u32, n_nics: u32) -> Connection {
+fn draw(
+    stream: &Stream,
+    classes: &[ConnectionClass],
+    (number, attempt): (u32, u32),
+    n_nics: u32,
+) -> Connection {
     let draw = stream.draw([number, attempt, 0, CONNECTIONS]);
     let source = draw.below(0, n_nics);
     let other = draw.below(1, n_nics - 1);
-    let sl = Sl((number % u32::from(N_SLS)) as u8);
-    let (least, most) = DRAWN[sl.index()];
-    // Up to 292 million values from 64 bits: the bias is nil.
+    let ConnectionClass {
+        sl,
+        least,
+        most,
+        deadline,
+    } = classes[number as usize % classes.len()];
+    // A few hundred million values from 64 bits: the bias is nil.
     let bits = u64::from(draw.0[2]) << 32 | u64::from(draw.0[3]);
     let above = (u128::from(bits) * u128::from(most.0 - least.0 + 1)) >> 64;
     Connection {
@@ -82,12 +83,24 @@ fn draw(stream: &Stream, number: u32, attempt: u32, n_nics: u32) -> Connection {
         destination: NicId(other + u32::from(other >= source)),
         bandwidth: Rate(least.0 + above as u64),
         sl,
-        deadline: None,
+        deadline,
     }
 }
 
-/// Establishes a set of connections, besides those the network already has.
+/// Establishes a set of connections of the paper's classes, besides those the network already has.
 pub fn establish(network: &mut Network, wanted: &Establishment) -> Established {
+    establish_of(network, wanted, &ConnectionClass::of_paper())
+}
+
+/// The same with classes of one's own, which take turns.
+///
+/// # Panics
+/// If there is no class.
+pub fn establish_of(
+    network: &mut Network,
+    wanted: &Establishment,
+    classes: &[ConnectionClass],
+) -> Established {
     let stream = Stream::new(wanted.seed, Purpose::Placement);
     let n_nics = network.topology().n_nics();
     let mut made = Established {
@@ -101,7 +114,7 @@ pub fn establish(network: &mut Network, wanted: &Establishment) -> Established {
         made.tried += 1;
         let accepted = (0..wanted.draws).find_map(|attempt| {
             made.draws += 1;
-            let connection = draw(&stream, number, attempt, n_nics);
+            let connection = draw(&stream, classes, (number, attempt), n_nics);
             let id = network.admit(connection).ok()?;
             Some((id, connection))
         });
@@ -125,6 +138,8 @@ mod tests {
     use netloom_topology::{Blueprint, Hypercube, Mesh, RandomRegular};
 
     use super::super::admission::Mode;
+    use netloom_units::{Sl, Time};
+
     use super::super::slots::classify;
     use super::*;
 
@@ -190,8 +205,9 @@ mod tests {
     fn draws_are_of_their_level_and_never_to_oneself() {
         let stream = Stream::new(1, Purpose::Placement);
         let mut bits = [0u64; 4];
+        let classes = ConnectionClass::of_paper();
         for number in 0..40_000 {
-            let drawn = draw(&stream, number, number % 3, 3);
+            let drawn = draw(&stream, &classes, (number, number % 3), 3);
             assert!(drawn.source != drawn.destination && drawn.destination.0 < 3);
             assert_eq!(u32::from(drawn.sl.0), number % 4);
             assert_eq!(classify(drawn.bandwidth), drawn.sl);
@@ -218,6 +234,35 @@ mod tests {
         assert!(!small.has_stopped());
         assert_eq!((small.accepted.len(), small.tried), (256, 256));
         assert_eq!(small.accepted[..], large.accepted[..256]);
+    }
+
+    #[test]
+    fn classes_of_ones_own_take_turns_and_keep_to_their_bounds() {
+        let urgent = ConnectionClass {
+            sl: Sl(3),
+            least: Rate(1_000_000),
+            most: Rate(1_000_001),
+            deadline: Some(Time::from_nanos(1_000_000)),
+        };
+        let slow = ConnectionClass {
+            least: Rate(9_000),
+            most: Rate(9_000),
+            ..ConnectionClass::of_paper()[0]
+        };
+        let wanted = Establishment {
+            target: 64,
+            draws: 10,
+            seed: 1,
+        };
+        let mut network = network("mesh", X1, Mode::Paper, 1);
+        let made = establish_of(&mut network, &wanted, &[urgent, slow]);
+        assert_eq!(made.accepted.len(), 64);
+        for (number, (_, connection)) in made.accepted.iter().enumerate() {
+            let class = if number % 2 == 0 { urgent } else { slow };
+            assert!((class.least..=class.most).contains(&connection.bandwidth));
+            assert_eq!(connection.class(), class.class());
+            assert_eq!(connection.deadline, class.deadline);
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! table.
 
 pub mod admission;
+mod classes;
 pub mod csv;
 mod entries;
 pub mod establish;
@@ -26,8 +27,9 @@ pub mod waits;
 pub use netloom_topology::Egress;
 
 pub use admission::{Connection, ConnectionId, Mode, Network, PortReport, Refusal, Settings};
+pub use classes::{ConnectionClass, classify_by};
 pub use entries::Placement;
-pub use establish::{Established, Establishment, establish};
+pub use establish::{Established, Establishment, establish, establish_of};
 pub use slots::{Slots, classify, frame_time, slots_for};
 pub use table::{BEST_EFFORT_SL, CHALLENGED_SL, Class, Lanes, Limit, PortTable, Tables};
 pub use waits::{Late, Packets};

@@ -121,7 +121,8 @@ pub(crate) fn lanes(
         challenged: netloom_units::Vl(spec.challenged),
         ..Lanes::default()
     };
-    for (sl, lane) in lanes.connections.iter_mut().enumerate() {
+    let levels = lanes.connections.iter_mut().chain(&mut lanes.deadlines);
+    for (sl, lane) in levels.enumerate() {
         lane.0 = match sls.contains(&(sl as u8)) {
             true => lane_of(sl),
             // A level without connections has no entries; any lane that is free will do.
@@ -133,9 +134,12 @@ pub(crate) fn lanes(
 }
 
 /// Whether every lane with traffic is in the tables of the ports.
-pub(crate) fn served(lanes: &Lanes, map: &LaneMap, desk: &mut Desk<'_>) {
+pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'_>) {
     let mut served = 1u32 << lanes.best_effort.0 | 1 << lanes.challenged.0;
     lanes.connections.iter().for_each(|vl| served |= 1 << vl.0);
+    let with_deadlines = (4..).zip(&lanes.deadlines);
+    let asked = with_deadlines.filter(|(sl, _)| sls.contains(sl));
+    asked.for_each(|(_, vl)| served |= 1 << vl.0);
     let lacking = map.used & !served;
     if lacking == 0 {
         return;
@@ -244,7 +248,7 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
     let n = infos.len() as u64;
     let wanted = match requests {
         Requests::Listed(list) if list.len() as u64 > n => format!(" of {} listed", list.len()),
-        Requests::Drawn { target, draws } if u64::from(*target) > n => {
+        Requests::Drawn { target, draws, .. } if u64::from(*target) > n => {
             format!(
                 " of {} wanted (the next fitted in none of {draws} draws)",
                 grouped(u64::from(*target))
@@ -270,6 +274,11 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
             short_time(most.as_nanos()),
             short_time(mean)
         ));
+    }
+    let urgent = infos.iter().filter(|info| info.deadline.is_some()).count();
+    if urgent > 0 {
+        let urgent = grouped(urgent as u64);
+        sentence.push_str(&format!("; {urgent} of them with a deadline"));
     }
     desk.fact("connections", sentence);
 

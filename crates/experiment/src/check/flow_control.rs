@@ -17,6 +17,7 @@ pub(crate) fn fits(
         FlowControlSpec::Credits => return true,
         FlowControlSpec::QueueCredits => "queue-credits",
         FlowControlSpec::Pfc { .. } => "pfc",
+        FlowControlSpec::Pause { .. } => "pause",
     };
     let place = desk
         .places
@@ -53,6 +54,23 @@ pub(crate) fn fits(
             note.also(rule, "asks for the bubble rule");
         }
         note.help("write flow-control = \"credits\", or routing.deadlock = \"dateline\"");
+        is_good = false;
+    }
+    // With one lane to keep, what the routing promises holds for a whole link too.
+    if matches!(flow_control, FlowControlSpec::Pause { .. })
+        && let Some(way) = way.filter(|way| way.lanes() > 1)
+    {
+        let message = format!(
+            "PAUSE stops all lanes of a link, and this routing needs {} of them apart",
+            way.lanes()
+        );
+        let note = desk.notes.error("E0323", place, message);
+        if let Some(routing) = desk.places.written("routing.kind") {
+            note.also(routing, "is free of deadlock by its lanes");
+        }
+        note.help(
+            "write flow-control = \"pfc\", or routing.kind = \"up-down\", which needs one lane",
+        );
         is_good = false;
     }
     if let (FlowControlSpec::Pfc { .. }, Buffer::Pool(pool)) = (flow_control, &switch.input_buffer)

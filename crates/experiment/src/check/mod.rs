@@ -14,6 +14,7 @@ pub(crate) mod input_ports;
 pub(crate) mod input_queued;
 pub(crate) mod lanes;
 pub(crate) mod nic;
+pub(crate) mod pause;
 pub(crate) mod pfc;
 pub(crate) mod programs;
 pub(crate) mod queues;

@@ -3,8 +3,8 @@
 use netloom_fabric::{Link, NicQueues};
 use netloom_routing::Forwarding;
 
-use crate::spec::Desk;
 use crate::spec::nic::NicSpec;
+use crate::spec::{Desk, LaneMap};
 
 /// Whether the queue of a packet at the first switch is known when it is admitted.
 pub(crate) fn per_destination(
@@ -92,4 +92,50 @@ pub(crate) fn arbitrated(nic: &NicSpec, has_arbiter: bool, desk: &mut Desk<'_>) 
         .also(arbiter, "the arbiter")
         .help("leave out one of them, or write a congestion-control, which has both");
     false
+}
+
+/// The flits that fit into a NIC, `None` for any number; or why a bound has no meaning or no room here.
+pub(crate) fn buffer(
+    nic: &NicSpec,
+    queues: NicQueues,
+    lanes: &LaneMap,
+    flit: u64,
+    desk: &mut Desk<'_>,
+) -> Option<Option<u32>> {
+    let Some(buffer) = nic.buffer else {
+        return Some(None);
+    };
+    let place = desk.places.of("nic.buffer");
+    if nic.congestion.is_some() || queues != NicQueues::PerChannel {
+        let message = "a bounded NIC needs a queue for each service level, and this one has them by destination";
+        let note = desk.notes.error("E0346", place, message);
+        for key in ["nic.congestion-control", "nic.queues", "switch.kind"] {
+            if let Some(place) = desk.places.written(key) {
+                note.also(place, "");
+            }
+        }
+        note.help("leave `buffer` out, or write nic.queues = \"per-sl\" without a congestion control (with tiled switches, a qos.nic-arbiter)");
+        return None;
+    }
+    let used = (0..16).filter(|&sl| lanes.largest_of_sl[sl].is_some());
+    let n_channels: u32 = used.map(|sl| lanes.channels.sl2sc[sl].count_ones()).sum();
+    let largest = u64::from(lanes.largest.iter().copied().max().unwrap_or(0));
+    let needed = u64::from(n_channels) * largest * flit;
+    if buffer.0 < needed {
+        desk.notes
+            .error(
+                "E0346",
+                place,
+                format!("a NIC of {buffer} has no room for a packet of every service level"),
+            )
+            .label(format!(
+                "{n_channels} times {} B are {needed} B",
+                largest * flit
+            ))
+            .help(format!(
+                "write at least buffer = \"{needed} B\", or a smaller `link.mtu`"
+            ));
+        return None;
+    }
+    Some(Some(u32::try_from(buffer.0 / flit).unwrap_or(u32::MAX)))
 }

@@ -32,7 +32,7 @@ pub(crate) fn one_per_nic(
     for (spec, program) in programs(classes, sources) {
         let mut shared: Vec<(NicId, &ClassSpec)> = vec![];
         let nics = (0..workloads.n_nics).map(NicId);
-        for nic in nics.filter(|nic| program.op(*nic, 0).is_some()) {
+        for nic in nics.filter(|nic| program.may_run_on(*nic)) {
             match owners[nic.index()] {
                 None => owners[nic.index()] = Some(spec),
                 Some(other) => shared.push((nic, other)),
@@ -44,6 +44,7 @@ pub(crate) fn one_per_nic(
                 1 => format!("{nic} runs two programs"),
                 n => format!("{nic} and {} others run two programs", n - 1),
             };
+            // Where NICs are drawn, those of another seed may meet although those of this one do not.
             desk.notes
                 .error("E0614", here, message)
                 .also(there, "the other one")

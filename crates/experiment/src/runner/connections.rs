@@ -28,7 +28,7 @@ impl Recorded {
         };
         let infos = set.connections.iter().enumerate();
         let awaited = set.until.map(|until| {
-            let awaited = infos.filter(|(_, info)| info.sl >= until.least_sl);
+            let awaited = infos.filter(|(_, info)| until.awaits(info.sl));
             (until, awaited.map(|(at, _)| at).collect())
         });
         Recorded {
@@ -185,6 +185,7 @@ impl Recorded {
                 bandwidth_bps: info.bandwidth.0,
                 slots: info.slots,
                 inter_arrival_ns: info.inter_arrival.as_nanos(),
+                deadline_ns: info.deadline.map(|deadline| deadline.as_nanos()),
                 packets,
                 late: counted.delays[DEADLINES.len()],
                 delay_mean_ns: (packets > 0)

@@ -224,6 +224,9 @@ impl<'a> Summaries<'a> {
             network_latency_p999_ns: quantile(network, 0.999),
             network_latency_max_ns: largest(network),
             injection_latency_mean_ns: mean_difference(packet, network).map(|t| self.nanos(t)),
+            application_wait_mean_ns: row.application_wait.mean().map(|ticks| self.nanos(ticks)),
+            application_wait_max_ns: (row.application_wait.max())
+                .map(|ticks| self.nanos(ticks as f64)),
             last_delivery_ns: last_delivery.map(|tick| self.nanos(tick.0 as f64)),
             jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
             jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),

@@ -15,8 +15,8 @@ use netloom_arbitration::{IbTwoTable, NO_LIMIT, Policy};
 use netloom_design::infiniband::csv::Listed;
 use netloom_design::infiniband::slots::{Slots, slots_for};
 use netloom_design::infiniband::{
-    Connection, Egress, Establishment, Lanes, Mode, Network, Placement, PortTable, Refusal,
-    Settings, Tables, establish,
+    Class, Connection, ConnectionClass, Egress, Establishment, Lanes, Mode, Network, Packets,
+    Placement, PortTable, Refusal, Settings, Tables, establish_of,
 };
 use netloom_fabric::{ConnectionPlan, DelayFrom};
 use netloom_metrics::InterArrival;
@@ -39,15 +39,23 @@ pub(crate) enum Requests {
         target: u32,
         /// Draws for each.
         draws: u32,
+        /// The classes that take turns.
+        classes: Vec<ConnectionClass>,
     },
 }
 
 impl Requests {
-    /// The service levels that may be used, whatever the seed.
+    /// The service levels of packets that may be used, whatever the seed.
     pub(crate) fn sls(&self) -> Vec<u8> {
+        let level = |class: Class| class.service_level().0;
         let mut sls: Vec<u8> = match self {
-            Requests::Listed(list) => list.iter().map(|listed| listed.connection.sl.0).collect(),
-            Requests::Drawn { target, .. } => (0..(*target).min(4) as u8).collect(),
+            Requests::Listed(list) => list.iter().map(|l| level(l.connection.class())).collect(),
+            Requests::Drawn {
+                target, classes, ..
+            } => {
+                let drawn = classes.iter().take(*target as usize);
+                drawn.map(|class| level(class.class())).collect()
+            }
         };
         sls.sort_unstable();
         sls.dedup();
@@ -55,8 +63,17 @@ impl Requests {
     }
 }
 
-/// The names of the classes of connections, by service level.
-pub(crate) const CLASS_NAMES: [&str; 4] = ["very-low", "low", "high", "very-high"];
+/// The names of the classes of connections, by service level of their packets: without a deadline, and with one.
+pub(crate) const CLASS_NAMES: [&str; 8] = [
+    "very-low",
+    "low",
+    "high",
+    "very-high",
+    "very-low-deadline",
+    "low-deadline",
+    "high-deadline",
+    "very-high-deadline",
+];
 
 /// Everything that does not depend on the seed.
 #[derive(Clone)]
@@ -68,6 +85,8 @@ pub(crate) struct Admission {
     pub(crate) lanes: Lanes,
     /// What best effort keeps of every port.
     pub(crate) best_effort: Slots,
+    /// What the waits of connections with a deadline depend on.
+    pub(crate) packets: Packets,
     pub(crate) payload: Bytes,
     /// Rate of all links.
     pub(crate) link: Rate,
@@ -128,7 +147,7 @@ impl Admission {
             lanes: self.lanes,
             placement: self.placement,
             best_effort: self.best_effort,
-            ..Settings::default()
+            packets: self.packets,
         };
         let mut network = Network::with_rates(topology, forwarding, rates, settings)
             .map_err(Obstacle::Unsuited)?;
@@ -144,20 +163,25 @@ impl Admission {
                 };
                 list.iter().filter_map(&mut admit).collect()
             }
-            &Requests::Drawn { target, draws } => {
+            Requests::Drawn {
+                target,
+                draws,
+                classes,
+            } => {
                 let wanted = Establishment {
-                    target,
-                    draws,
+                    target: *target,
+                    draws: *draws,
                     seed,
                 };
-                let made = establish(&mut network, &wanted);
+                let made = establish_of(&mut network, &wanted, classes);
                 made.accepted.into_iter().map(|(_, made)| made).collect()
             }
         };
         let (infos, plans) = self.numbered(&accepted)?;
         let sources = self.sls.iter().map(|&sl| {
             let setting = self.setting(network.topology().n_nics(), seed, Sl(sl));
-            let own = accepted.iter().filter(|connection| connection.sl.0 == sl);
+            let is_own = |connection: &&Connection| connection.class().service_level().0 == sl;
+            let own = accepted.iter().filter(is_own);
             let flows: Vec<Flow> = own
                 .map(|connection| Flow {
                     source: connection.source,
@@ -216,13 +240,12 @@ impl Admission {
         let mut n_flows: BTreeMap<(NicId, Sl), usize> = BTreeMap::new();
         let (mut infos, mut plans) = (vec![], vec![]);
         for connection in accepted {
-            let flow = n_flows
-                .entry((connection.source, connection.sl))
-                .or_default();
-            let class = self.sls.iter().position(|&sl| sl == connection.sl.0);
+            let level = connection.class().service_level();
+            let flow = n_flows.entry((connection.source, level)).or_default();
+            let class = self.sls.iter().position(|&sl| sl == level.0);
             let class = self.first_class + class.expect("every level asked for has a class");
             // In cycles of the NICs, as their sources count; so ticks that are rounded change nothing.
-            let setting = self.setting(0, 0, connection.sl);
+            let setting = self.setting(0, 0, level);
             let ticks = setting.gap(connection.bandwidth) * Ratio::whole(self.cycle);
             plans.push(ConnectionPlan {
                 source: connection.source,
@@ -235,7 +258,8 @@ impl Admission {
             infos.push(ConnectionInfo {
                 source: connection.source,
                 destination: connection.destination,
-                sl: connection.sl,
+                sl: level,
+                deadline: connection.deadline,
                 bandwidth: connection.bandwidth,
                 slots: slots_for(connection.bandwidth, self.link).0,
                 inter_arrival: connection.bandwidth.time_for(self.payload),

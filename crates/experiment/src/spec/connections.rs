@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use netloom_arbitration::NO_LIMIT;
 use netloom_catalog::{Params, Section, choice, file, params};
 use netloom_design::infiniband::establish::DRAWS;
 use netloom_design::infiniband::slots::Slots;
-use netloom_design::infiniband::{Mode, Placement, csv};
+use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
+use netloom_design::infiniband::{ConnectionClass, Mode, Packets, Placement, csv};
 use netloom_fabric::DelayFrom;
 use netloom_packet::SlSegmentation;
 use netloom_routing::Forwarding;
@@ -14,6 +16,7 @@ use netloom_topology::Topology;
 use netloom_units::{Bytes, Sl};
 
 use super::admitted::{Admission, Admitted, Requests};
+use super::connection_classes::{self, Classes};
 use super::link::LinkSpec;
 use super::reading::table;
 use super::{Desk, LaneMap};
@@ -191,21 +194,32 @@ impl ConnectionsSpec {
 }
 
 /// Reads `[connections]`, if the file has it: `Some(None)` if it is wrong.
-pub(crate) fn read(root: &mut Section<'_>) -> Option<Option<ConnectionsSpec>> {
+pub(crate) fn read(root: &mut Section<'_>) -> Option<Option<(ConnectionsSpec, Classes)>> {
     root.raw("connections")?;
-    Some(table(root, "connections", ConnectionsSpec::read))
+    let both = |section: &mut Section<'_>| {
+        let spec = ConnectionsSpec::read(section);
+        let classes = connection_classes::read(section);
+        Some((spec?, classes?))
+    };
+    Some(table(root, "connections", both))
 }
 
 /// Who asks, and the hash of the list where there is one.
 pub(crate) fn requests(
-    spec: &ConnectionsSpec,
+    (spec, classes): (&ConnectionsSpec, &[ConnectionClass]),
     topology: &Topology,
     directory: &Path,
     desk: &mut Desk<'_>,
 ) -> Option<(Requests, Option<String>)> {
     let Some(list) = &spec.list else {
         let (target, draws) = (spec.target?, spec.retries);
-        return Some((Requests::Drawn { target, draws }, None));
+        let classes = classes.to_vec();
+        let drawn = Requests::Drawn {
+            target,
+            draws,
+            classes,
+        };
+        return Some((drawn, None));
     };
     let place = desk.places.of("connections.list");
     let text = match file::read_text(&directory.join(list), file::MOST_LIST) {
@@ -215,25 +229,11 @@ pub(crate) fn requests(
             return None;
         }
     };
-    match csv::parse(&text, topology) {
+    match csv::parse_by(&text, topology, classes) {
         Ok(listed) if listed.is_empty() => {
             desk.notes
                 .error("E0802", place, format!("{list} lists no connection"))
                 .help("below the header stand lines like 0,7,64 Mbps,");
-            None
-        }
-        Ok(listed) if listed.iter().any(|l| l.connection.deadline.is_some()) => {
-            let late = listed.iter().filter(|l| l.connection.deadline.is_some());
-            for (n, listed) in late.enumerate().take(MOST_MISTAKES) {
-                let message = format!("{list}:{}: a connection with a deadline", listed.line);
-                let note = desk.notes.error("E0802", place, message);
-                if n == 0 {
-                    note.help(
-                        "deadlines are planned and not yet simulated: netloom plan FILE --admit LIST tells \
-                         which can be kept; leave them out here",
-                    );
-                }
-            }
             None
         }
         Ok(listed) => {
@@ -271,6 +271,20 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) seed: u64,
 }
 
+/// How large packets are that connections with a deadline may have to wait for: as `plan --admit` takes them, and never
+/// smaller than those that travel.
+fn packets(around: &Surroundings<'_>) -> Packets {
+    let (cutting, flit) = (around.cutting, around.link.segmentation.flit);
+    let mtu = around.link.segmentation.mtu;
+    let by_file = mtu.map_or(0, |mtu| mtu.0 + cutting.header.0);
+    let flits = around.lanes.largest.iter().max().copied().unwrap_or(0);
+    Packets {
+        largest: Bytes(by_file.max(u64::from(flits) * flit.0)),
+        management: Bytes(MANAGEMENT_DATAGRAM.0 + cutting.header.0),
+        limit: NO_LIMIT,
+    }
+}
+
 /// Admits the connections for the first seed, and tells what came of it.
 pub(crate) fn admit(
     spec: &ConnectionsSpec,
@@ -284,7 +298,7 @@ pub(crate) fn admit(
     let lanes = check::connections::lanes(spec, around.lanes, &sls, desk)?;
     let (at_switches, at_nics) = around.at;
     if at_switches {
-        check::connections::served(&lanes, around.lanes, desk);
+        check::connections::served(&lanes, &sls, around.lanes, desk);
     }
     if !(fits && has_one_rate) {
         return None;
@@ -296,6 +310,7 @@ pub(crate) fn admit(
         delay_from: spec.delay_from.delay_from(),
         lanes,
         best_effort: Slots::of_frame(spec.reserve),
+        packets: packets(around),
         payload: spec.packet,
         link: around.link.rate,
         flit: around.link.segmentation.flit,

@@ -53,7 +53,7 @@ pub(crate) fn state_bytes(
         FlowControl::Credits => 0,
         // What is in use of each queue at the other end, and what is coming back.
         FlowControl::QueueCredits => queues * 8,
-        FlowControl::Pfc(_) => vls * 8,
+        FlowControl::Pfc(_) | FlowControl::Pause(_) => vls * 8,
     };
     // Queues of inputs and outputs; packets in flight.
     let port = PORT + queues * QUEUE + vls * 20 + counters;

@@ -17,6 +17,13 @@ pub enum FlowControlSpec {
         /// At or below this it goes on.
         xon: Option<Bytes>,
     },
+    /// PAUSE of whole links.
+    Pause {
+        /// Above this a link is stopped.
+        xoff: Option<Bytes>,
+        /// At or below this it goes on.
+        xon: Option<Bytes>,
+    },
 }
 
 /// A kind of flow control.
@@ -30,6 +37,7 @@ pub const FLOW_CONTROLS: &[Kind<dyn FlowControlling>] = &[
     kind!(Credits, dyn FlowControlling),
     kind!(QueueCredits, dyn FlowControlling),
     kind!(Pfc, dyn FlowControlling),
+    kind!(Pause, dyn FlowControlling),
 ];
 
 params! {
@@ -94,6 +102,34 @@ impl Described for Pfc {
 impl FlowControlling for Pfc {
     fn spec(&self) -> FlowControlSpec {
         FlowControlSpec::Pfc {
+            xoff: self.xoff,
+            xon: self.xon,
+        }
+    }
+}
+
+params! {
+    /// PAUSE of whole links.
+    #[derive(Clone, Debug)]
+    pub struct Pause {
+        /// A link is stopped while the input buffer behind it holds more, all lanes together; left out, its size less the headroom.
+        pub xoff: Option<Bytes> = None,
+        /// It goes on at this or less; left out, `xoff` less a largest packet.
+        pub xon: Option<Bytes> = None,
+    }
+}
+
+impl Described for Pause {
+    const NAME: &'static str = "pause";
+    const SUMMARY: &'static str = "The receiver stops a whole link (PAUSE) when its input buffer, which all lanes share, is above a threshold: a congested lane stops the others too (IEEE 802.3x).";
+    const PAPER: Option<&'static str> =
+        Some("IEEE Std 802.3, Annex 31B, \"MAC Control PAUSE operation\"");
+    const EXAMPLE: &'static str = "xoff = \"8 KiB\"";
+}
+
+impl FlowControlling for Pause {
+    fn spec(&self) -> FlowControlSpec {
+        FlowControlSpec::Pause {
             xoff: self.xoff,
             xon: self.xon,
         }

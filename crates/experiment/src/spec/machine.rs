@@ -158,13 +158,17 @@ pub(crate) fn machine(
         check::deadlock::bubble(way, &plan, lanes, flit, desk);
     }
     let flow_control = flow_control?;
+    let nic_buffer = check::nic::buffer(nic, nic_queues, lanes, flit, desk)?;
     let buffer = f64::from(plan.input_buffer.total());
     let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
     let marks_above = vec![marks_above; timing.links.len()];
     is_good.then_some(Machine {
         switch: SwitchPlan::Crossbar(Box::new(plan)),
         flow_control,
-        endpoints: nic.endpoints(nic_queues, nic.acknowledges(), host),
+        endpoints: EndpointPlan {
+            buffer: nic_buffer,
+            ..nic.endpoints(nic_queues, nic.acknowledges(), host)
+        },
         marks_above,
         n_vls: lanes.n_vls,
     })
@@ -195,6 +199,10 @@ fn flow_control(
         FlowControlSpec::Pfc { xoff, xon } => {
             check::pfc::thresholds((xoff, xon), plan, timing, lanes, flit, desk)
                 .map(FlowControl::Pfc)
+        }
+        FlowControlSpec::Pause { xoff, xon } => {
+            check::pause::thresholds((xoff, xon), plan, timing, lanes, flit, desk)
+                .map(FlowControl::Pause)
         }
     }
 }

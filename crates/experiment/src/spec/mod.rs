@@ -13,6 +13,7 @@
 
 pub(crate) mod admitted;
 pub(crate) mod buffers;
+mod connection_classes;
 pub(crate) mod connections;
 mod cost;
 mod extends;
@@ -48,6 +49,7 @@ use crate::{Experiment, Kinds};
 
 pub use crate::codes::{codes, explain_code};
 pub use crate::schema::schema;
+pub use connection_classes::connection_classes;
 pub use cost::{Cost, bytes_in_words, seconds_in_words};
 pub use extends::FILES;
 pub(crate) use lanes::LaneMap;
@@ -141,7 +143,8 @@ pub(crate) struct Sections {
     pub(crate) groups: Option<netloom_traffic::Groups>,
     pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,
     /// `Some(None)` if the section is there and wrong.
-    pub(crate) connections: Option<Option<connections::ConnectionsSpec>>,
+    pub(crate) connections:
+        Option<Option<(connections::ConnectionsSpec, connection_classes::Classes)>>,
     pub(crate) planned: Option<planned::Planned>,
     pub(crate) measure: Option<measure::MeasureSpec>,
 }

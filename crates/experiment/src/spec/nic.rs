@@ -6,6 +6,7 @@ use netloom_catalog::{
     Described, Kind, Param, Params, ResolvedLine, Section, Shape, kind, params, read_kind,
 };
 use netloom_fabric::{CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder};
+use netloom_units::Bytes;
 
 use super::reading::table;
 
@@ -62,6 +63,8 @@ impl NicQueueing for PerDestination {
 pub struct NicSpec {
     /// Where messages wait.
     pub queues: NicQueues,
+    /// What fits into a NIC; `None` for everything.
+    pub buffer: Option<Bytes>,
     /// Whether every data packet is acknowledged; `None` for what suits the switches.
     pub acknowledge: Option<bool>,
     /// In which order packets are handed to the host.
@@ -91,6 +94,7 @@ impl NicSpec {
         let control = self.congestion.as_ref();
         EndpointPlan {
             queues,
+            buffer: None,
             acknowledgement: acknowledges.then_some(1),
             control: control.and_then(|control| control.control(host)),
             order: self.order,
@@ -102,6 +106,9 @@ params! {
     /// The plain values of a NIC.
     #[derive(Clone, Debug)]
     struct Values {
+        /// What fits into a NIC, all service levels together, each of which has room for a largest packet; what does not fit waits
+        /// in the application, which is measured apart (`application_wait_mean_ns`). Left out: everything fits.
+        buffer: Option<Bytes> = None,
         /// Whether every data packet is answered by a packet of one flit; left out, it is with tiled switches and with
         /// congestion control.
         acknowledge: Option<bool> = None,
@@ -155,6 +162,7 @@ pub(crate) fn read(
     }
     Some(NicSpec {
         queues: queues?.queues(),
+        buffer: values.as_ref().and_then(|values| values.buffer),
         acknowledge: values?.acknowledge,
         order,
         congestion: is_controlled.then(|| Arc::from(congestion)),

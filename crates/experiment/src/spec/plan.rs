@@ -121,7 +121,7 @@ pub(crate) fn build(
     }
     let has_connections = connections.is_some();
     let (at_switches, at_nics) = brought_arbiters(has_connections, &mut resolved, desk);
-    let connections = connections.flatten();
+    let (connections, connection_classes) = connections.flatten().unzip();
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
     let topology = fabric(&blueprint, seed, desk)?;
@@ -153,9 +153,9 @@ pub(crate) fn build(
         }
         _ => None,
     };
-    let asked = connections
-        .as_ref()
-        .and_then(|spec| connections::requests(spec, &topology, request.directory, desk));
+    let asked = connections.as_ref().zip(connection_classes.as_deref());
+    let asked =
+        asked.and_then(|asked| connections::requests(asked, &topology, request.directory, desk));
     let (mut classes, mut requests) = (classes, None);
     let n_listed = classes.as_ref().map_or(0, |classes| classes.levels.len());
     if let (Some(classes), Some(spec), Some((asked, input))) = (&mut classes, &connections, asked) {

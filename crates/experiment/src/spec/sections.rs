@@ -5,7 +5,7 @@ use netloom_traffic::Class;
 
 use crate::Kinds;
 
-use super::{connections, flow_control, link, measure, nic, qos, switch};
+use super::{connection_classes, connections, flow_control, link, measure, nic, qos, switch};
 
 /// One section of a file.
 pub struct SectionInfo {
@@ -235,6 +235,12 @@ pub fn sections() -> Vec<SectionInfo> {
             "connections",
             "Connections of a constant rate that are admitted before they send; the tables of all ports follow from them.",
             connections::ConnectionsSpec::params(),
+        ),
+        list(
+            "connections.class",
+            "Connections that are drawn alike; left out, the four classes of paper 004 by bandwidth (up to 64 kbps, 1.55 Mbps, \
+             64 Mbps and 300 Mbps).",
+            connection_classes::ClassSpec::params(),
         ),
         section(
             "groups",

@@ -1,7 +1,8 @@
 //! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
 
 use netloom_fabric::{
-    Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, Sizes, StashUse, SwitchPlan, Tiled,
+    EndpointPlan, Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, Sizes, StashUse,
+    SwitchPlan, Tiled,
 };
 use netloom_units::{Ratio, Time};
 
@@ -143,7 +144,10 @@ pub(crate) fn machine(
     Some(Machine {
         switch: SwitchPlan::Tiled(Box::new(tiled)),
         flow_control: FlowControl::Credits,
-        endpoints: nic.endpoints(queues, acknowledges, host),
+        endpoints: EndpointPlan {
+            buffer: check::nic::buffer(nic, queues, lanes, flit, desk)?,
+            ..nic.endpoints(queues, acknowledges, host)
+        },
         marks_above,
         n_vls,
     })

@@ -301,12 +301,13 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 "{ kind = \"islip\", iterations = 2 }",
             ]);
             writeln!(text, "queues = {queues}\nallocator = {allocator}").unwrap();
-            let flow_control = tape.of(&["\"credits\"", "\"queue-credits\"", "\"pfc\""]);
+            let flow_control =
+                tape.of(&["\"credits\"", "\"queue-credits\"", "\"pfc\"", "\"pause\""]);
             let input = match flow_control {
                 "\"queue-credits\"" => {
                     format!("{{ per-queue = \"{} B\" }}", 512 * tape.between(1, 4))
                 }
-                "\"pfc\"" => "\"32 KiB\"".to_owned(),
+                "\"pfc\"" | "\"pause\"" => "\"32 KiB\"".to_owned(),
                 _ if queues != "\"per-vl\"" && tape.one_in(2) => {
                     format!("{{ per-queue = \"{} B\" }}", 512 * tape.between(1, 4))
                 }
@@ -325,9 +326,13 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 text.push_str(&crossbar(tape, by_lane));
             }
             text.push_str(&stages(tape));
-            match tape.below(3) {
+            match tape.below(4) {
                 0 => {}
                 1 => text.push_str("[nic]\nqueues = \"per-destination\"\n"),
+                2 => text.push_str(tape.of(&[
+                    "[nic]\nbuffer = \"8 KiB\"\n",
+                    "[nic]\nbuffer = \"3 KiB\"\nacknowledge = true\n",
+                ])),
                 _ => text.push_str(&protocol(tape)),
             }
             Machine {
@@ -442,6 +447,12 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             tape.between(4, 24)
         )
         .unwrap();
+        text.push_str(tape.of(&[
+            "",
+            "[[connections.class]]\nsl = 2\nleast = \"2 Mbps\"\nmost = \"9 Gbps\"\n",
+            "[[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\ndeadline = \"20 us\"\n\
+             [[connections.class]]\nsl = 3\nleast = \"500 Mbps\"\nmost = \"5 Gbps\"\n",
+        ]));
     } else if !machine.is_tiled {
         match tape.below(3) {
             0 => writeln!(text, "[qos]\nvls = {n_levels}").unwrap(),
@@ -479,6 +490,14 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             tape.below(n_levels)
         )
         .unwrap();
+        text.push_str(tape.of(&["", "", "mapping = \"random\"\n"]));
+        text.push_str(tape.of(&[
+            "",
+            "",
+            "compute = \"100 ns\"\n",
+            "compute = \"50 ns\"\ncompute-law = \"uniform\"\n",
+            "compute = \"333 ns\"\ncompute-law = \"exponential\"\n",
+        ]));
     }
     if !connections && n_levels == 3 && tape.one_in(3) {
         text.push_str("[[traffic]]\nname = \"listed\"\nflows = \"flows.csv\"\n");

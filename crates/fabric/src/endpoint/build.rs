@@ -8,7 +8,7 @@ use netloom_units::{NicId, Sc, Sl, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::endpoint::connections::Meters;
-use crate::endpoint::{Admittance, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
+use crate::endpoint::{Admittance, Buffers, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
 use crate::plan::{FabricPlan, FlowControl, NicQueues, ReceiveOrder};
 use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
@@ -114,7 +114,9 @@ impl<S: Switches> Endpoints<S> {
         let control = plan.endpoints.control.as_ref();
         let flows = has_flows.then(|| Box::new(Flows::new(control, n_nics, n_slots)));
         let programs = Programs::new(plan, n_nics).map(Box::new);
-        let in_order = has_flows || classes_share_a_level(plan);
+        let buffers = Buffers::new(plan, &queues, n_slots).map(Box::new);
+        // What enters a bounded buffer is decided when all of a tick is there.
+        let in_order = has_flows || classes_share_a_level(plan) || buffers.is_some();
         let acknowledgement = plan.endpoints.acknowledgement;
         let acknowledges = acknowledgement.is_some();
         Endpoints {
@@ -138,6 +140,8 @@ impl<S: Switches> Endpoints<S> {
                 may_repeat(plan),
                 is_strict,
             ),
+            follows_packets: is_strict || buffers.is_some(),
+            buffers,
             sent: is_strict.then(FxHashMap::default),
             meters: Meters::new(plan, partition),
             admittance,

@@ -10,11 +10,12 @@
 //!
 //! Each link of the chain can be absent, and then costs nothing: without windows, answers and programs a NIC has a
 //! FIFO of messages per service channel, cuts packets and sends them through the same kind of arbiter as a switch.
-//! Queues are unbounded, so a workload is never held back, and latency counts from the creation of a message. The
+//! Queues are unbounded, so a workload is never held back (`buffer.rs` tells what of them is in a bounded NIC), and latency counts from the creation of a message. The
 //! clock of a NIC has one cycle per flit of its link.
 
 mod admittance;
 mod answers;
+mod buffer;
 mod build;
 pub(crate) mod connections;
 pub(crate) mod control;
@@ -38,6 +39,7 @@ use crate::slab::Slab;
 use crate::switch::{Candidate, Switches};
 
 pub(crate) use admittance::Admittance;
+pub(crate) use buffer::Buffers;
 pub(crate) use flows::Flows;
 pub(crate) use program::Programs;
 pub(crate) use receiver::Receiver;
@@ -172,6 +174,10 @@ pub(crate) struct Endpoints<S: Switches> {
     pub(crate) programs: Option<Box<Programs>>,
     /// Messages created by each (NIC, row), where programs run: a rank knows only its own.
     pub(crate) numbers: Option<Vec<u32>>,
+    /// Whether packets are looked at when they are sent: numbered, or taken out of a bounded buffer.
+    pub(crate) follows_packets: bool,
+    /// The buffers of NICs, where these are bounded.
+    pub(crate) buffers: Option<Box<Buffers>>,
     /// Packets sent so far from each NIC in a row to a destination, where receivers are strict about order.
     pub(crate) sent: Option<FxHashMap<(u32, u8, NicId), u32>>,
     /// What each NIC has to acknowledge; empty where nobody does.

@@ -2,14 +2,14 @@
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Op, Packet};
-use netloom_units::{NicId, Tick};
+use netloom_units::{Clock, NicId, Tick};
 use rustc_hash::FxHashSet;
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
 use crate::plan::FabricPlan;
 use crate::simulation::rows;
-use crate::switch::Switches;
+use crate::switch::{Events, Switches};
 
 /// How far the programs of a partition have come.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Programs {
     n_classes: usize,
     /// The next step of each (NIC, class).
     steps: Vec<u32>,
+    /// Until when the rank of each (NIC, class) computes before its next step, where that has begun.
+    computes_until: Vec<Option<Tick>>,
     /// NICs whose programs have something to do in this tick.
     are_due: Vec<bool>,
     /// The rows that programs send in.
@@ -33,6 +35,7 @@ impl Programs {
         (0..n_classes).any(is_program).then(|| Programs {
             n_classes,
             steps: vec![0; n_nics * n_classes],
+            computes_until: vec![None; n_nics * n_classes],
             are_due: vec![false; n_nics],
             is_program: rows(plan).iter().map(|&(at, _)| is_program(at)).collect(),
             arrived: FxHashSet::default(),
@@ -60,7 +63,7 @@ impl Programs {
 }
 
 impl<S: Switches> Fabric<S> {
-    /// The programs of a NIC begin.
+    /// The programs of a NIC begin, or a rank has computed.
     pub(crate) fn programs_begin<Q: EventQueue<S::Event>>(
         &mut self,
         nic: u32,
@@ -79,19 +82,31 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// The programs of a NIC go on as far as they can.
-    pub(super) fn run_programs(&mut self, now: Tick, nic: u32) {
+    pub(super) fn run_programs<Q: EventQueue<S::Event>>(
+        &mut self,
+        now: Tick,
+        nic: u32,
+        out: &mut Outbox<Self, Q>,
+    ) {
         let Some(mut programs) = self.endpoints.programs.take() else {
             return;
         };
         if std::mem::replace(&mut programs.are_due[nic as usize], false) {
             for class in 0..programs.n_classes {
-                self.run_program(&mut programs, now, nic, class);
+                self.run_program(&mut programs, now, nic, class, out);
             }
         }
         self.endpoints.programs = Some(programs);
     }
 
-    fn run_program(&mut self, programs: &mut Programs, now: Tick, nic: u32, class: usize) {
+    fn run_program<Q: EventQueue<S::Event>>(
+        &mut self,
+        programs: &mut Programs,
+        now: Tick,
+        nic: u32,
+        class: usize,
+        out: &mut Outbox<Self, Q>,
+    ) {
         let id = self.endpoints.nics[nic].id;
         let plan = &self.endpoints.classes[class];
         let source = plan.source.clone();
@@ -104,6 +119,20 @@ impl<S: Switches> Fabric<S> {
         while let Some(op) = program.op(id, programs.steps[at]) {
             match op {
                 Op::Send { to, bytes } => {
+                    let cycles = program.computes_before(id, programs.steps[at]);
+                    if cycles > 0 {
+                        let until = &mut programs.computes_until[at];
+                        match *until {
+                            None => {
+                                let end = self.end_of_computing(nic, now, cycles);
+                                *until = Some(end);
+                                out.at(end, S::Event::begin(nic));
+                                break;
+                            }
+                            Some(end) if end > now => break,
+                            Some(_) => *until = None,
+                        }
+                    }
                     let created = Created {
                         class: class as u8,
                         sl,
@@ -121,5 +150,11 @@ impl<S: Switches> Fabric<S> {
             }
             programs.steps[at] += 1;
         }
+    }
+
+    /// When a rank that begins to compute now is done: on an edge of its NIC.
+    fn end_of_computing(&self, nic: u32, now: Tick, cycles: u64) -> Tick {
+        let clock = Clock::new(self.switches.nic_cycle(self.endpoints.nics[nic].wire));
+        clock.edge_at_or_after(now + cycles * clock.period)
     }
 }

@@ -173,11 +173,14 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) -> bool {
         if self.endpoints.programs.is_some() {
-            self.run_programs(now, nic);
+            self.run_programs(now, nic, out);
         }
         let created = self.endpoints.created.as_ref();
         if created.is_some_and(|waiting| !waiting[nic].is_empty()) {
             self.take_in_by_class(now, nic);
+        }
+        if self.endpoints.buffers.is_some() {
+            self.fill_buffer(now, nic);
         }
         let has_flows = self.endpoints.flows.is_some();
         if has_flows {
@@ -300,6 +303,21 @@ impl<S: Switches> Fabric<S> {
         self.launch_data(now, nic, packet, class, out);
     }
 
+    /// A packet that is about to leave has its number in its flow, and leaves room in its NIC.
+    #[cold]
+    #[inline(never)]
+    fn follow(&mut self, now: Tick, nic: u32, packet: &mut Packet) {
+        if let Some(sent) = &mut self.endpoints.sent {
+            let number = sent
+                .entry((nic, packet.class, packet.destination))
+                .or_default();
+            packet.index = *number;
+            *number = number.wrapping_add(1);
+        }
+        let slot = self.endpoints.slot_of[packet.label.sc().index()];
+        self.leave_buffer(now, nic, usize::from(slot), packet.flits);
+    }
+
     /// A data packet leaves its NIC.
     #[inline(always)]
     pub(super) fn launch_data<Q: EventQueue<S::Event>>(
@@ -310,12 +328,8 @@ impl<S: Switches> Fabric<S> {
         class: u16,
         out: &mut Outbox<Self, Q>,
     ) {
-        if let Some(sent) = &mut self.endpoints.sent {
-            let number = sent
-                .entry((nic, packet.class, packet.destination))
-                .or_default();
-            packet.index = *number;
-            *number = number.wrapping_add(1);
+        if self.endpoints.follows_packets {
+            self.follow(now, nic, &mut packet);
         }
         let row = usize::from(packet.class);
         let flits = u64::from(packet.flits);

@@ -165,13 +165,17 @@ impl Flow for Pause {
     const IS_PAUSE: bool = true;
 
     fn new(plan: &FabricPlan, link_class: u8) -> Self {
-        let FlowControl::Pfc(thresholds) = &plan.flow_control else {
-            unreachable!("PAUSE is built from thresholds");
-        };
-        Pause::new(
-            &thresholds[usize::from(link_class)],
+        let (class, buffer) = (
+            usize::from(link_class),
             &plan.switch.crossbar().input_buffer,
-        )
+        );
+        match &plan.flow_control {
+            FlowControl::Pfc(thresholds) => Pause::of_lanes(&thresholds[class], buffer),
+            FlowControl::Pause(thresholds) => Pause::of_link(thresholds[class], buffer),
+            FlowControl::Credits | FlowControl::QueueCredits => {
+                unreachable!("PAUSE is built from thresholds")
+            }
+        }
     }
 
     #[inline]

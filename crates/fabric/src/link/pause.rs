@@ -1,4 +1,5 @@
-//! Priority flow control (IEEE 802.1Qbb) as its sender sees it.
+//! Priority flow control (IEEE 802.1Qbb) as its sender sees it, and PAUSE of a whole link (IEEE 802.3x, Annex 31B), which is
+//! the same with one class for all lanes.
 //!
 //! The receiver counts a whole packet of a lane when its header has arrived, and takes it off when its tail
 //! has left the input buffer: never less than what is there. Above XOFF it stops the lane, at or below XON
@@ -25,13 +26,25 @@ pub(crate) struct Pause {
     /// Lanes that have changed at `at`.
     touched: u32,
     at: Tick,
+    /// Which bits of a class tell lanes apart: all, or none where lanes are counted and stopped together.
+    lanes: u16,
     xoff: [u16; MOST_LANES],
     xon: [u16; MOST_LANES],
     capacity: [u16; MOST_LANES],
 }
 
 impl Pause {
-    pub(crate) fn new(thresholds: &[Thresholds], buffer: &Sizes) -> Self {
+    /// Each lane by itself.
+    pub(crate) fn of_lanes(thresholds: &[Thresholds], buffer: &Sizes) -> Self {
+        Pause::new(thresholds, &|lane| buffer.most(lane), MOST_LANES as u16 - 1)
+    }
+
+    /// All lanes together, in the whole of the buffer.
+    pub(crate) fn of_link(thresholds: Thresholds, buffer: &Sizes) -> Self {
+        Pause::new(&[thresholds], &|_| buffer.total(), 0)
+    }
+
+    fn new(thresholds: &[Thresholds], most: &dyn Fn(usize) -> u32, lanes: u16) -> Self {
         let clamp = |flits: u32| u16::try_from(flits).unwrap_or(u16::MAX);
         let fill = |of: &dyn Fn(usize) -> u32| {
             std::array::from_fn(|vl| {
@@ -47,10 +60,17 @@ impl Pause {
             stopped: 0,
             touched: 0,
             at: Tick::ZERO,
+            lanes,
             xoff: fill(&|vl| thresholds[vl].xoff),
             xon: fill(&|vl| thresholds[vl].xon),
-            capacity: fill(&|vl| buffer.most(vl)),
+            capacity: fill(most),
         }
+    }
+
+    /// Where packets of a class are counted.
+    #[inline(always)]
+    fn lane(&self, class: u16) -> usize {
+        usize::from(class & self.lanes) % MOST_LANES
     }
 
     #[inline]
@@ -65,7 +85,7 @@ impl Pause {
     /// Whether packets of a lane may not start.
     #[inline]
     pub(crate) fn is_stopped(&self, class: u16) -> bool {
-        let lane = usize::from(class) % MOST_LANES;
+        let lane = self.lane(class);
         if self.touched >> lane & 1 == 1 {
             self.judge(lane)
         } else {
@@ -89,7 +109,7 @@ impl Pause {
 
     pub(crate) fn add(&mut self, class: u16, flits: u16, now: Tick) {
         self.settle(now);
-        let lane = usize::from(class) % MOST_LANES;
+        let lane = self.lane(class);
         self.counted[lane] += i32::from(flits);
         assert!(
             self.counted[lane] <= i32::from(self.capacity[lane]),
@@ -102,7 +122,7 @@ impl Pause {
 
     pub(crate) fn take_off(&mut self, class: u16, flits: u16, now: Tick) {
         self.settle(now);
-        let lane = usize::from(class) % MOST_LANES;
+        let lane = self.lane(class);
         self.counted[lane] -= i32::from(flits);
         self.touched |= 1 << lane;
     }
@@ -114,7 +134,7 @@ impl Pause {
 
     /// What the receiver has counted on a lane, and the most it can hold.
     pub(crate) fn occupancy_of(&self, class: u16) -> Occupancy {
-        let lane = usize::from(class) % MOST_LANES;
+        let lane = self.lane(class);
         Occupancy {
             used: self.counted[lane].max(0) as u32,
             most: u32::from(self.capacity[lane]).max(1),
@@ -132,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn lane(xoff: u32, xon: u32) -> Pause {
-        Pause::new(
+        Pause::of_lanes(
             &[Thresholds { xoff, xon }],
             &Sizes::Static(Box::new([1000])),
         )

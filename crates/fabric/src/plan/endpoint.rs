@@ -33,6 +33,9 @@ choice! {
 pub struct EndpointPlan {
     /// Where messages wait.
     pub queues: NicQueues,
+    /// Flits that fit into a NIC, where that is bounded; what does not fit waits in the application. Only beside queues per
+    /// channel without a control.
+    pub buffer: Option<u32>,
     /// Flits of the acknowledgement of every data packet; none is sent if `None`.
     pub acknowledgement: Option<u16>,
     /// What holds flows back; nothing if `None`. It hears of acknowledgements only.
@@ -46,6 +49,7 @@ impl EndpointPlan {
     pub fn plain(queues: NicQueues) -> Self {
         EndpointPlan {
             queues,
+            buffer: None,
             acknowledgement: None,
             control: None,
             order: ReceiveOrder::Message,

@@ -108,6 +108,15 @@ pub enum FlowControl {
     QueueCredits,
     /// Priority flow control: the receiver stops a lane and lets it go on. Thresholds by link class and lane.
     Pfc(Vec<Vec<Thresholds>>),
+    /// PAUSE of a whole link: the receiver counts all lanes together, and stops all of them. Thresholds by link class.
+    Pause(Vec<Thresholds>),
+}
+
+impl FlowControl {
+    /// Whether receivers stop senders, instead of giving them credits.
+    pub fn stops_senders(&self) -> bool {
+        matches!(self, FlowControl::Pfc(_) | FlowControl::Pause(_))
+    }
 }
 
 /// When a lane of an input buffer is stopped, in flits.

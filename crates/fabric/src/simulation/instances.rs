@@ -80,23 +80,29 @@ pub fn build_over(
             (..=64, ..=64) => with_wheel::<_, CioqQueues, 1, 1>(plan, setting, &arbiter),
             (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, setting, &arbiter),
         },
-        (Architecture::Cioq, FlowControl::Pfc(_)) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, setting, &arbiter),
-        },
-        (Architecture::InputQueued, FlowControl::Pfc(_)) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, setting, &arbiter),
-        },
+        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
+            match (n_queues, radix) {
+                (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, setting, &arbiter),
+                (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, setting, &arbiter),
+            }
+        }
+        (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
+            match (n_queues, radix) {
+                (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, setting, &arbiter),
+                (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, setting, &arbiter),
+            }
+        }
         (Architecture::InputQueued, _) => match (n_queues, radix) {
             (..=64, ..=64) => with_wheel::<_, Iq, 1, 1>(plan, setting, &arbiter),
             (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, setting, &arbiter),
             (_, _) => with_wheel::<_, Iq, 8, 128>(plan, setting, &arbiter),
         },
-        (Architecture::Hierarchical(_), FlowControl::Pfc(_)) => match n_records(plan, radix) {
-            ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, setting, &arbiter),
-            _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, setting, &arbiter),
-        },
+        (Architecture::Hierarchical(_), FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
+            match n_records(plan, radix) {
+                ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, setting, &arbiter),
+                _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, setting, &arbiter),
+            }
+        }
         (Architecture::Hierarchical(_), _) => match n_records(plan, radix) {
             ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, setting, &arbiter),
             65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, setting, &arbiter),
@@ -173,16 +179,16 @@ fn reference(
         (Architecture::Cioq, FlowControl::QueueCredits) => {
             crossbars::<_, CioqQueues, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
-        (Architecture::Cioq, FlowControl::Pfc(_)) => {
+        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
             crossbars::<_, CioqPause, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
-        (Architecture::InputQueued, FlowControl::Pfc(_)) => {
+        (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
             crossbars::<_, IqPause, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
         (Architecture::InputQueued, _) => {
             crossbars::<_, Iq, Heap<_>, 8, 128>(plan, setting, arbiter)
         }
-        (Architecture::Hierarchical(_), FlowControl::Pfc(_)) => {
+        (Architecture::Hierarchical(_), FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
             crossbars::<_, HierarchicalPause, Heap<_>, 32, 1>(plan, setting, arbiter)
         }
         (Architecture::Hierarchical(_), _) => {

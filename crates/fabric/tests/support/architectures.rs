@@ -98,6 +98,29 @@ impl Case {
         }
     }
 
+    /// PAUSE of whole links, as [`Case::pfc`] stops lanes: the same room, which all lanes share.
+    pub(crate) fn pause(self, xoff: u32, xon: u32) -> Case {
+        let lanes = u32::try_from(self.plan().largest.len()).unwrap();
+        let of_lanes = self.pfc(xoff, xon);
+        let FlowControl::Pfc(thresholds) = &of_lanes.flow_control else {
+            unreachable!("it was just made");
+        };
+        let together = |of_class: &Vec<Thresholds>| {
+            let tightest = of_class.iter().min_by_key(|lane| lane.xoff).unwrap();
+            let input = of_lanes.input.div_ceil(lanes) * lanes;
+            let more = input - of_lanes.input;
+            Thresholds {
+                xoff: tightest.xoff + more,
+                xon: tightest.xon + more,
+            }
+        };
+        Case {
+            input: of_lanes.input.div_ceil(lanes),
+            flow_control: FlowControl::Pause(thresholds.iter().map(together).collect()),
+            ..of_lanes
+        }
+    }
+
     /// Priority flow control: stopped above `xoff` flits, going on at `xon`, at the input behind the longest
     /// link; buffers just large enough. Say first all that decides links, lanes and packet sizes.
     pub(crate) fn pfc(self, xoff: u32, xon: u32) -> Case {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_fabric::{Cuts, LinkTiming, NicQueues, Window};
 use netloom_routing::{Choice, Ecmp, Knowledge, Par, ParUgal, Policy, Routing, Ugal};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
-use netloom_traffic::programs::{Builder, Rank};
+use netloom_traffic::programs::{Builder, Computing, Rank};
 use netloom_traffic::{HotSources, HotSpot, Idle};
 use netloom_units::NicId;
 
@@ -130,6 +130,18 @@ impl Case {
     /// The first class is a program of this many ranks, rank after rank on the NICs in steps of `stride`: each sends
     /// two messages of so many flits, to the next and to the rank opposite, and waits for those that it gets.
     pub(crate) fn exchanging(self, ranks: u32, stride: u32, flits: u32, rounds: u32) -> Case {
+        self.exchanging_and(ranks, stride, flits, rounds, None)
+    }
+
+    /// The same, and a rank computes before each of its rounds but the first.
+    pub(crate) fn exchanging_and(
+        self,
+        ranks: u32,
+        stride: u32,
+        flits: u32,
+        rounds: u32,
+        computing: Option<Computing>,
+    ) -> Case {
         let n_nics = self.plan().topology.n_nics();
         let mut builder = Builder::new(ranks);
         for rank in 0..ranks {
@@ -142,8 +154,13 @@ impl Case {
         }
         let programs = builder.repeat(rounds).expect("every message is received");
         let nics: Vec<NicId> = (0..ranks).map(|r| NicId(r * stride % n_nics)).collect();
+        let placed = programs.place(&nics, n_nics);
+        let placed = match computing {
+            None => placed,
+            Some(computing) => placed.computing(computing),
+        };
         Case {
-            program: Some(Arc::new(programs.place(&nics, n_nics))),
+            program: Some(Arc::new(placed)),
             ..self
         }
     }

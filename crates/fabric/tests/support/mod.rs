@@ -284,6 +284,7 @@ impl Case {
             segmentation,
             flow_control: self.flow_control.clone(),
             endpoints: EndpointPlan {
+                buffer: None,
                 queues: self.nic_queues,
                 acknowledgement: self.acknowledgement,
                 control: self

@@ -1,6 +1,6 @@
 //! A header is received, routed and queued.
 
-use netloom_fabric::{Architecture, CrossbarStart, FlowControl, Pace};
+use netloom_fabric::{Architecture, CrossbarStart, Pace};
 use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -20,7 +20,7 @@ impl Twin<'_> {
             "the header is where it is counted"
         );
         self.packets[id].received = self.now;
-        if let FlowControl::Pfc(_) = self.plan.flow_control {
+        if self.plan.flow_control.stops_senders() {
             let Packet { vl, flits, .. } = self.packets[id];
             self.ports[s][p].whole[usize::from(vl)] += flits as u32;
         }

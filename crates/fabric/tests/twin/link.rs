@@ -85,7 +85,7 @@ impl Twin<'_> {
     /// Whether a whole packet of this class may be sent now.
     pub(super) fn may_send(&self, sender: Sender, class: Class, vl: u8, flits: u64) -> bool {
         let far = self.far(sender);
-        if let FlowControl::Pfc(_) = self.plan.flow_control {
+        if self.plan.flow_control.stops_senders() {
             return !far.is_stopped[usize::from(vl)];
         }
         if self.takes_all(self.receiver(sender)) {
@@ -128,7 +128,7 @@ impl Twin<'_> {
 
     /// Credits for a whole packet are taken.
     pub(super) fn take_credits(&mut self, sender: Sender, class: Class, flits: u64) {
-        if let FlowControl::Pfc(_) = self.plan.flow_control {
+        if self.plan.flow_control.stops_senders() {
             return;
         }
         let units = if self.sends_slots(sender) {
@@ -149,7 +149,7 @@ impl Twin<'_> {
             }
         };
         let cycles = self.plan.switch.crossbar().pipeline;
-        let is_pfc = matches!(self.plan.flow_control, FlowControl::Pfc(_));
+        let is_pfc = self.plan.flow_control.stops_senders();
         let packet = &mut self.packets[id];
         packet.vl = packet.next_vl;
         packet.class = packet.next_class;
@@ -185,7 +185,7 @@ impl Twin<'_> {
     pub(super) fn leave_input(&mut self, s: usize, p: usize, id: usize, passes: &[u64]) {
         let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);
-        let is_pfc = matches!(self.plan.flow_control, FlowControl::Pfc(_));
+        let is_pfc = self.plan.flow_control.stops_senders();
         let (flits, class, vl) = {
             let packet = &self.packets[id];
             (packet.flits, packet.class, packet.vl)

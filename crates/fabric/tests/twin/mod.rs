@@ -59,6 +59,8 @@ pub(crate) struct Counts {
     pub(crate) announced: u64,
     /// Messages that programs sent.
     pub(crate) program_sends: u64,
+    /// How often a rank computed before it sent.
+    pub(crate) computations: u64,
 }
 
 pub(crate) struct Twin<'a> {
@@ -182,6 +184,7 @@ impl<'a> Twin<'a> {
                 answers: VecDeque::new(),
                 flows: Flows::new(slots.len()),
                 steps: vec![0; plan.classes.len()],
+                computes_since: vec![None; plan.classes.len()],
                 numbers: vec![0; n_rows],
                 arriving: BTreeMap::new(),
                 complete: BTreeSet::new(),

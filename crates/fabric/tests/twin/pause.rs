@@ -21,14 +21,15 @@ impl Twin<'_> {
     }
 
     fn thresholds(&self, sender: Sender, vl: usize) -> Thresholds {
-        let FlowControl::Pfc(by_class) = &self.plan.flow_control else {
-            unreachable!("without it nothing is counted");
-        };
         let Peer::Switch(switch, port) = self.receiver(sender) else {
             unreachable!("NICs do not stop anybody");
         };
         let class = self.plan.topology.link_class(switch, port);
-        by_class[usize::from(class)][vl]
+        match &self.plan.flow_control {
+            FlowControl::Pfc(by_class) => by_class[usize::from(class)][vl],
+            FlowControl::Pause(by_class) => by_class[usize::from(class)],
+            _ => unreachable!("without it nothing is counted"),
+        }
     }
 
     /// After all changes of a tick: which lanes are stopped.
@@ -36,9 +37,18 @@ impl Twin<'_> {
         for sender in std::mem::take(&mut self.changed) {
             for vl in 0..usize::from(self.plan.n_vls) {
                 let limits = self.thresholds(sender, vl);
-                let most = self.plan.switch.crossbar().input_buffer.most(vl);
+                let sizes = &self.plan.switch.crossbar().input_buffer;
+                let is_link = matches!(self.plan.flow_control, FlowControl::Pause(_));
+                let most = if is_link {
+                    sizes.total()
+                } else {
+                    sizes.most(vl)
+                };
                 let far = self.far_mut(sender);
-                let counted = far.counted[vl];
+                let counted = match is_link {
+                    true => far.counted.iter().sum(),
+                    false => far.counted[vl],
+                };
                 assert!(
                     (0..=i64::from(most)).contains(&counted),
                     "{counted} flits are counted in {most}"
@@ -60,14 +70,22 @@ impl Twin<'_> {
             let lanes = 0..self.plan.n_vls;
             let of_lane = |vl| state.in_buffer.get(&Class::Lane(vl)).copied().unwrap_or(0);
             let present: Vec<u32> = lanes.map(of_lane).collect();
-            assert_holds(sizes, &present, "an input");
+            let is_link = matches!(self.plan.flow_control, FlowControl::Pause(_));
+            let holds = |flits: &[u32], place: &str| match is_link {
+                true => assert!(
+                    flits.iter().sum::<u32>() <= sizes.total(),
+                    "no overflow of {place}"
+                ),
+                false => assert_holds(sizes, flits, place),
+            };
+            holds(&present, "an input");
             for (&class, &flits) in &state.in_buffer {
                 if let Class::Queue(queue) = class {
                     assert!(flits <= self.queue_limit(queue), "no overflow of a queue");
                 }
             }
-            if let FlowControl::Pfc(_) = self.plan.flow_control {
-                assert_holds(sizes, &state.whole, "an input, in whole packets");
+            if self.plan.flow_control.stops_senders() {
+                holds(&state.whole, "an input, in whole packets");
                 for (vl, &whole) in state.whole.iter().enumerate() {
                     assert!(present[vl] <= whole, "what is there is counted");
                 }

@@ -33,6 +33,11 @@ impl Twin<'_> {
             while let Some(op) = program.op(NicId(nic as u32), self.nics[nic].steps[class]) {
                 match op {
                     Op::Send { to, bytes } => {
+                        let step = self.nics[nic].steps[class];
+                        let cycles = program.computes_before(NicId(nic as u32), step);
+                        if cycles > 0 && self.is_computing(nic, class, cycles) {
+                            break;
+                        }
                         self.counts.program_sends += 1;
                         self.create(nic, class, to.0, bytes);
                     }
@@ -45,5 +50,19 @@ impl Twin<'_> {
                 self.nics[nic].steps[class] += 1;
             }
         }
+    }
+
+    /// Whether the rank of a class still computes before its next step, which begins when this is asked first and
+    /// ends on an edge of the NIC.
+    fn is_computing(&mut self, nic: usize, class: usize, cycles: u64) -> bool {
+        let flit = self.plan.nic_link(NicId(nic as u32)).flit;
+        let now = self.now;
+        let begun = *self.nics[nic].computes_since[class].get_or_insert(now);
+        let is_done = now >= begun + cycles * flit && now.is_multiple_of(flit);
+        if is_done {
+            self.nics[nic].computes_since[class] = None;
+            self.counts.computations += 1;
+        }
+        !is_done
     }
 }

@@ -57,7 +57,7 @@ impl QueueView for Sight<'_> {
 
     /// Only PAUSE stops a lane.
     fn is_stopped(&self, output: Port, lane: u8) -> bool {
-        if !matches!(self.twin.plan.flow_control, FlowControl::Pfc(_)) {
+        if !self.twin.plan.flow_control.stops_senders() {
             return false;
         }
         let vl = self.vl(output, lane);
@@ -90,6 +90,7 @@ impl QueueView for Sight<'_> {
         let most = sizes.most(usize::from(vl));
         let (used, most) = match self.twin.plan.flow_control {
             FlowControl::Pfc(_) => (far.counted[usize::from(vl)] as u32, most),
+            FlowControl::Pause(_) => (far.counted.iter().sum::<i64>() as u32, sizes.total()),
             FlowControl::QueueCredits => {
                 let queues = self.queues(vl);
                 let used = queues.iter().map(|(class, _)| in_use(class)).sum();
@@ -119,7 +120,9 @@ impl Twin<'_> {
             return inside;
         }
         let there = match self.plan.flow_control {
-            FlowControl::Pfc(_) => state.far.counted.iter().sum::<i64>() as u32,
+            FlowControl::Pfc(_) | FlowControl::Pause(_) => {
+                state.far.counted.iter().sum::<i64>() as u32
+            }
             _ => state.far.credit_used.values().sum(),
         };
         let (flit, delay) = self.flit_of(s, output);

@@ -265,6 +265,8 @@ pub(super) struct NicState {
     pub(super) flows: Flows,
     /// The next step of the program of each class.
     pub(super) steps: Vec<u32>,
+    /// Since when the rank of each class computes before that step.
+    pub(super) computes_since: Vec<Option<u64>>,
     /// By row: messages created so far.
     pub(super) numbers: Vec<u32>,
     /// By source, row and message: packets that have arrived, and how many there are once that is known.

@@ -432,6 +432,7 @@ impl Case {
             segmentation,
             flow_control: FlowControl::Credits,
             endpoints: EndpointPlan {
+                buffer: None,
                 queues: NicQueues::SendQueues,
                 acknowledgement: self.acknowledgement,
                 control: self

@@ -5,23 +5,28 @@
 //!        │ the k-th receive of a pair takes the k-th send of that pair
 //!        ▼
 //!   Programs: one round of steps, repeated   ──►  player.rs: who waits for whom, without a fabric
-//!        │ rank r runs on the r-th NIC of the job
+//!        │ rank r runs on the r-th NIC of the job, or where a draw puts it (mapping.rs)
 //!        ▼
 //!   Placed: what NICs ask (netloom_packet::Program)
 //! ```
 //!
-//! There is no computing between steps, and a send never waits. A rank that posts all receives and all sends of a
+//! A send never waits; a rank computes between what it waited for and what it sends next where a class says so
+//! (`computing.rs`), and otherwise takes no time. A rank that posts all receives and all sends of a
 //! phase and then waits for all of them is a rank that sends everything and then receives in order: what has come
 //! early is there already, and the phase ends with the last message in either case.
 
 mod builder;
 mod collectives;
+mod computing;
 mod halo;
+mod mapping;
 mod player;
 
 pub use builder::{Builder, Misfit, Unmatched};
 pub use collectives::{all_reduce, all_to_all, barrier, ring_all_reduce};
+pub use computing::{ComputeLaw, Computing};
 pub use halo::Halo;
+pub use mapping::Mapping;
 pub use player::{Deadlock, Played, Sent, Wait, play};
 
 use std::fmt;
@@ -158,16 +163,16 @@ impl Programs {
     /// # Panics
     /// If there are fewer NICs than ranks, or one beyond `n_nics`.
     pub fn place(self, nics: &[NicId], n_nics: u32) -> Placed {
-        let nics = nics[..self.sends.len()].to_vec();
-        let mut ranks = vec![None; n_nics as usize];
-        for (rank, nic) in (0..).map(Rank).zip(&nics) {
-            ranks[nic.index()] = Some(rank);
-        }
-        Placed {
+        assert!(nics.len() >= self.sends.len(), "every rank has a NIC");
+        let mut placed = Placed {
             programs: self,
-            nics,
-            ranks,
-        }
+            job: nics.to_vec(),
+            drawn_from: None,
+            ranks: vec![None; n_nics as usize],
+            computing: None,
+        };
+        placed.seat();
+        placed
     }
 }
 
@@ -175,10 +180,14 @@ impl Programs {
 #[derive(Clone, Debug)]
 pub struct Placed {
     programs: Programs,
-    /// By rank.
-    nics: Vec<NicId>,
+    /// The NICs of the job: those of the ranks, then those without one.
+    job: Vec<NicId>,
+    /// By NIC: whether a draw can give it a rank, where NICs are drawn.
+    drawn_from: Option<Vec<bool>>,
     /// By NIC.
     ranks: Vec<Option<Rank>>,
+    /// How long ranks compute, if they do.
+    computing: Option<Box<Computing>>,
 }
 
 impl Placed {
@@ -189,7 +198,29 @@ impl Placed {
 
     /// The NIC of every rank.
     pub fn nics(&self) -> &[NicId] {
-        &self.nics
+        &self.job[..self.programs.sends.len()]
+    }
+
+    /// Ranks that compute between what they waited for and what they send next.
+    pub fn computing(self, computing: Computing) -> Placed {
+        Placed {
+            computing: Some(Box::new(computing)),
+            ..self
+        }
+    }
+
+    /// Every rank takes its NIC of the job.
+    fn seat(&mut self) {
+        self.ranks.fill(None);
+        for (rank, nic) in (0..self.programs.n_ranks()).map(Rank).zip(&self.job) {
+            self.ranks[nic.index()] = Some(rank);
+        }
+    }
+
+    /// Whether this step of a rank is the first send after something that it waited for.
+    fn begins_anew(&self, rank: Rank, step: u32) -> bool {
+        let is_send = |step| matches!(self.programs.step(rank, step), Some(Step::Send { .. }));
+        step > 0 && is_send(step) && !is_send(step - 1)
     }
 }
 
@@ -198,14 +229,30 @@ impl Program for Placed {
         let rank = self.ranks[nic.index()]?;
         Some(match self.programs.step(rank, step)? {
             Step::Send { to, bytes } => Op::Send {
-                to: self.nics[to.index()],
+                to: self.job[to.index()],
                 bytes,
             },
             Step::Receive { from, message } => Op::Receive {
-                from: self.nics[from.index()],
+                from: self.job[from.index()],
                 message,
             },
         })
+    }
+
+    fn computes_before(&self, nic: NicId, step: u32) -> u64 {
+        match (&self.computing, self.ranks[nic.index()]) {
+            (Some(computing), Some(rank)) if self.begins_anew(rank, step) => {
+                computing.cycles(rank, step)
+            }
+            _ => 0,
+        }
+    }
+
+    fn may_run_on(&self, nic: NicId) -> bool {
+        match &self.drawn_from {
+            Some(is_drawn_from) => is_drawn_from[nic.index()],
+            None => self.ranks[nic.index()].is_some(),
+        }
     }
 }
 

@@ -1,0 +1,149 @@
+//! The buffer of a NIC, where it is bounded, and the application behind it.
+//!
+//! ```text
+//!   application (unbounded) ─► buffer of the NIC: so many flits for all channels ─► arbiter ─► link
+//! ```
+//!
+//! A packet that does not fit waits in the application (paper 000, 4.1). The buffer is shared as those of switches are: what is
+//! there counts, and every channel has room for one largest packet, so that no level shuts out another. Of the
+//! packets that fit the oldest enters first, and a packet leaves when it begins to be sent.
+//!
+//! Packets of a channel keep their order and its next one is always in the buffer. So the arbiter sees what it would see without a
+//! bound, and packets leave when they would: the bound says where they wait, and the wait in the application is counted apart.
+
+use netloom_units::{Sl, Tick};
+
+use crate::endpoint::NicQueue;
+use crate::fabric::Fabric;
+use crate::plan::FabricPlan;
+use crate::rows::Rows;
+use crate::switch::{NIL, Switches};
+
+/// One channel of a NIC.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    /// Flits in the buffer.
+    used: u32,
+    /// The message whose packets are next to enter; `NIL` if all have.
+    next: u32,
+    /// Payload of that message in the application.
+    left: u32,
+    /// The last message of which a packet has entered, as long as the channel has something in the buffer.
+    last: u32,
+}
+
+/// The buffers of all NICs of a partition.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    capacity: u32,
+    n_slots: usize,
+    /// Flits of the largest packet of each channel, for which it always has room.
+    least: Vec<u32>,
+    channels: Rows<Channel>,
+}
+
+impl Buffers {
+    /// Those of so many NICs, whose channels have these queues; `None` where NICs are not bounded.
+    pub(crate) fn new(plan: &FabricPlan, queues: &Rows<NicQueue>, n_slots: usize) -> Option<Self> {
+        let capacity = plan.endpoints.buffer?;
+        let lane = |slot: usize| queues[slot as u32].vl;
+        let least = |slot| u32::from(plan.largest[usize::from(lane(slot))]);
+        let empty = Channel {
+            used: 0,
+            next: NIL,
+            left: 0,
+            last: NIL,
+        };
+        // A partition of switches alone has no queues.
+        let slots = 0..n_slots.min(queues.len());
+        Some(Buffers {
+            capacity,
+            n_slots,
+            least: slots.map(least).collect(),
+            channels: vec![empty; queues.len()].into(),
+        })
+    }
+
+    /// Whether so many flits of a channel fit beside what the others have and are sure of.
+    fn fits(&self, nic: u32, slot: usize, flits: u16) -> bool {
+        let first = nic as usize * self.n_slots;
+        let taken = |other: usize| {
+            let used = self.channels[(first + other) as u32].used;
+            match other == slot {
+                true => used + u32::from(flits),
+                false => used.max(self.least[other]),
+            }
+        };
+        (0..self.n_slots).map(taken).sum::<u32>() <= self.capacity
+    }
+}
+
+impl<S: Switches> Fabric<S> {
+    /// Packets enter the buffer of a NIC as long as one fits.
+    pub(super) fn fill_buffer(&mut self, now: Tick, nic: u32) {
+        let Some(mut buffers) = self.endpoints.buffers.take() else {
+            return;
+        };
+        while let Some(slot) = self.oldest_that_fits(&mut buffers, nic) {
+            let at = nic * buffers.n_slots as u32 + slot as u32;
+            let sl = self.endpoints.queues[at].sl;
+            let channel = &mut buffers.channels[at];
+            let message = &self.endpoints.messages[channel.next];
+            let cut = self.shared.segmentation.of(Sl(sl)).cut(channel.left);
+            let row = &mut self.shared.rows[usize::from(message.row)];
+            row.application_wait
+                .record(now.saturating_since(message.generation));
+            channel.used += u32::from(cut.flits);
+            channel.last = channel.next;
+            channel.left -= cut.payload;
+            if channel.left == 0 {
+                channel.next = message.next;
+                if channel.next != NIL {
+                    channel.left = self.endpoints.messages[channel.next].left;
+                }
+            }
+        }
+        self.endpoints.buffers = Some(buffers);
+    }
+
+    /// The channel whose next packet has waited longest among those that fit; of equal ones the first.
+    fn oldest_that_fits(&self, buffers: &mut Buffers, nic: u32) -> Option<usize> {
+        let endpoints = &self.endpoints;
+        let mut oldest: Option<(Tick, usize)> = None;
+        for slot in 0..buffers.n_slots {
+            let at = nic * buffers.n_slots as u32 + slot as u32;
+            let queue = &endpoints.queues[at];
+            let channel = &mut buffers.channels[at];
+            if channel.next == NIL {
+                // Messages that have joined their queue since all before them had entered.
+                channel.next = match channel.used {
+                    0 => queue.head,
+                    _ => endpoints.messages[channel.last].next,
+                };
+                if channel.next == NIL {
+                    continue;
+                }
+                channel.left = endpoints.messages[channel.next].left;
+            }
+            let (next, left) = (channel.next, channel.left);
+            let flits = self.shared.segmentation.of(Sl(queue.sl)).cut(left).flits;
+            let age = endpoints.messages[next].generation;
+            let is_older = oldest.is_none_or(|(other, _)| age < other);
+            if is_older && buffers.fits(nic, slot, flits) {
+                oldest = Some((age, slot));
+            }
+        }
+        oldest.map(|(_, slot)| slot)
+    }
+
+    /// A packet of a channel begins to be sent, and leaves room.
+    pub(super) fn leave_buffer(&mut self, now: Tick, nic: u32, slot: usize, flits: u16) {
+        let Some(buffers) = &mut self.endpoints.buffers else {
+            return;
+        };
+        let channel = &mut buffers.channels[nic * buffers.n_slots as u32 + slot as u32];
+        let left = channel.used.checked_sub(u32::from(flits));
+        channel.used = left.expect("what is sent was in the buffer");
+        self.fill_buffer(now, nic);
+    }
+}
