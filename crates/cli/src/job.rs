@@ -105,8 +105,7 @@ impl Job {
             return Ok(());
         }
         output.error(&format!(
-            "{} ranks share {n_partitions} partitions: start at most {n_partitions}, or leave out --partitions (a fabric can have one for \
-             each switch)",
+            "{} ranks, and the fabric has {n_partitions} switches: start at most {n_partitions}",
             self.size
         ));
         Err(Exit::Usage)
