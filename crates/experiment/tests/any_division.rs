@@ -146,10 +146,11 @@ fn keep(text: &str) {
     std::fs::write(folder.join(format!("{n:04}.toml")), text).unwrap();
 }
 
-/// Whether nothing in an experiment goes by the number of a port: a site counts ports from 1. Tiles and groups of ports do,
-/// and so do queues that belong to outputs.
+/// Whether nothing in an experiment goes by the number of a port, or by how many there are: a site counts ports from 1,
+/// and its switches have a port 0 of their own. Tiles and groups of ports do, so do queues that belong to outputs, and
+/// buffers that are so much for each queue.
 fn is_blind_to_port_numbers(text: &str) -> bool {
-    let is_by_number = ["tiled", "hierarchical", "obqa", "dbbm"];
+    let is_by_number = ["tiled", "hierarchical", "obqa", "dbbm", "per-queue"];
     !is_by_number.iter().any(|word| text.contains(word))
 }
 

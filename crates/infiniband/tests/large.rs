@@ -178,8 +178,10 @@ fn four_thousand_hosts_are_read_and_checked_in_seconds() {
     drop(text);
 
     let made = tree.forwarding(&subnet);
-    let dump = writing::forwarding(&subnet, &made);
+    let dump = told("tables as text", || writing::forwarding(&subnet, &made));
     println!("tables of {} bytes", dump.len());
+    let [bytes, ..] = told("tables for a checksum", || writing::checksummed(&made));
+    assert!(bytes.len() < dump.len() / 10, "{} bytes", bytes.len());
     let mut programmed = Programmed::default();
     told("tables", || {
         read_forwarding(&dump, 1, &subnet, &mut programmed, &mut notes);

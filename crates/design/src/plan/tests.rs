@@ -422,3 +422,47 @@ proptest::proptest! {
         proptest::prop_assert!(kept.is_ok(), "{}", kept.unwrap_err());
     }
 }
+
+#[test]
+fn each_kind_of_port_has_tables_that_fit_its_smallest_device() {
+    let devices = "[[plan.device]]\nports = \"hosts\"\nlow-entries = 6\nvls = 4\n\
+                   [[plan.device]]\nports = \"hosts\"\nlow-entries = 16\nhigh-entries = 0\n\
+                   [[plan.device]]\nports = \"switches\"\nprofile = \"any\"\n";
+    let plan = plan(&request(&format!("entries = 64\n{devices}"), &HOST)).unwrap();
+    let room = |ports: PortsOf| {
+        let own = plan.fitted.iter().find(|fitted| fitted.ports == ports);
+        own.map(|own| own.room)
+    };
+    // The smallest number of every kind, whichever device it is of; and OpenSM fills 32 of 64 entries.
+    let expected = |low, high| Some(Room { low, high, vls: 4 });
+    assert_eq!(room(PortsOf::Hosts), expected(6, 0));
+    assert_eq!(room(PortsOf::Switches), expected(32, 32));
+    assert_eq!(room(PortsOf::Routers), None);
+    for fitted in &plan.fitted {
+        assert_eq!(fitted.plan.sl2vl(), plan.sl2vl(), "one lane everywhere");
+        let lists = fitted.plan.tables.lists();
+        let (high, low) = (lists[0].1.len(), lists[1].1.len());
+        assert!(high <= fitted.room.high.into() && low <= fitted.room.low.into());
+    }
+}
+
+#[test]
+fn entries_weigh_no_less_than_a_packet_unless_asked() {
+    let classes = [
+        "share = 0.6\npackets = [[\"64 B\", 9], [\"4 KiB\", 1]]",
+        "share = 0.4\npackets = [[\"256 B\", 3], [\"2 KiB\", 1]]",
+    ];
+    let least = |ports: &str| {
+        let plan = plan(&request(ports, &classes)).unwrap();
+        let mut smallest = [u16::MAX; 2];
+        for (key, weight) in plan.tables.lists().into_iter().flat_map(|(_, list)| list) {
+            let own = &mut smallest[usize::from(key)];
+            *own = weight.min(*own);
+        }
+        smallest
+    };
+    let [one, other] = least("");
+    assert!(one >= 64 && other >= 32, "{one} and {other} times 64 bytes");
+    let [one, other] = least("small-weights = true");
+    assert!(one < 64 || other < 32, "{one} and {other} times 64 bytes");
+}
