@@ -508,6 +508,9 @@ fn every_key_is_described() {
             "pattern",
             "arrival",
             "size",
+            "mapping",
+            "compute",
+            "compute-law",
             "workload"
         ]
     );
