@@ -17,7 +17,7 @@ pub struct RunId(String);
 impl RunId {
     /// The id of a resolved experiment and a seed.
     pub fn new(resolved: &str, seed: u64) -> RunId {
-        let mut id = sha256(&format!("{resolved}\u{0}{seed}\u{0}{RESULTS_VERSION}"));
+        let mut id = sha256(format!("{resolved}\u{0}{seed}\u{0}{RESULTS_VERSION}"));
         id.truncate(16);
         RunId(id)
     }

@@ -97,7 +97,7 @@ impl Study {
 
     /// What makes the study its own: its text and [`RESULTS_VERSION`], as 16 hexadecimal digits.
     pub fn id(&self) -> String {
-        let mut id = sha256(&format!("{}\u{0}{RESULTS_VERSION}", self.to_toml()));
+        let mut id = sha256(format!("{}\u{0}{RESULTS_VERSION}", self.to_toml()));
         id.truncate(16);
         id
     }

@@ -314,7 +314,7 @@ fn run_tables(size: &Size, arbiter: usize, load: f64) -> Vec<(&'static str, Fram
         for class in classes {
             let summary = summary(size, class, arbiter, load, seed);
             let key = Key {
-                run_id: netloom_results::sha256(&format!("{arbiter} {load} {seed}"))[..32]
+                run_id: netloom_results::sha256(format!("{arbiter} {load} {seed}"))[..32]
                     .to_owned(),
                 seed,
                 scope: if class.is_some() { "class" } else { "total" }.into(),

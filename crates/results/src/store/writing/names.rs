@@ -110,7 +110,7 @@ fn stem(name: Option<&OsStr>) -> String {
         _ => {
             let text = name.to_string_lossy();
             let start: String = text.chars().take(SHOWN / 4).collect();
-            let hash = sha256(&format!("{name:?}"));
+            let hash = sha256(format!("{name:?}"));
             format!("{start}-{}", &hash[..16])
         }
     }
