@@ -41,7 +41,7 @@ impl fmt::Display for RunId {
 }
 
 /// SHA-256 of a text or of bytes, in hexadecimal digits.
-pub fn sha256(text: impl AsRef<[u8]>) -> String {
+pub fn sha256(text: &(impl AsRef<[u8]> + ?Sized)) -> String {
     let bytes = Sha256::digest(text.as_ref());
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
