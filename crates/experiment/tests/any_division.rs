@@ -251,7 +251,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("flow-control = \"pause\"", 100),
         ("flow-control = \"queue-credits\"", 80),
         ("on a site", 10),
-        ("as on a site", 60),
+        ("as on a site", 150),
     ] {
         let kinds = kinds.borrow();
         let lines = kinds.iter().filter(|(line, _)| line.starts_with(wanted));
@@ -271,6 +271,47 @@ fn two_classes_on_one_level_of_a_dragonfly() {
     same(
         "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 4\nglobals = 2\n\
          [[traffic]]\nload = 0.5\n[[traffic]]\nload = 0.1\n[measure]\nlength = \"20 us\"\n",
+    );
+}
+
+#[test]
+fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
+    let fabrics = [
+        ("kind = \"fat-tree\"\narity = 2\nlevels = 3", "d-mod-k"),
+        ("kind = \"torus\"\nsides = [3, 2]\nhosts = 2", "up-down"),
+        (
+            "kind = \"random-regular\"\nswitches = 8\ndegree = 3\nhosts = 2",
+            "up-down",
+        ),
+    ];
+    let switches = [
+        "kind = \"cioq\"\nspeedup = 2",
+        "kind = \"iq\"\nqueues = \"voq\"\nallocator = \"islip\"",
+    ];
+    let mut n_compared = 0;
+    for ((topology, routing), switch) in fabrics.iter().flat_map(|f| switches.map(|s| (f, s))) {
+        let text = format!(
+            "netloom = 1\n[topology]\n{topology}\n[routing]\nkind = \"{routing}\"\n[switch]\n{switch}\n\
+             [qos]\nvls = 2\n[[traffic]]\nload = 0.5\nsl = 0\nmessage = \"2 KiB\"\n\
+             [[traffic]]\nload = 0.4\nsl = 1\nmessage = \"300 B\"\n[measure]\nlength = \"8 us\"\n"
+        );
+        let native = load(&request(&text)).experiment.expect("a sound file");
+        let Some(site) = drawn::site::as_site(&text, &native) else {
+            continue;
+        };
+        assert!(site.is_numbered_alike);
+        n_compared += 1;
+        let delivered = |text: &str| {
+            let all = results(text, USUAL).expect(text);
+            all[0].document.run.counters.delivered_packets
+        };
+        assert!(delivered(&text) > 100);
+        assert_eq!(delivered(&text), delivered(&site.text), "{}", site.text);
+        compare(&site.text).unwrap_or_else(|told| panic!("{told}"));
+    }
+    assert!(
+        n_compared >= 4,
+        "{n_compared} fabrics with routes that a table holds"
     );
 }
 
