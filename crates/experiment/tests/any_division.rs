@@ -333,3 +333,27 @@ fn an_input_queued_tree_with_a_hot_spot_on_the_level_of_the_others() {
 fn service_channels_and_classes_that_share_them() {
     shipped("tree16_dtable_service-channels.toml");
 }
+
+/// Ranks on drawn NICs that compute for drawn times, NICs with a bound, whole links that are stopped.
+#[test]
+fn programs_that_compute_on_drawn_nics_beside_pause() {
+    same(
+        "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[link]\nmtu = \"512 B\"\nflow-control = \"pause\"\n\
+         [switch]\ninput-buffer = \"16 KiB\"\n[nic]\nbuffer = \"2 KiB\"\n[qos]\nvls = 2\n\
+         [[traffic]]\nname = \"solver\"\nsl = 1\nmapping = \"random\"\ncompute = \"120 ns\"\ncompute-law = \"exponential\"\n\
+         workload = { kind = \"minife\", grid = [3, 2, 2], rounds = 4, size-divisor = 4 }\n\
+         [[traffic]]\nname = \"others\"\nsl = 0\nload = 0.5\nmessage = \"1300 B\"\n[measure]\nlength = \"10 us\"\n",
+    );
+}
+
+/// Connections with deadlines in the high table, of classes of their own.
+#[test]
+fn connections_with_deadlines() {
+    same(
+        "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [3, 2]\nhosts = 2\n[link]\nmtu = \"512 B\"\n\
+         [connections]\ntarget = 24\n\
+         [[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\ndeadline = \"20 us\"\n\
+         [[connections.class]]\nsl = 2\nleast = \"500 Mbps\"\nmost = \"5 Gbps\"\n\
+         [[traffic]]\nname = \"best-effort\"\nsl = 8\nload = 0.4\nmessage = \"512 B\"\n[measure]\nlength = \"10 us\"\n",
+    );
+}
