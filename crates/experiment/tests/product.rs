@@ -219,7 +219,7 @@ fn everything_goes_with_everything_or_is_refused_for_a_listed_reason() {
         let native = loaded
             .experiment
             .as_ref()
-            .filter(|_| draw[0] / TOPOLOGIES.len() % 2 == 0);
+            .filter(|_| (draw[0] / TOPOLOGIES.len()).is_multiple_of(2));
         if let Some(site) = native.and_then(|native| site::as_site(&text, native)) {
             count(format!("site, numbered alike: {}", site.is_numbered_alike));
             text = site.text;
