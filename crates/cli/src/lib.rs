@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod checkpoint;
 mod compare;
 mod completions;
 mod emit;

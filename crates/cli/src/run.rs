@@ -1,11 +1,11 @@
 //! `netloom run`: simulate, show, store.
 
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use netloom_design::plan::Plan;
-use netloom_experiment::runner::{self, Control, RunOptions};
+use netloom_experiment::runner::{self, Checkpoints, Control, RunOptions};
 use netloom_experiment::{Experiment, Kinds};
 use netloom_results::store::{RunFolder, table_file, to_parquet};
 use netloom_results::{
@@ -15,6 +15,7 @@ use netloom_results::{
 use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
 
+use super::checkpoint::{self, Keeper};
 use super::job::Job;
 use super::kept;
 use super::load::{self, Overrides, Purpose};
@@ -34,6 +35,7 @@ Examples:
   netloom run fat-tree.toml
   netloom run fat-tree.toml --set traffic.load=0.8 -o loaded.out
   netloom run fat-tree.toml --format json | jq .total.latency_p99_ns
+  netloom run fat-tree.toml --checkpoint-every 10min
   netloom run study.toml
   netloom run study.toml --shard 3/8 -o study.out"
 )]
@@ -60,6 +62,10 @@ pub(crate) struct RunCommand {
     /// One run over all processes of the MPI job that this is started in (mpirun, srun); results do not depend on it.
     #[arg(long)]
     mpi: bool,
+    /// Keep the state of a single run so often, such as `90s`, `10min` or `2h`, and when it is interrupted; the same
+    /// command goes on from there.
+    #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
+    checkpoint_every: Option<Duration>,
     /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
     #[arg(long)]
     reference: bool,
@@ -98,12 +104,9 @@ impl RunCommand {
         }
         let exit = load::exit_of(&loaded);
         let is_loaded = job.all(loaded.experiment.is_some());
-        let Some(experiment) = loaded.experiment.filter(|_| is_loaded) else {
+        let Some(mut experiment) = loaded.experiment.filter(|_| is_loaded) else {
             return Ok(exit);
         };
-        if let Err(exit) = job.has_work_for_all(&experiment, output) {
-            return Ok(exit);
-        }
         let path = match &self.output {
             Some(path) => path.clone(),
             None => study::folder_named(&experiment.name),
@@ -114,6 +117,16 @@ impl RunCommand {
             folder?;
             return Ok(Exit::Failed);
         }
+        let (every, overwrite) = (self.checkpoint_every, self.overwrite);
+        let keeper = Keeper::open(every, overwrite, &path, &mut experiment, &job, output);
+        if !job.all(keeper.is_ok()) {
+            keeper?;
+            return Ok(Exit::Failed);
+        }
+        let mut keeper = keeper?;
+        if let Err(exit) = job.has_work_for_all(&experiment, output) {
+            return Ok(exit);
+        }
 
         let began = (Instant::now(), machine::cpu_time());
         let mut shown = Shown::new(self.progress, output.quiet);
@@ -123,15 +136,19 @@ impl RunCommand {
             tables: true,
         };
         interrupt::fabric_runs();
-        let mut result = runner::run_over(&experiment, &options, job.ranks(), &mut |progress| {
+        let checkpoints = keeper.as_mut().map(|keeper| keeper as &mut dyn Checkpoints);
+        let mut control = |progress: &runner::Progress| {
             shown.update(progress);
             if interrupt::is_asked() {
                 Control::Stop
             } else {
                 Control::Continue
             }
-        });
+        };
+        let ranks = job.ranks();
+        let result = runner::run_kept(&experiment, &options, ranks, checkpoints, &mut control);
         shown.finish();
+        let mut result = result?;
         let Ok(Some(folder)) = folder else {
             return Ok(Exit::of(result.document.status()));
         };
@@ -171,10 +188,17 @@ impl RunCommand {
         }
         stored?;
         let status = result.document.status();
+        let is_kept = keeper.is_some();
         if status == Status::Interrupted {
-            output.say(
-                "interrupted: these are the results up to here, in tables called partial; the same command runs it again",
-            );
+            let then = match is_kept {
+                true => "goes on from the checkpoint",
+                false => "runs it again",
+            };
+            output.say(&format!(
+                "interrupted: these are the results up to here, in tables called partial; the same command {then}"
+            ));
+        } else if let Some(keeper) = keeper {
+            keeper.remove();
         }
         let is_silent = |run: &&Run| run.counters.injected_packets == 0;
         if let Some(run) = result.document.runs().find(is_silent) {
@@ -208,6 +232,12 @@ impl RunCommand {
         };
         if self.reference {
             output.error("--reference is for single runs");
+            return Ok(Exit::Usage);
+        }
+        if self.checkpoint_every.is_some() {
+            output.error(
+                "--checkpoint-every is for single runs; a study goes on after every run that is done",
+            );
             return Ok(Exit::Usage);
         }
         load::tell(&opened.document, &opened.notes, output);

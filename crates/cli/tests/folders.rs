@@ -570,3 +570,134 @@ fn a_journal_that_is_no_text_stops_nobody() {
         place.run(&[command, "s.out"]).with(0);
     }
 }
+
+/// How many whole checkpoints a run has made so far.
+fn checkpoints(place: &Place) -> u64 {
+    let entries = std::fs::read_dir(place.0.join("out.checkpoint"));
+    let numbers = entries.into_iter().flatten().flatten().filter_map(|entry| {
+        let is_whole = entry.path().join("run").is_file();
+        let name = entry.file_name().into_string().ok()?;
+        name.parse().ok().filter(|_: &u64| is_whole)
+    });
+    numbers.max().unwrap_or(0)
+}
+
+/// A run that lasts for some seconds and keeps its state now and then, in partitions that several threads may share.
+const KEPT: &str = "netloom = 1\nname = \"kept\"\n\
+    [topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
+    [[traffic]]\nload = 0.6\n\
+    [measure]\nlength = \"20 ms\"\nrepeat = 2\n";
+const KEEP: [&str; 8] = [
+    "run",
+    "kept.toml",
+    "-o",
+    "out",
+    "--partitions",
+    "3",
+    "--checkpoint-every",
+    "0.05s",
+];
+
+#[test]
+fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
+    let place = Place::new("folders-killed");
+    place.file("kept.toml", KEPT);
+    place.run(&["run", "kept.toml", "-o", "whole"]).with(0);
+    let mut kills = 0;
+    let told = loop {
+        let seen = checkpoints(&place);
+        let mut arguments = KEEP.to_vec();
+        if kills % 2 == 1 {
+            arguments.extend(["--threads", "2"]);
+        }
+        let mut child = place
+            .command(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (began, mut has_ended) = (Instant::now(), false);
+        // Killed at some moment after the next checkpoint: while it computes, or keeps another.
+        while !has_ended && (checkpoints(&place) <= seen || kills >= 5) {
+            assert!(began.elapsed() < Duration::from_secs(100), "no checkpoint");
+            has_ended = child.try_wait().unwrap().is_some();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(17 * kills));
+        let _ = child.kill();
+        let ended = child.wait_with_output().unwrap();
+        if ended.status.success() {
+            break String::from_utf8(ended.stderr).unwrap();
+        }
+        kills += 1;
+    };
+    assert!(kills >= 3, "{kills} kills");
+    assert!(
+        told.contains("goes on from the checkpoint out.checkpoint"),
+        "{told}"
+    );
+    assert_eq!(
+        files(&place.0.join("out")),
+        files(&place.0.join("whole")),
+        "as if it had never been killed"
+    );
+    assert_eq!(names(&place.0), ["kept.toml", "out", "whole"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
+    let place = Place::new("folders-checkpoint");
+    place.file("kept.toml", KEPT);
+    let mut arguments = KEEP.to_vec();
+    arguments[7] = "1h";
+    let child = place
+        .command(&arguments)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let sent = std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        told.contains("the same command goes on from the checkpoint"),
+        "{told}"
+    );
+    assert_eq!(checkpoints(&place), 1);
+
+    // Another run does not take it, nor one whose file somebody has changed.
+    std::fs::rename(place.0.join("out"), place.0.join("partial")).unwrap();
+    let refused = place
+        .run(&["run", "kept.toml", "-o", "out", "--seed", "9"])
+        .with(1);
+    std::fs::rename(place.0.join("partial"), place.0.join("out")).unwrap();
+    assert!(refused.stderr.contains("another run"), "{}", refused.stderr);
+    let file = place.0.join("out.checkpoint/1/partition-2");
+    let good = std::fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    let middle = bad.len() / 2;
+    bad[middle] ^= 1;
+    std::fs::write(&file, bad).unwrap();
+    let refused = place.run(&KEEP).with(1);
+    assert!(
+        refused
+            .stderr
+            .contains("partition-2 is damaged: its checksum is another"),
+        "{}",
+        refused.stderr
+    );
+    std::fs::write(&file, good).unwrap();
+
+    // Without --checkpoint-every it goes on all the same.
+    place.run(&["run", "kept.toml", "-o", "whole"]).with(0);
+    let last = place.run(&["run", "kept.toml", "-o", "out"]).with(0);
+    assert!(last.stderr.contains("goes on from"), "{}", last.stderr);
+    assert_eq!(files(&place.0.join("out")), files(&place.0.join("whole")));
+    assert_eq!(names(&place.0), ["kept.toml", "out", "whole"]);
+}

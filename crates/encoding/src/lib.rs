@@ -1,10 +1,17 @@
-//! Plain records as bytes: what crosses between the processes of a run.
+//! Plain records as bytes: what crosses between the processes of a run, and what is kept of one that is interrupted.
 //!
 //! Numbers are written with the lowest byte first and as wide as their type, so both ends need only be of the same
 //! version. What comes from outside is never believed: too few bytes, an unknown variant or a length beyond the
 //! end give `None`.
 
 mod record;
+mod state;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
+use std::num::NonZero;
+
+pub use state::{State, restore_records, save_records};
 
 /// A record that can be written as bytes and read again.
 pub trait Encoded: Sized {
@@ -46,7 +53,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(u8, u16, u32, u64, u128);
+numbers!(u8, u16, u32, u64, u128, i32, i64);
 
 impl Encoded for bool {
     fn put(&self, out: &mut Vec<u8>) {
@@ -106,6 +113,103 @@ impl<T: Encoded + Copy + Default, const N: usize> Encoded for [T; N] {
     }
 }
 
+impl Encoded for usize {
+    fn put(&self, out: &mut Vec<u8>) {
+        (*self as u64).put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        usize::try_from(u64::take(from)?).ok()
+    }
+}
+
+impl Encoded for NonZero<u64> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.get().put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        NonZero::new(u64::take(from)?)
+    }
+}
+
+impl<T: Encoded> Encoded for Box<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (**self).put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        T::take(from).map(Box::new)
+    }
+}
+
+impl<T: Encoded> Encoded for Box<[T]> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        self.iter().for_each(|record| record.put(out));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Vec::take(from).map(Vec::into_boxed_slice)
+    }
+}
+
+impl Encoded for String {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        out.extend_from_slice(self.as_bytes());
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        String::from_utf8(Vec::take(from)?).ok()
+    }
+}
+
+/// In the order of its keys, so that equal maps have equal bytes.
+impl<K: Encoded + Ord + Hash, V: Encoded, H: BuildHasher + Default> Encoded for HashMap<K, V, H> {
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut all: Vec<(&K, &V)> = self.iter().collect();
+        all.sort_unstable_by_key(|(key, _)| *key);
+        (all.len() as u64).put(out);
+        for (key, value) in all {
+            key.put(out);
+            value.put(out);
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Vec::take(from)?.into_iter().collect())
+    }
+}
+
+impl<K: Encoded + Ord, V: Encoded> Encoded for BTreeMap<K, V> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        for (key, value) in self {
+            key.put(out);
+            value.put(out);
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Vec::take(from)?.into_iter().collect())
+    }
+}
+
+/// In order, so that equal sets have equal bytes.
+impl<K: Encoded + Ord + Hash, H: BuildHasher + Default> Encoded for HashSet<K, H> {
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut all: Vec<&K> = self.iter().collect();
+        all.sort_unstable();
+        (all.len() as u64).put(out);
+        all.into_iter().for_each(|key| key.put(out));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Vec::take(from)?.into_iter().collect())
+    }
+}
+
 impl<A: Encoded, B: Encoded> Encoded for (A, B) {
     fn put(&self, out: &mut Vec<u8>) {
         self.0.put(out);
@@ -126,6 +230,24 @@ impl<A: Encoded, B: Encoded, C: Encoded> Encoded for (A, B, C) {
 
     fn take(from: &mut &[u8]) -> Option<Self> {
         Some((A::take(from)?, B::take(from)?, C::take(from)?))
+    }
+}
+
+impl<A: Encoded, B: Encoded, C: Encoded, D: Encoded> Encoded for (A, B, C, D) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+        self.2.put(out);
+        self.3.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some((
+            A::take(from)?,
+            B::take(from)?,
+            C::take(from)?,
+            D::take(from)?,
+        ))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use netloom_encoding::{Encoded, State};
 use netloom_units::Tick;
 
 use crate::mailbox::Mailboxes;
@@ -163,5 +164,40 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
         self.run.partitions[local]
             .get_mut()
             .expect("no partition outlives a panic")
+    }
+}
+
+impl<M, Q, T> Engine<M, Q, T>
+where
+    M: Model<Event: Encoded> + State,
+    Q: EventQueue<M::Event>,
+    T: Transport<M>,
+{
+    /// The partitions of this process, counted over all processes.
+    pub fn here(&self) -> std::ops::Range<usize> {
+        self.placement.here.clone()
+    }
+
+    /// Appends the state of the `i`-th partition of this process, between two calls of [`run_until`](Self::run_until): its
+    /// model and all that is pending there.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn save(&mut self, i: usize, out: &mut Vec<u8>) {
+        let now = self.now;
+        self.partition(i).save(now, out);
+    }
+
+    /// Takes back what was saved of a partition when all ticks before `now` had been run, in place of what this engine
+    /// had there. When all partitions have been restored, it goes on as the saved one would have. `None` if this is not the
+    /// state of such a partition; the engine is not to be used then.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn restore(&mut self, i: usize, now: Tick, saved: &[u8]) -> Option<()> {
+        let mut rest = saved;
+        self.partition(i).restore(now, &mut rest)?;
+        self.now = now;
+        rest.is_empty().then_some(())
     }
 }

@@ -1,5 +1,6 @@
 //! One partition: a model, its pending events, and the loop over its ticks.
 
+use netloom_encoding::{Encoded, State};
 use netloom_units::Tick;
 
 use crate::transport::MessageOf;
@@ -73,5 +74,50 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
         }
         let sent = std::mem::replace(&mut self.outbox.earliest_sent, Tick::NEVER);
         self.earliest().min(sent)
+    }
+}
+
+impl<M, Q> Partition<M, Q>
+where
+    M: Model<Event: Encoded> + State,
+    Q: EventQueue<M::Event>,
+{
+    /// Appends the model and all that is pending, between two runs that end and begin at `now`.
+    pub(crate) fn save(&mut self, now: Tick, out: &mut Vec<u8>) {
+        self.model.save(out);
+        self.events.put(out);
+        // A queue is saved as what comes out of it, and filled again.
+        let mut pending: Vec<(Tick, M::Event)> = Vec::with_capacity(self.outbox.queue.len());
+        while let Some(when) = self.outbox.queue.take_next(Tick::NEVER, &mut self.batch) {
+            pending.extend(self.batch.iter().map(|&event| (when, event)));
+        }
+        self.batch.clear();
+        pending.put(out);
+        self.refill(now, pending);
+    }
+
+    /// Takes back what was saved, into a partition that was built alike.
+    pub(crate) fn restore(&mut self, now: Tick, from: &mut &[u8]) -> Option<()> {
+        self.model.restore(from)?;
+        self.events = u64::take(from)?;
+        let pending: Vec<(Tick, M::Event)> = Encoded::take(from)?;
+        let is_to_come = |(when, _): &(Tick, M::Event)| *when >= now && *when != Tick::NEVER;
+        if !pending.iter().all(is_to_come) {
+            return None;
+        }
+        self.refill(now, pending);
+        Some(())
+    }
+
+    fn refill(&mut self, now: Tick, pending: Vec<(Tick, M::Event)>) {
+        let mut queue = Q::default();
+        if now > Tick::ZERO {
+            // Its time begins here.
+            queue.take_next(Tick(now.0 - 1), &mut self.batch);
+        }
+        for (when, event) in pending {
+            queue.push(when, event);
+        }
+        self.outbox.queue = queue;
     }
 }

@@ -56,6 +56,13 @@ impl Experiment {
 }
 
 impl Experiment {
+    /// Cuts the fabric into so many partitions, or as many as it has switches; results do not depend on it.
+    pub fn cut_into(&mut self, n_partitions: usize) {
+        let most = self.fabric.topology.n_switches() as usize;
+        let n_partitions = n_partitions.clamp(1, most.min(65_535));
+        self.fabric.partitions = self.fabric.topology.partitions(n_partitions);
+    }
+
     /// The experiment of one seed alone, as if the file had `measure.seed` of that value and `measure.repeat` of 1:
     /// run id and results are the same. So the many seeds of one point need not be loaded each.
     ///

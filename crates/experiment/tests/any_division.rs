@@ -1,5 +1,6 @@
 //! Every number of the results is the same for any number of partitions, threads and ranks, and for the reference: the
-//! heap that scrambles the order of each tick, boxed arbiters, wide sets.
+//! heap that scrambles the order of each tick, boxed arbiters, wide sets. So it is for a run that is stopped and goes on
+//! from its checkpoint, with other threads and ranks.
 //!
 //! `NETLOOM_DRAWS=2000 cargo nextest run -p netloom-experiment --test any_division` draws more than CI does, and
 //! `NETLOOM_DRAWN_TO=FOLDER` keeps what was drawn.
@@ -10,10 +11,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use drawn::shelf::{OnShelf, Shelf};
 use netloom_experiment::render;
-use netloom_experiment::runner::{Control, RunOptions, RunResult, run, run_over};
+use netloom_experiment::runner::{
+    Checkpoints, Control, NotContinued, Progress, RunOptions, RunResult, run_kept,
+};
 use netloom_experiment::spec::{Request, load};
 use netloom_fabric::{SharedRanks, ThreadRank};
+use netloom_results::Status;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -63,6 +68,22 @@ fn request(text: &str) -> Request<'_> {
 
 /// What every rank says.
 fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
+    let all = results_kept(text, division, None, u32::MAX)?;
+    Some(
+        all.into_iter()
+            .map(|one| one.expect("no checkpoint"))
+            .collect(),
+    )
+}
+
+/// The same with checkpoints on a shelf, of which the last one is taken up, if there is one. The run is stopped when it has
+/// asked so often whether to go on.
+fn results_kept(
+    text: &str,
+    division: Division,
+    shelf: Option<&Shelf>,
+    stop_after: u32,
+) -> Option<Vec<Result<RunResult, NotContinued>>> {
     let loaded = load(&Request {
         partitions: Some(division.partitions),
         threads: division.threads,
@@ -76,19 +97,28 @@ fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
     };
     // A fabric of two switches has two partitions, and no more ranks.
     let size = division.ranks.min(experiment.fabric.n_partitions());
+    let one = |ranks: Option<&SharedRanks>| {
+        let leads = ranks.is_none_or(|ranks| ranks.lock().rank() == 0);
+        let mut kept = shelf.map(|shelf| OnShelf { shelf, leads });
+        let kept = kept.as_mut().map(|kept| kept as &mut dyn Checkpoints);
+        let mut asked = 0;
+        let mut control = |_: &Progress| {
+            asked += 1;
+            match asked > stop_after {
+                true => Control::Stop,
+                false => Control::Continue,
+            }
+        };
+        run_kept(&experiment, &options, ranks, kept, &mut control)
+    };
     if size == 1 {
-        return Some(vec![run(&experiment, &options, &mut |_| Control::Continue)]);
+        return Some(vec![one(None)]);
     }
-    let experiment = &experiment;
+    let one = &one;
     std::thread::scope(|scope| {
-        let ranks = ThreadRank::several(size).into_iter().map(|rank| {
-            scope.spawn(move || {
-                let ranks = SharedRanks::new(rank);
-                run_over(experiment, &options, Some(&ranks), &mut |_| {
-                    Control::Continue
-                })
-            })
-        });
+        let ranks = ThreadRank::several(size)
+            .into_iter()
+            .map(|rank| scope.spawn(move || one(Some(&SharedRanks::new(rank)))));
         let ranks: Vec<_> = ranks.collect();
         let joined = ranks.into_iter().map(|rank| rank.join().expect("a rank"));
         Some(joined.collect())
@@ -119,6 +149,26 @@ fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
     all
 }
 
+/// Runs an experiment in pieces, each with a division of its own and from the checkpoint of the one before.
+fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, String> {
+    let shelf = Shelf::default();
+    let ways = [(1, 1), (2, 1), (1, 3), (2, 2)];
+    for (threads, ranks) in ways.into_iter().cycle() {
+        let division = division(5, threads, reference, ranks);
+        let all = results_kept(text, division, Some(&shelf), stop_after).ok_or("refused")?;
+        let all: Result<Vec<RunResult>, NotContinued> = all.into_iter().collect();
+        let mut all = all.map_err(|why| format!("{division:?}: {why}\n{text}"))?;
+        if all[0].document.status() != Status::Interrupted {
+            return Ok(all.remove(0));
+        }
+        let n_partitions = shelf.n_partitions();
+        if !(1..=5).contains(&n_partitions) {
+            return Err(format!("{n_partitions} partitions in a checkpoint"));
+        }
+    }
+    unreachable!("the ways never end")
+}
+
 /// Compares all divisions of an experiment with the usual one; how many packets it delivered.
 fn compare(text: &str) -> Result<u64, String> {
     let usual = results(text, USUAL).ok_or("refused")?.remove(0);
@@ -128,6 +178,17 @@ fn compare(text: &str) -> Result<u64, String> {
             if !differences.is_empty() {
                 return Err(format!("{division:?}: {differences:#?}\n{text}"));
             }
+        }
+    }
+    let experiment = load(&request(text)).experiment.ok_or("refused")?;
+    let measure = &experiment.measure;
+    let n_epochs = measure.length.0.div_ceil(measure.epoch) as u32;
+    for (reference, stop_after) in [(false, n_epochs.div_ceil(3)), (true, n_epochs.div_ceil(2))] {
+        let pieced = in_pieces(text, reference, stop_after.max(1))?;
+        let differences = differences(&usual, &pieced);
+        if !differences.is_empty() {
+            let told = format!("stopped after {stop_after} epochs, reference {reference}");
+            return Err(format!("{told}: {differences:#?}\n{text}"));
         }
     }
     Ok(usual.document.run.counters.delivered_packets)
@@ -356,4 +417,74 @@ fn connections_with_deadlines() {
          [[connections.class]]\nsl = 2\nleast = \"500 Mbps\"\nmost = \"5 Gbps\"\n\
          [[traffic]]\nname = \"best-effort\"\nsl = 8\nload = 0.4\nmessage = \"512 B\"\n[measure]\nlength = \"10 us\"\n",
     );
+}
+
+/// Between two ticks is enough: a checkpoint need not wait for the end of an epoch.
+#[test]
+fn a_run_that_is_stopped_within_an_epoch_goes_on() {
+    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[[traffic]]\nload = 0.7\n\
+                [measure]\nlength = \"20 us\"\nepochs = 2\nrepeat = 2\nwaits = true\n";
+    let usual = results(text, USUAL).unwrap().remove(0);
+    let experiment = load(&request(text)).experiment.unwrap();
+    let shelf = Shelf::default();
+    let mut within = 0;
+    let result = loop {
+        let mut kept = OnShelf {
+            shelf: &shelf,
+            leads: true,
+        };
+        let mut asked = 0;
+        let done = run_kept(
+            &experiment,
+            &RunOptions::default(),
+            None,
+            Some(&mut kept),
+            &mut |progress: &Progress| {
+                asked += 1;
+                // A run that is slow to answer is asked again before its epoch ends.
+                std::thread::sleep(std::time::Duration::from_millis(60));
+                let is_within = progress.now_ns % 10_000.0 > 0.0;
+                within += u32::from(is_within && asked > 2);
+                match asked > 2 && within % 7 == 1 {
+                    true => Control::Stop,
+                    false => Control::Continue,
+                }
+            },
+        );
+        let done = done.unwrap();
+        if done.document.status() != Status::Interrupted {
+            break done;
+        }
+    };
+    assert!(within > 3, "stopped within epochs {within} times");
+    assert_eq!(differences(&usual, &result), Vec::<String>::new());
+}
+
+/// What is not the state of such a run is refused; nothing is simulated from it.
+#[test]
+fn a_checkpoint_of_something_else_is_refused() {
+    let text = |arity: u32| {
+        format!(
+            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = {arity}\nlevels = 2\n[[traffic]]\nload = 0.7\n\
+             [measure]\nlength = \"20 us\"\n"
+        )
+    };
+    let shelf = Shelf::default();
+    let first = results_kept(&text(4), USUAL, Some(&shelf), 3)
+        .unwrap()
+        .remove(0);
+    assert_eq!(first.unwrap().document.status(), Status::Interrupted);
+    let other = results_kept(&text(3), USUAL, Some(&shelf), 3)
+        .unwrap()
+        .remove(0);
+    assert!(matches!(other, Err(NotContinued::Misfit)));
+    // One rank's part is short: all of them say so.
+    let shelf = Shelf::default();
+    let halves = division(2, 1, false, 2);
+    let stopped = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
+    assert!(stopped.iter().all(|one| one.is_ok()));
+    shelf.damage(|part| part.truncate(part.len() / 2));
+    let told = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
+    assert!(matches!(told[0], Err(NotContinued::Misfit)));
+    assert!(matches!(told[1], Err(NotContinued::Elsewhere)));
 }

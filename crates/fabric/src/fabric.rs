@@ -15,6 +15,8 @@ pub(crate) struct Fabric<S: Switches> {
     pub(crate) switches: S,
 }
 
+netloom_encoding::state!([S: Switches] Fabric<S> as Fabric { parts: [shared, endpoints, switches] });
+
 impl<S: Switches> Model for Fabric<S> {
     type Event = S::Event;
     type Parcel = Parcel;

@@ -22,6 +22,7 @@
 //! What this model leaves out: loss, but for the faults of tiled switches (a lossless fabric never drops); management
 //! traffic (VL15) has its own lane and priority and no special packets; memory banks and the bookkeeping of stashes.
 
+mod arbiter_state;
 mod channels;
 mod endpoint;
 mod fabric;

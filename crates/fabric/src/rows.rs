@@ -3,6 +3,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use netloom_encoding::{Encoded, State};
+
 /// A vector whose accesses are bounds-checked only with debug assertions.
 ///
 /// A packet-hop makes some forty accesses by indices that the model itself created; checking each of
@@ -12,7 +14,7 @@ use std::ops::{Index, IndexMut};
 /// # Safety of use
 /// An index must come from this vector's own numbering: a position below its length at build time (rows
 /// are never removed), or a live slot of the [`Slab`](crate::Slab) above it. No index is computed from
-/// input.
+/// input. Those of a checkpoint are believed once its checksum is right.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<T>(Vec<T>);
 
@@ -52,6 +54,40 @@ impl<T> Rows<T> {
     /// All rows.
     pub(crate) fn as_slice(&self) -> &[T] {
         &self.0
+    }
+}
+
+impl<T> AsRef<[T]> for Rows<T> {
+    fn as_ref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> AsMut<[T]> for Rows<T> {
+    fn as_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+/// Rows that have a state are as many as were built.
+impl<T: State> State for Rows<T> {
+    fn save(&self, out: &mut Vec<u8>) {
+        self.0.save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.0.restore(from)
+    }
+}
+
+/// Rows of a slab, which grows.
+impl<T: Encoded> Encoded for Rows<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Encoded::take(from).map(Rows)
     }
 }
 

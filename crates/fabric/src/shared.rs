@@ -24,6 +24,12 @@ pub(crate) struct Shared {
     pub(crate) steps: Vec<Step>,
 }
 
+netloom_encoding::state!(Shared {
+    changes: [counters, protocol, steps],
+    records: [rows],
+    stays: [forwarding, channels, segmentation, watch]
+});
+
 impl Shared {
     pub(crate) fn new(plan: &FabricPlan, watch: Option<Watch>) -> Self {
         let n_rows = rows(plan).len();

@@ -1,5 +1,7 @@
 //! Room for records that come and go: indices instead of references, no allocation in steady state.
 
+use netloom_encoding::Encoded;
+
 use crate::rows::Rows;
 
 /// A vector with a free list. An index is valid from `insert` to `remove`, and only inside its partition.
@@ -15,6 +17,20 @@ impl<T> Default for Slab<T> {
             slots: Rows::default(),
             free: Vec::new(),
         }
+    }
+}
+
+impl<T: Encoded> Encoded for Slab<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.slots.put(out);
+        self.free.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Slab {
+            slots: Encoded::take(from)?,
+            free: Encoded::take(from)?,
+        })
     }
 }
 

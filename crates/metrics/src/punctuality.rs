@@ -138,6 +138,11 @@ pub struct PunctualityMeter {
     counted: Punctuality,
 }
 
+netloom_encoding::state!(PunctualityMeter {
+    changes: [last, counted],
+    stays: [inter_arrival, limits]
+});
+
 impl PunctualityMeter {
     /// A meter that has counted nothing.
     pub fn new(inter_arrival: InterArrival) -> PunctualityMeter {

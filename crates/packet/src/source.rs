@@ -27,6 +27,8 @@ pub struct Cursor {
     pub time: u64,
 }
 
+netloom_encoding::encoded!(Cursor { number, time });
+
 /// A workload of one traffic class. It knows no switch and keeps no state: what it answers depends only
 /// on the NIC and its cursor, so it can be shared by all partitions and threads.
 pub trait Source: Send + Sync {

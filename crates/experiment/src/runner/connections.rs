@@ -18,6 +18,11 @@ pub(super) struct Recorded {
     awaited: Option<(UntilPackets, Vec<usize>)>,
 }
 
+netloom_encoding::state!(Recorded {
+    records: [counted],
+    stays: [awaited]
+});
+
 impl Recorded {
     pub(super) fn new(experiment: &Experiment) -> Recorded {
         let Some(set) = &experiment.connections else {

@@ -5,7 +5,7 @@ use netloom_results::{Frame, LinkGroup, LinkLine, LinksSummary, Table, Window};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
 
-use super::Snapshot;
+use super::gathered::Snapshot;
 
 /// What links and ports did in a stretch of time.
 pub(super) struct Usage<'a> {

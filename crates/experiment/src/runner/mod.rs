@@ -4,13 +4,15 @@
 //!  Experiment ─► Simulation ─► epochs (recording.rs) ─► warm-up (warmup.rs) ─► summaries (summary.rs)
 //!                    │                                                           links (links.rs)
 //!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs)
-//!                                                                                seeds (seeds.rs)
+//!                       now and then: checkpoint (checkpoint.rs)                 seeds (seeds.rs)
 //! ```
 //!
 //! Everything is decided at the ends of epochs, which are fixed in simulated time: threads and
 //! partitions change nothing. Deadlock, saturation and no convergence are results, with evidence.
 
+mod checkpoint;
 mod connections;
+mod gathered;
 mod links;
 mod protocol;
 mod recording;
@@ -22,7 +24,7 @@ mod warmup;
 
 use std::time::{Duration, Instant};
 
-use netloom_fabric::{Counters, Options, PortUse, SharedRanks, Simulation, Waiting};
+use netloom_fabric::{Counters, Options, SharedRanks, Simulation, Waiting};
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };
@@ -30,8 +32,10 @@ use netloom_topology::Structure;
 use netloom_units::Tick;
 
 use crate::{Experiment, NotBuilt, WarmupRule};
-use recording::Recording;
+use gathered::{Gathered, NOT_YET, Snapshot};
 use tables::Tables;
+
+pub use checkpoint::{Checkpoints, NotContinued};
 
 /// How to run; no choice here changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -164,11 +168,38 @@ pub fn run_over(
     ranks: Option<&SharedRanks>,
     control: &mut dyn FnMut(&Progress) -> Control,
 ) -> RunResult {
-    let mut tables = Tables::new();
+    let done = run_kept(experiment, options, ranks, None, control);
+    done.expect("a run that begins anew")
+}
+
+/// The same with checkpoints: goes on from the last one, if there is one, and makes others when they are due and when
+/// the run is stopped.
+///
+/// # Errors
+/// If there is a checkpoint and the run cannot go on from it.
+///
+/// # Panics
+/// If the experiment has fewer partitions than there are ranks.
+pub fn run_kept(
+    experiment: &Experiment,
+    options: &RunOptions,
+    ranks: Option<&SharedRanks>,
+    mut checkpoints: Option<&mut dyn Checkpoints>,
+    control: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<RunResult, NotContinued> {
     let of = experiment.measure.repeat.max(1);
-    let mut runs: Vec<Run> = Vec::new();
+    let last = match &mut checkpoints {
+        Some(checkpoints) => checkpoints.last()?,
+        None => None,
+    };
+    let mut going_on = last.as_deref().map(checkpoint::Shared::read).transpose()?;
+    let (mut runs, mut tables) = match &going_on {
+        Some(shared) if shared.number >= of => return Err(NotContinued::Misfit),
+        Some(shared) => shared.earlier()?,
+        None => (vec![], Tables::new()),
+    };
     let mut not_built = None;
-    for number in 0..of {
+    for number in going_on.as_ref().map_or(0, |shared| shared.number)..of {
         let seed = experiment.measure.seed + u64::from(number);
         let reseeded = match (number > 0).then(|| experiment.with_seed(seed)).transpose() {
             Ok(reseeded) => reseeded,
@@ -184,8 +215,12 @@ pub fn run_over(
             number,
             of,
             seed,
+            keeping: checkpoints.as_deref_mut().map(|checkpoints| Keeping {
+                checkpoints,
+                earlier: checkpoint::earlier(&runs, &tables),
+            }),
         };
-        let done = one.run(control, &mut tables);
+        let done = one.run(going_on.take(), control, &mut tables)?;
         let ends_here = done.status >= Status::Interrupted;
         runs.push(done);
         if ends_here {
@@ -205,14 +240,14 @@ pub fn run_over(
         repeats: runs.collect(),
         timing: None,
     };
-    RunResult {
+    Ok(RunResult {
         document,
         not_built,
         tables: match options.tables {
             true => tables.finish(experiment),
             false => vec![],
         },
-    }
+    })
 }
 
 /// What makes the results of an experiment its own: its resolved text and its seed, and the cables and
@@ -228,28 +263,6 @@ pub fn run_id(experiment: &Experiment) -> RunId {
     }
     RunId::new(&text, experiment.measure.seed)
 }
-
-/// Counts since the start, taken at some moment.
-struct Snapshot {
-    ports: Vec<PortUse>,
-    nic_flits: Vec<Vec<u64>>,
-}
-
-impl Snapshot {
-    fn take(simulation: &mut dyn Simulation) -> Snapshot {
-        Snapshot {
-            ports: simulation
-                .port_uses()
-                .into_iter()
-                .map(|(_, _, usage)| usage)
-                .collect(),
-            nic_flits: simulation.nic_flits(),
-        }
-    }
-}
-
-/// The epochs of a warm-up whose end is still to be found.
-const NOT_YET: usize = usize::MAX;
 
 /// How the last epoch ended.
 enum End {
@@ -313,18 +326,26 @@ struct OneRun<'a> {
     number: u32,
     of: u32,
     seed: u64,
+    keeping: Option<Keeping<'a>>,
+}
+
+/// Where checkpoints go, and what is in all of a run.
+struct Keeping<'a> {
+    checkpoints: &'a mut dyn Checkpoints,
+    /// The seeds before it.
+    earlier: String,
 }
 
 impl OneRun<'_> {
-    fn run(&mut self, control: &mut dyn FnMut(&Progress) -> Control, tables: &mut Tables) -> Run {
+    fn run(
+        &mut self,
+        going_on: Option<checkpoint::Shared>,
+        control: &mut dyn FnMut(&Progress) -> Control,
+        tables: &mut Tables,
+    ) -> Result<Run, NotContinued> {
         let experiment = self.experiment;
-        let measure = &experiment.measure;
-        let mut given = match measure.warmup {
-            WarmupRule::Auto => None,
-            WarmupRule::Until(tick) => Some(tick.0.div_ceil(measure.epoch) as usize),
-            WarmupRule::Packets(_) => Some(NOT_YET),
-        };
-        let witnessed = measure
+        let witnessed = experiment
+            .measure
             .waits
             .then(|| waits::Witnesses::put(&experiment.fabric));
         let mut simulation = netloom_fabric::build_over(
@@ -339,20 +360,22 @@ impl OneRun<'_> {
             self.ranks,
         );
         let simulation = simulation.as_mut();
-        let n_rows = netloom_fabric::rows(&experiment.fabric).len();
-        let mut recording = Recording::new(n_rows, measure.epoch, measure.length, given);
-        let mut at_warmup = None;
-        let mut punctuality = connections::Recorded::new(experiment);
-        let mut stashes = protocol::Stashes::default();
-        let end = self.epochs(
-            simulation,
-            &mut recording,
-            &mut given,
-            &mut at_warmup,
-            &mut punctuality,
-            &mut stashes,
-            control,
-        );
+        let mut gathered = Gathered::new(experiment);
+        let witnesses = witnessed.as_ref().map(|(_, witnesses)| witnesses);
+        if let (Some(shared), Some(keeping)) = (&going_on, &mut self.keeping) {
+            let checkpoints = &mut *keeping.checkpoints;
+            checkpoint::go_on(checkpoints, shared, simulation, &mut gathered, witnesses)?;
+        }
+        drop(going_on);
+        let end = self.epochs(simulation, &mut gathered, witnesses, control);
+        let Gathered {
+            recording,
+            given,
+            at_warmup,
+            punctuality,
+            stashes,
+            ..
+        } = gathered;
 
         if let (Some((_, witnesses)), Some(ranks)) = (&witnessed, self.ranks) {
             let own_rank = ranks.lock().rank();
@@ -390,7 +413,7 @@ impl OneRun<'_> {
             End::Stopped => (Status::Interrupted, None),
             End::Finished => (total.verdict.into(), None),
         };
-        Run {
+        Ok(Run {
             seed: self.seed,
             status,
             digest: counters.digest.to_string(),
@@ -409,81 +432,114 @@ impl OneRun<'_> {
             waits: witnessed.map(|(_, witnesses)| witnesses.summary(experiment)),
             protocol,
             deadlock,
-        }
+        })
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn epochs(
-        &self,
+        &mut self,
         simulation: &mut dyn Simulation,
-        recording: &mut Recording,
-        given: &mut Option<usize>,
-        at_warmup: &mut Option<Snapshot>,
-        punctuality: &mut connections::Recorded,
-        stashes: &mut protocol::Stashes,
+        gathered: &mut Gathered,
+        witnesses: Option<&waits::Witnesses>,
         control: &mut dyn FnMut(&Progress) -> Control,
     ) -> End {
-        let measure = &self.experiment.measure;
+        let experiment = self.experiment;
+        let measure = &experiment.measure;
         let mut pace = Pace::new(measure.epoch);
-        let mut next_look = measure.patience;
         loop {
-            let progress = self.progress(simulation, recording.now(), &pace);
-            let decision = agreed(simulation, control(&progress));
-            if let (WarmupRule::Packets(n), Some(NOT_YET)) = (measure.warmup, *given)
-                && simulation.counters().delivered >= n
-            {
-                recording.warm_up_ends();
-                *given = Some(recording.n_epochs());
-            }
-            if *given == Some(recording.n_epochs()) {
-                *at_warmup = Some(Snapshot::take(simulation));
-                punctuality.begin();
-            }
-            let now = recording.now();
-            let is_warm = given.is_none_or(|epochs| epochs <= recording.n_epochs());
-            let is_last = now >= measure.length || (is_warm && punctuality.is_enough());
-            if now.0 >= next_look || is_last {
-                next_look = now.0 + measure.patience;
-                if let Some(cycle) = simulation.deadlock(now, measure.patience) {
-                    return self.deadlock(simulation, now, cycle);
+            // A run that goes on may stand within an epoch.
+            if gathered.at == gathered.recording.now() {
+                let progress = self.progress(simulation, gathered.at, &pace);
+                let decision = agreed(simulation, control(&progress));
+                self.keep_if_due(simulation, gathered, witnesses, decision);
+                if let Some(end) = self.look(simulation, gathered) {
+                    return end;
+                }
+                if decision == Control::Stop {
+                    return End::Stopped;
                 }
             }
-            if simulation.next_event().is_none() && simulation.in_flight() > 0 {
-                let cycle = simulation.deadlock(now, 0).unwrap_or_default();
-                return self.deadlock(simulation, now, cycle);
-            }
-            if is_last {
-                return End::Finished;
-            }
-            if decision == Control::Stop {
-                return End::Stopped;
-            }
-            let (mut at, end) = (now, recording.end_of_next());
-            while at < end {
-                at = Tick((at.0 + pace.slice).min(end.0));
-                simulation.run_until(at);
+            let end = gathered.recording.end_of_next();
+            while gathered.at < end {
+                gathered.at = Tick((gathered.at.0 + pace.slice).min(end.0));
+                simulation.run_until(gathered.at);
                 // Clocks of processes differ.
                 let is_time = pace.is_time_to_ask();
                 let is_time = simulation.agree(u64::from(!is_time)) == 0;
                 pace.slice = simulation.agree(pace.slice);
-                if is_time && at < end {
-                    let progress = self.progress(simulation, at, &pace);
-                    if agreed(simulation, control(&progress)) == Control::Stop {
-                        recording.end_at(at);
+                if is_time && gathered.at < end {
+                    let progress = self.progress(simulation, gathered.at, &pace);
+                    let decision = agreed(simulation, control(&progress));
+                    self.keep_if_due(simulation, gathered, witnesses, decision);
+                    if decision == Control::Stop {
+                        gathered.recording.end_at(gathered.at);
                         break;
                     }
                 }
             }
-            recording.add_epoch(|rows| simulation.take_rows(rows));
-            punctuality.add_epoch(simulation);
-            stashes.add_epoch(recording.n_epochs(), simulation);
+            gathered.add_epoch(simulation);
             if cfg!(debug_assertions) {
                 simulation.check_laws();
             }
-            if at < end {
+            if gathered.at < end {
                 return End::Stopped;
             }
         }
+    }
+
+    /// Makes a checkpoint if it is time for one, or if nothing comes after it.
+    fn keep_if_due(
+        &mut self,
+        simulation: &mut dyn Simulation,
+        gathered: &Gathered,
+        witnesses: Option<&waits::Witnesses>,
+        decision: Control,
+    ) {
+        let Some(keeping) = &mut self.keeping else {
+            return;
+        };
+        let is_due = decision == Control::Stop || keeping.checkpoints.is_due();
+        // Clocks of processes differ.
+        if simulation.agree(u64::from(!is_due)) == 0 {
+            checkpoint::keep(
+                keeping.checkpoints,
+                simulation,
+                gathered,
+                witnesses,
+                self.number,
+                &keeping.earlier,
+            );
+        }
+    }
+
+    /// Looks at what the last epoch has brought: whether the warm-up is over, and whether the run is.
+    fn look(&self, simulation: &mut dyn Simulation, gathered: &mut Gathered) -> Option<End> {
+        let measure = &self.experiment.measure;
+        let recording = &mut gathered.recording;
+        if let (WarmupRule::Packets(n), Some(NOT_YET)) = (measure.warmup, gathered.given)
+            && simulation.counters().delivered >= n
+        {
+            recording.warm_up_ends();
+            gathered.given = Some(recording.n_epochs());
+        }
+        if gathered.given == Some(recording.n_epochs()) {
+            gathered.at_warmup = Some(Snapshot::take(simulation));
+            gathered.punctuality.begin();
+        }
+        let now = recording.now();
+        let given = gathered.given;
+        let is_warm = given.is_none_or(|epochs| epochs <= recording.n_epochs());
+        let is_last = now >= measure.length || (is_warm && gathered.punctuality.is_enough());
+        if now.0 >= gathered.next_look || is_last {
+            gathered.next_look = now.0 + measure.patience;
+            if let Some(cycle) = simulation.deadlock(now, measure.patience) {
+                return Some(self.deadlock(simulation, now, cycle));
+            }
+        }
+        if simulation.next_event().is_none() && simulation.in_flight() > 0 {
+            let cycle = simulation.deadlock(now, 0).unwrap_or_default();
+            return Some(self.deadlock(simulation, now, cycle));
+        }
+        is_last.then_some(End::Finished)
     }
 
     fn progress(&self, simulation: &mut dyn Simulation, now: Tick, pace: &Pace) -> Progress {

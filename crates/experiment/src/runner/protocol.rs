@@ -14,6 +14,10 @@ pub(super) struct Stashes {
     peak: u32,
 }
 
+netloom_encoding::state!(Stashes {
+    changes: [held, peak]
+});
+
 impl Stashes {
     /// Looks at all stashes at the end of an epoch.
     pub(super) fn add_epoch(&mut self, epoch: usize, simulation: &mut dyn Simulation) {

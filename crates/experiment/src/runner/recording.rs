@@ -27,6 +27,14 @@ pub(super) struct Sums {
     pub(super) latency: u64,
 }
 
+netloom_encoding::encoded!(Sums {
+    offered_flits,
+    injected_flits,
+    delivered_flits,
+    messages,
+    latency
+});
+
 impl Sums {
     fn of(row: &Row) -> Sums {
         Sums {
@@ -52,6 +60,8 @@ struct Block {
     rows: Vec<Row>,
 }
 
+netloom_encoding::encoded!(Block { first_epoch, rows });
+
 /// Everything recorded.
 pub(super) struct Recording {
     n_rows: usize,
@@ -67,6 +77,12 @@ pub(super) struct Recording {
     span: usize,
     scratch: Vec<Row>,
 }
+
+netloom_encoding::state!(Recording {
+    changes: [given, n_epochs, sums, blocks, span],
+    // A checkpoint is made before an interruption ends the run.
+    stays: [n_rows, epoch, length, scratch],
+});
 
 impl Recording {
     pub(super) fn new(n_rows: usize, epoch: u64, length: Tick, given: Option<usize>) -> Self {

@@ -7,7 +7,7 @@ use netloom_results::{
 };
 use netloom_units::Sl;
 
-use super::Snapshot;
+use super::gathered::Snapshot;
 use super::recording::{Recording, Sums};
 use super::warmup::Cut;
 use crate::Experiment;

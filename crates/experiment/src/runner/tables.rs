@@ -5,9 +5,12 @@ use netloom_results::{
     StashLine,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::Experiment;
 
 /// The tables that do not follow from the document.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Tables {
     pub(super) series: Frame,
     pub(super) links: Frame,

@@ -40,13 +40,28 @@ impl Witnesses {
         (plan, witnesses)
     }
 
+    /// What the witnesses of each process have seen.
+    pub(super) fn seen(&self, simulation: &mut dyn Simulation) -> Vec<Vec<Vec<u64>>> {
+        let switches = simulation.everyone(self.switches.numbers());
+        let nics = simulation.everyone(self.nics.numbers());
+        let pairs = switches.into_iter().zip(nics);
+        pairs.map(|(switches, nics)| vec![switches, nics]).collect()
+    }
+
+    /// Adds what the witnesses of a process saw.
+    pub(super) fn add(&self, seen: &[Vec<u64>]) {
+        let records = [&self.switches, &self.nics];
+        records
+            .into_iter()
+            .zip(seen)
+            .for_each(|(record, numbers)| record.add(numbers));
+    }
+
     /// Adds what the witnesses of other processes saw.
     pub(super) fn join(&self, simulation: &mut dyn Simulation, own_rank: usize) {
-        for record in [&self.switches, &self.nics] {
-            let all = simulation.everyone(record.numbers());
-            let others = all.iter().enumerate().filter(|(rank, _)| *rank != own_rank);
-            others.for_each(|(_, numbers)| record.add(numbers));
-        }
+        let all = self.seen(simulation);
+        let others = all.iter().enumerate().filter(|(rank, _)| *rank != own_rank);
+        others.for_each(|(_, seen)| self.add(seen));
     }
 
     pub(super) fn summary(&self, experiment: &Experiment) -> Waits {

@@ -325,7 +325,6 @@ pub(crate) fn build(
         routing: routing.routing,
         workloads: classes.workloads,
         admission,
-        n_partitions,
     };
     let experiment = Experiment {
         name,

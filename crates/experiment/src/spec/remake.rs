@@ -23,7 +23,6 @@ pub(crate) struct Remake {
     pub(crate) workloads: Workloads,
     /// How connections are admitted, where there are any.
     pub(crate) admission: Option<Admission>,
-    pub(crate) n_partitions: usize,
 }
 
 /// The classes, and what they need to know to be built.
@@ -103,8 +102,9 @@ impl Remake {
     pub(crate) fn apply(&self, seed: u64, experiment: &mut Experiment) -> Result<(), String> {
         let plan = &mut experiment.fabric;
         if self.is_random_wiring {
+            let n_partitions = plan.n_partitions();
             plan.topology = Arc::new(self.blueprint.build(seed)?);
-            plan.partitions = plan.topology.partitions(self.n_partitions);
+            plan.partitions = plan.topology.partitions(n_partitions);
         }
         if self.is_random_wiring || plan.forwarding.needs_occasion() {
             let forwarding = self.routing.compile(&plan.topology, seed)?;

@@ -4,6 +4,9 @@
 //! A draw is a list of numbers, of which each choice takes the next one. Shrinking makes the numbers smaller, so the
 //! first alternative of every list below is the plainest.
 
+// Not every test keeps checkpoints.
+#[allow(dead_code)]
+pub(crate) mod shelf;
 pub(crate) mod site;
 
 use std::fmt::Write;

@@ -26,6 +26,8 @@ struct Waiting {
     next: u32,
 }
 
+netloom_encoding::encoded!(Waiting { head, tail, next });
+
 /// An injection queue: packets already cut, and the destinations that fill it.
 #[derive(Clone, Copy, Debug)]
 struct Injection {
@@ -38,6 +40,15 @@ struct Injection {
     /// It is to be looked at when queues are filled.
     is_stale: bool,
 }
+
+netloom_encoding::encoded!(Injection {
+    head,
+    tail,
+    flits,
+    first,
+    last,
+    is_stale
+});
 
 /// A packet cut off its message and waiting to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +65,19 @@ struct Cut {
     is_last: bool,
 }
 
+netloom_encoding::encoded!(Cut {
+    generation,
+    destination,
+    message,
+    index,
+    bytes,
+    next,
+    flits,
+    row,
+    flow,
+    is_last
+});
+
 /// Per (NIC, channel).
 #[derive(Clone, Debug, Default)]
 struct Channel {
@@ -66,6 +90,11 @@ struct Channel {
     /// Injection queues to be filled.
     stale: Vec<u32>,
 }
+
+netloom_encoding::state!(Channel {
+    changes: [waiting, pointer, stale],
+    records: [filled]
+});
 
 /// The queues of all NICs of a partition.
 #[derive(Clone, Debug)]
@@ -83,6 +112,13 @@ pub(crate) struct Admittance {
     channels: Vec<Channel>,
     cuts: Slab<Cut>,
 }
+
+netloom_encoding::state!(Admittance {
+    changes: [cuts],
+    records: [waiting, injection],
+    parts: [channels],
+    stays: [n_destinations, map, credits_per_queue, n_queues, sizes]
+});
 
 impl Admittance {
     pub(crate) fn new(

@@ -28,6 +28,19 @@ pub(crate) struct Answer {
     sent: Tick,
 }
 
+netloom_encoding::encoded!(Answer {
+    destination,
+    sequence,
+    flits,
+    row,
+    sl,
+    label,
+    is_marked,
+    is_negative,
+    created,
+    sent
+});
+
 /// The acknowledgements that wait at the NICs of a partition.
 pub(crate) type Answers = Rows<VecDeque<Answer>>;
 

@@ -32,6 +32,13 @@ struct Channel {
     last: u32,
 }
 
+netloom_encoding::encoded!(Channel {
+    used,
+    next,
+    left,
+    last
+});
+
 /// The buffers of all NICs of a partition.
 #[derive(Debug)]
 pub(crate) struct Buffers {
@@ -41,6 +48,11 @@ pub(crate) struct Buffers {
     least: Vec<u32>,
     channels: Rows<Channel>,
 }
+
+netloom_encoding::state!(Buffers {
+    records: [channels],
+    stays: [capacity, n_slots, least]
+});
 
 impl Buffers {
     /// Those of so many NICs, whose channels have these queues; `None` where NICs are not bounded.

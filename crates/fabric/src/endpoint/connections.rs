@@ -3,6 +3,7 @@
 //! A packet names its connection by (source NIC, class, flow). Each partition keeps the meters of the
 //! connections that end in it, so that recording touches nothing else, and merging is a copy.
 
+use netloom_encoding::State;
 use netloom_metrics::{InterArrival, Punctuality, PunctualityMeter};
 use netloom_packet::Packet;
 use netloom_units::{NicId, Tick};
@@ -49,6 +50,18 @@ pub(crate) struct Meters {
     meter_of: Vec<u32>,
     /// With the number of the connection in the plan, and when its delays begin.
     meters: Vec<(u32, DelayFrom, PunctualityMeter)>,
+}
+
+impl State for Meters {
+    fn save(&self, out: &mut Vec<u8>) {
+        let meters = self.meters.iter();
+        meters.for_each(|(_, _, meter)| meter.save(out));
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        let mut meters = self.meters.iter_mut();
+        meters.try_for_each(|(_, _, meter)| meter.restore(from))
+    }
 }
 
 impl Meters {

@@ -29,6 +29,14 @@ enum Standing {
     Parked,
 }
 
+netloom_encoding::encoded!(
+    enum Standing {
+        Idle {},
+        Active {},
+        Parked {},
+    }
+);
+
 /// Everything from one NIC to another on one channel: its send queue and what its control remembers.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
@@ -47,9 +55,23 @@ struct Flow {
     wake: Tick,
 }
 
+netloom_encoding::encoded!(Flow {
+    destination,
+    slot,
+    standing,
+    head,
+    tail,
+    next,
+    in_flight,
+    state,
+    wake
+});
+
 /// Destination and channel of a flow in one word, which is hashed at once.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Key(u64);
+
+netloom_encoding::encoded!(Key(_));
 
 impl Key {
     #[inline(always)]
@@ -69,6 +91,11 @@ struct Sender {
     /// Nothing was sent for want of room at the first switch, and none has come free since.
     is_blocked: bool,
 }
+
+netloom_encoding::state!(Sender {
+    changes: [by_destination, activated, is_blocked],
+    records: [rings]
+});
 
 /// What a flow would send next: the cut off its message, and where it goes at the first switch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,6 +122,12 @@ pub(crate) struct Flows {
     /// What each channel of the NIC that decides would send.
     offers: Box<[Offer; 32]>,
 }
+
+netloom_encoding::state!(Flows {
+    changes: [flows],
+    parts: [senders],
+    stays: [controller, offers]
+});
 
 impl Flows {
     pub(crate) fn new(control: Option<&Arc<dyn Control>>, n_nics: usize, n_slots: usize) -> Self {

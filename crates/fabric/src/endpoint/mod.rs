@@ -27,11 +27,13 @@ mod receiver;
 mod send;
 mod source;
 
-use netloom_arbitration::Head;
+use netloom_arbitration::{Arbiter, Head};
+use netloom_encoding::State;
 use netloom_packet::{Cursor, N_SCS};
 use netloom_units::{NicId, Tick};
 use rustc_hash::FxHashMap;
 
+use crate::arbiter_state;
 use crate::endpoint::connections::Meters;
 use crate::plan::ClassPlan;
 use crate::rows::Rows;
@@ -77,6 +79,19 @@ pub(crate) struct Message {
     pub(crate) sc: u8,
 }
 
+netloom_encoding::encoded!(Message {
+    generation,
+    destination,
+    left,
+    number,
+    index,
+    next,
+    row,
+    flow,
+    sl,
+    sc
+});
+
 // Two messages to a cache line.
 const _: () = assert!(size_of::<Message>() == 32);
 
@@ -92,6 +107,17 @@ pub(crate) struct NicQueue {
     pub(crate) sl: u8,
     pub(crate) sc: u8,
 }
+
+netloom_encoding::encoded!(NicQueue {
+    head,
+    tail,
+    payload,
+    bytes,
+    flits,
+    vl,
+    sl,
+    sc
+});
 
 /// State of a NIC.
 pub(crate) struct Nic<A, C> {
@@ -116,6 +142,8 @@ pub(crate) struct Nic<A, C> {
     pub(crate) wire: u8,
     pub(crate) is_marked: bool,
 }
+
+netloom_encoding::state!([A: Arbiter, C: State] Nic<A, C> as Nic { changes: [present, link_until, link_wake, last_header, sequence, messages, is_marked], parts: [credit], with arbiter_state: [arbiter], stays: [id, port, wire] });
 
 impl<A, C> Nic<A, C> {
     /// Its next packet, as far as the first switch goes by it.
@@ -185,3 +213,5 @@ pub(crate) struct Endpoints<S: Switches> {
     /// Flits of the acknowledgement of every data packet; none is sent if `None`.
     pub(crate) acknowledgement: Option<u16>,
 }
+
+netloom_encoding::state!([S: Switches] Endpoints<S> as Endpoints { changes: [messages, numbers, sent], records: [queues, cursors, nic_flits, answers], parts: [nics, receiver, meters, admittance, flows, programs, buffers], stays: [n_slots, slot_of, classes, row_of, heads, head_classes, has_arbiter, has_duties, created, follows_packets, acknowledgement] });

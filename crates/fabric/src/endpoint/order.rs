@@ -20,6 +20,10 @@ pub(crate) struct Reordering {
     held: u64,
 }
 
+netloom_encoding::state!(Reordering {
+    changes: [flows, held]
+});
+
 /// One flow at a strict receiver.
 #[derive(Debug, Default)]
 struct Waiting {
@@ -30,6 +34,12 @@ struct Waiting {
     /// Packets that came early, by number.
     early: BTreeMap<u32, Packet>,
 }
+
+netloom_encoding::encoded!(Waiting {
+    next,
+    position,
+    early
+});
 
 impl Reordering {
     /// A packet has arrived, whose index is its number in its flow: by how many later ones it was overtaken.
@@ -79,6 +89,13 @@ pub(crate) struct Recent {
     /// The largest of all.
     last: u32,
 }
+
+netloom_encoding::encoded!(Recent {
+    arrived,
+    n,
+    at,
+    last
+});
 
 impl Recent {
     /// A packet arrives: how many of the remembered ones were sent after it; more than 7 count as 8.

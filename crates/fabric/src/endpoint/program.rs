@@ -27,6 +27,12 @@ pub(crate) struct Programs {
     arrived: FxHashSet<(NicId, NicId, u8, u32)>,
 }
 
+netloom_encoding::state!(Programs {
+    changes: [arrived],
+    records: [steps, computes_until, are_due],
+    stays: [n_classes, is_program]
+});
+
 impl Programs {
     /// Those of so many NICs; `None` if no class has any.
     pub(crate) fn new(plan: &FabricPlan, n_nics: usize) -> Option<Self> {

@@ -28,6 +28,13 @@ pub(crate) struct Receiver {
     pub(crate) reordering: Option<Box<Reordering>>,
 }
 
+netloom_encoding::state!(Receiver {
+    changes: [partial, seen, last_sequence],
+    records: [last_latency],
+    parts: [reordering],
+    stays: [keeps_order, n_rows]
+});
+
 impl Receiver {
     /// Receivers that nothing has reached. `looks_at_order` counts packets that were overtaken; where a routing keeps
     /// order there must be none. `may_repeat` where a packet may be sent again, `is_strict` where packets are held until

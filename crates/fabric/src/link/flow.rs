@@ -1,6 +1,7 @@
 //! What a sender knows of the buffer at the other end of its link: credits per lane, credits per queue, or
 //! PAUSE.
 
+use netloom_encoding::State;
 use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
@@ -11,7 +12,7 @@ use crate::link::room::{Lanes, Limits, Queues, Room};
 use crate::plan::{FabricPlan, FlowControl};
 
 /// One way of flow control, at one sender.
-pub(crate) trait Flow: Send {
+pub(crate) trait Flow: Send + State {
     /// Whether the receiver stops and restarts lanes, instead of handing out credits.
     const IS_PAUSE: bool = false;
     /// Whether classes may be queues, which a sender finds by looking one hop ahead.

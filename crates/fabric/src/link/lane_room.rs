@@ -19,6 +19,10 @@ pub(crate) struct LaneRoom {
     ramps: Box<[[Ramp; 2]; MOST_LANES]>,
 }
 
+netloom_encoding::state!(LaneRoom {
+    changes: [used, ramps]
+});
+
 impl Default for LaneRoom {
     fn default() -> Self {
         LaneRoom {

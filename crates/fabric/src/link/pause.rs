@@ -33,6 +33,11 @@ pub(crate) struct Pause {
     capacity: [u16; MOST_LANES],
 }
 
+netloom_encoding::state!(Pause {
+    changes: [counted, stopped, touched, at],
+    stays: [lanes, xoff, xon, capacity]
+});
+
 impl Pause {
     /// Each lane by itself.
     pub(crate) fn of_lanes(thresholds: &[Thresholds], buffer: &Sizes) -> Self {

@@ -50,6 +50,10 @@ pub(crate) struct Pool {
     total: u32,
 }
 
+netloom_encoding::state!(Pool {
+    changes: [used, kept, total]
+});
+
 impl Pool {
     pub(crate) fn new(shares: &Shares) -> Self {
         Pool {

@@ -97,6 +97,14 @@ pub(crate) struct Ramp {
     pub(crate) pace: u8,
 }
 
+netloom_encoding::encoded!(Ramp {
+    end,
+    count,
+    class,
+    phase,
+    pace
+});
+
 const _: () = assert!(size_of::<Ramp>() == 16);
 
 impl Ramp {

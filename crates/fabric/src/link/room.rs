@@ -5,6 +5,7 @@
 //! enough. Everything a port frees passes one place (a link, a crossbar port), so its ramps follow each
 //! other; two are kept, the running one and the next.
 
+use netloom_encoding::State;
 use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
@@ -163,6 +164,16 @@ pub(crate) trait Used {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lanes([u16; MOST_LANES]);
 
+impl State for Lanes {
+    fn save(&self, out: &mut Vec<u8>) {
+        netloom_encoding::save_records(&self.0, out);
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        netloom_encoding::restore_records(&mut self.0, from)
+    }
+}
+
 impl Used for Lanes {
     fn new(_: usize) -> Self {
         Lanes::default()
@@ -191,6 +202,16 @@ impl Used for Lanes {
 /// A class is a queue: as many as a queue scheme has.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues(Box<[u16]>);
+
+impl State for Queues {
+    fn save(&self, out: &mut Vec<u8>) {
+        netloom_encoding::save_records(&self.0, out);
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        netloom_encoding::restore_records(&mut self.0, from)
+    }
+}
 
 impl Used for Queues {
     fn new(n_classes: usize) -> Self {
@@ -225,6 +246,8 @@ pub(crate) struct Room<U = Lanes> {
     used: U,
     ramps: [Ramp; 2],
 }
+
+netloom_encoding::state!([U: State] Room<U> as Room { changes: [ramps], parts: [used] });
 
 const _: () = assert!(size_of::<Room>() == 64);
 

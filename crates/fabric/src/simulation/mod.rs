@@ -92,6 +92,14 @@ pub trait Simulation {
     fn agree(&mut self, number: u64) -> u64;
     /// What each process of the run brings; alone, its own.
     fn everyone(&mut self, mine: Vec<u64>) -> Vec<Vec<u64>>;
+    /// The partitions that this process runs.
+    fn partitions(&self) -> std::ops::Range<usize>;
+    /// The state of one of them, between two calls of `run_until`.
+    fn save(&mut self, partition: usize) -> Vec<u8>;
+    /// Puts a partition into the state in which one was saved that was built alike, when every tick before `now` had been
+    /// run; `None` if this is not such a state. Once all partitions of all processes are restored, the fabric goes on as the
+    /// saved one would have; before that, and after a `None`, it is not to be run.
+    fn restore(&mut self, partition: usize, now: Tick, saved: &[u8]) -> Option<()>;
     /// Flits that the stashes of each switch hold now, in order of switch; empty without stashes.
     fn stash_flits(&mut self) -> Vec<u32> {
         Vec::new()

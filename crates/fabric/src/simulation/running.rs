@@ -258,6 +258,22 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         self.all(mine)
     }
 
+    fn partitions(&self) -> std::ops::Range<usize> {
+        self.engine.here()
+    }
+
+    fn save(&mut self, partition: usize) -> Vec<u8> {
+        let mut saved = Vec::new();
+        let local = partition - self.engine.here().start;
+        self.engine.save(local, &mut saved);
+        saved
+    }
+
+    fn restore(&mut self, partition: usize, now: Tick, saved: &[u8]) -> Option<()> {
+        let local = partition.checked_sub(self.engine.here().start)?;
+        self.engine.restore(local, now, saved)
+    }
+
     fn stash_flits(&mut self) -> Vec<u32> {
         let models = self.engine.models();
         let here = models.flat_map(|fabric| fabric.switches.stash_flits());

@@ -29,6 +29,12 @@ pub(crate) struct Announcing {
     radix: u32,
 }
 
+netloom_encoding::state!(Announcing {
+    records: [told, heard],
+    parts: [tellers],
+    stays: [period, radix]
+});
+
 /// What a switch tells to whom: port records of the partition.
 #[derive(Clone, Debug, Default)]
 struct Teller {
@@ -39,6 +45,11 @@ struct Teller {
     is_awaited: bool,
     is_due: bool,
 }
+
+netloom_encoding::state!(Teller {
+    changes: [is_awaited, is_due],
+    stays: [outputs, cables]
+});
 
 impl Announcing {
     /// What switches tell, if the routing asks for something. `records` gives the first port record of a switch

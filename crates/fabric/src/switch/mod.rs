@@ -10,7 +10,7 @@ mod header;
 pub(crate) mod tiled;
 
 use netloom_arbitration::Arbiter;
-use netloom_encoding::Encoded;
+use netloom_encoding::{Encoded, State};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port, SwitchId, Tick};
@@ -119,13 +119,13 @@ pub(crate) struct Candidate {
 }
 
 /// All switches of a partition, of one kind.
-pub(crate) trait Switches: Sized + Send {
+pub(crate) trait Switches: Sized + Send + State {
     /// What can happen.
     type Event: Events;
     /// The arbiter at NICs.
     type Arbiter: Arbiter;
     /// What a NIC knows of the buffer at the other end of its link.
-    type Credit: Send;
+    type Credit: Send + State;
     /// Whether the class of a packet at the first switch may differ from its lane.
     const MAY_LOOK_AHEAD: bool = false;
 

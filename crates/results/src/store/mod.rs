@@ -19,6 +19,7 @@ pub use parquet::{TableWriter, from_parquet, is_guarded, to_parquet};
 pub use points::points;
 pub use run_file::{Invalid, RunFile, RunSummary};
 pub use writing::{
-    FolderError, FolderLock, INCOMING, Incoming, RunFolder, Sibling, create_new, finish_incoming,
-    is_ours, is_table, make_folder, open_to_lock, table_file, write_file,
+    CheckpointFolder, CheckpointOf, FolderError, FolderLock, INCOMING, Incoming, RunFolder,
+    Sibling, create_new, finish_incoming, is_ours, is_table, make_folder, open_to_lock, table_file,
+    write_file,
 };

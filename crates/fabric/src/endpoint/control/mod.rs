@@ -20,6 +20,8 @@ pub use ecn_window::{Cuts, EcnWindow, Window};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowState(pub [u64; 4]);
 
+netloom_encoding::encoded!(FlowState(_));
+
 /// A congestion control at endpoints. It is shared by all of them and never changes: what it knows of a flow is in the
 /// [`FlowState`] that it is handed.
 pub trait Control: fmt::Debug + Send + Sync {

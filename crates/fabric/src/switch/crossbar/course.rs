@@ -62,6 +62,13 @@ pub(crate) struct Feed {
     wire: u8,
 }
 
+netloom_encoding::encoded!(Feed {
+    from,
+    link,
+    own,
+    wire
+});
+
 /// How the flits of a packet pass, where not all do so at the pace of the crossbar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {

@@ -4,6 +4,16 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mask<const W: usize>([u64; W]);
 
+impl<const W: usize> netloom_encoding::Encoded for Mask<W> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        netloom_encoding::Encoded::take(from).map(Mask)
+    }
+}
+
 impl<const W: usize> Default for Mask<W> {
     fn default() -> Self {
         Mask([0; W])

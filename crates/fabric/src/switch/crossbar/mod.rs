@@ -81,6 +81,14 @@ pub(crate) struct Stored {
     pub(crate) flags: Flags,
 }
 
+netloom_encoding::encoded!(Stored {
+    packet,
+    next,
+    output,
+    vl,
+    flags
+});
+
 const _: () = assert!(size_of::<Stored>() == 64);
 
 impl Stored {
@@ -168,6 +176,8 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     heads: Box<[Head; 32]>,
 }
 
+netloom_encoding::state!([A: Arbiter, S: Shape, const W: usize, const R: usize] Crossbars<A, S, W, R> as Crossbars { changes: [feeds, packets], records: [input_queues, output_queues, arriving], parts: [states, ports, sight, marks], stays: [stages, wires, lanes_per_level, n_vls, n_queues, queue_map, input_buffer, output_buffer, central_buffer, credits_per_queue, beyond, centre, allocation, requests, heads] });
+
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
     /// The lane of the routing that a lane of a link belongs to.
     #[inline(always)]
@@ -220,6 +230,8 @@ pub(crate) struct Switch<const W: usize> {
     /// Inputs that lost an allocation.
     pub(crate) losers: Mask<W>,
 }
+
+netloom_encoding::state!([const W: usize] Switch<W> as Switch { changes: [is_marked, again, woken, sending, losers], stays: [id, base, n_ports, n_central, first_lane] });
 
 /// Scratch of one allocation, reused by all switches.
 #[derive(Clone, Debug)]

@@ -1,9 +1,12 @@
 //! One port of a switch: the crossbar input of one direction, the crossbar output of the other.
 
-use crate::rows::Rows;
+use netloom_arbitration::Arbiter;
+use netloom_encoding::State;
 use netloom_units::Tick;
 
+use crate::arbiter_state;
 use crate::recorder::PortUse;
+use crate::rows::Rows;
 use crate::switch::{NIL, Peer};
 
 use crate::link::flow::Flow;
@@ -106,6 +109,8 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     /// The most of its output buffer ever in use by one lane.
     pub(crate) output_peak: u16,
 }
+
+netloom_encoding::state!([A: Arbiter, F: State, P: State, const W: usize, const R: usize] Port<A, F, P, W, R> as Port { changes: [ready, input_until, input_residence, last_header, next_queue, next_output, input_watched, room_wake, output_until, link_until, waiters, link_wake, present, short, crossing, drains, next_input, output_watched, flits, output_residence, packets, choices, short_need, output_peak], parts: [space, credit], with arbiter_state: [arbiter], stays: [peer, switch, number, wire, ring_in, output_line, receiver, wire_out, ring_out, counter_line] });
 
 impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
     /// A port that nothing has happened to.
@@ -213,6 +218,15 @@ pub(crate) struct InputQueue {
     pub(crate) vl: u8,
 }
 
+netloom_encoding::encoded!(InputQueue {
+    head,
+    tail,
+    flits,
+    output,
+    class,
+    vl
+});
+
 impl Default for InputQueue {
     fn default() -> Self {
         InputQueue {
@@ -237,6 +251,13 @@ pub(crate) struct OutputQueue {
     /// Class of the first packet at the other end of the link.
     pub(crate) class: u16,
 }
+
+netloom_encoding::encoded!(OutputQueue {
+    head,
+    tail,
+    flits,
+    class
+});
 
 impl Default for OutputQueue {
     fn default() -> Self {

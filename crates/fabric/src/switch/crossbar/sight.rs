@@ -30,6 +30,12 @@ pub(super) struct Sight {
     pub(super) announcing: Option<Announcing>,
 }
 
+netloom_encoding::state!(Sight {
+    records: [committed, headers],
+    parts: [announcing],
+    stays: [round_trips]
+});
+
 impl Sight {
     /// Of so many switches and ports; `None` if the routing looks at nothing.
     pub(super) fn new(
@@ -59,6 +65,11 @@ pub(super) struct Marks {
     /// By port: flits of packets that have arrived and not yet begun to leave the input buffer.
     occupancy: Rows<u32>,
 }
+
+netloom_encoding::state!(Marks {
+    records: [occupancy],
+    stays: [above]
+});
 
 impl Marks {
     /// Of so many ports; `None` if no input ever marks.

@@ -21,6 +21,13 @@ pub(crate) struct Held {
     vc: u8,
 }
 
+netloom_encoding::encoded!(Held {
+    first,
+    step,
+    flits,
+    vc
+});
+
 impl Held {
     /// A packet whose first flit is on the wire from `start` on.
     pub(crate) fn new(rule: Retransmission, wire: &Wire, start: Tick, vc: u8, flits: u16) -> Self {

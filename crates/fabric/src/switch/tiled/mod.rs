@@ -109,6 +109,39 @@ pub(crate) struct Tiles {
     packets: Slab<Record>,
 }
 
+netloom_encoding::state!(Tiles {
+    changes: [tracked, packets],
+    records: [
+        input_queues,
+        retrievals,
+        tiles,
+        tile_inputs,
+        tile_outputs,
+        row_queues,
+        row_used,
+        column_queues,
+        column_used,
+        output_queues
+    ],
+    parts: [states, ports, announcing],
+    stays: [
+        geometry,
+        store_columns,
+        clock,
+        stages,
+        retransmission,
+        puts_transit_first,
+        wires,
+        input_shares,
+        output_shares,
+        row_buffer,
+        column_buffer,
+        stash_use,
+        chances,
+        draws
+    ]
+});
+
 impl Tiles {
     /// So many core cycles, in ticks.
     #[inline]
@@ -147,6 +180,15 @@ pub(crate) struct Due {
     pub(crate) links: u64,
 }
 
+netloom_encoding::encoded!(Due {
+    headers,
+    buses,
+    tiles,
+    multiplexers,
+    stashes,
+    links
+});
+
 /// State of a switch beyond its ports and tiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Switch {
@@ -176,6 +218,22 @@ pub(crate) struct Switch {
     /// Packets that go on from stashes on this edge, by port and length: their room is seen on the next.
     pub(crate) retrieved: Vec<(u32, u16)>,
 }
+
+netloom_encoding::state!(Switch {
+    changes: [
+        is_marked,
+        is_awaited,
+        due,
+        blocked,
+        has_messages,
+        returning,
+        leaving,
+        expired,
+        retrieved
+    ],
+    records: [promised],
+    stays: [id, n_ports, stash_columns]
+});
 
 /// State of a port.
 #[derive(Clone, Debug)]
@@ -245,6 +303,43 @@ pub(crate) struct Port {
     pub(crate) output_peak: u32,
 }
 
+netloom_encoding::state!(Port {
+    changes: [
+        arriving,
+        ready,
+        bus_until,
+        bus_watched,
+        next_channel,
+        next_stash_column,
+        occupancy,
+        columns,
+        multiplexer_until,
+        multiplexer_wake,
+        rows_blocked,
+        multiplexer_blocked,
+        next_column,
+        held,
+        present,
+        link_until,
+        link_wake,
+        next_lane,
+        committed,
+        stash_used,
+        stash_until,
+        stash_watched,
+        stash_blocked,
+        next_row,
+        flits,
+        packets,
+        choices,
+        input_residence,
+        output_residence,
+        output_peak
+    ],
+    parts: [space, credit],
+    stays: [switch, number, wire, peer, marks_above, stash_capacity]
+});
+
 /// A tile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
@@ -253,6 +348,8 @@ pub(crate) struct Tile {
     /// When it is looked at again.
     pub(crate) wake: Tick,
 }
+
+netloom_encoding::encoded!(Tile { waiting, wake });
 
 /// A tile's input.
 #[derive(Clone, Copy, Debug, Default)]
@@ -266,12 +363,22 @@ pub(crate) struct TileInput {
     pub(crate) next_stash: u8,
 }
 
+netloom_encoding::encoded!(TileInput {
+    until,
+    requests,
+    next_output,
+    next_channel,
+    next_stash
+});
+
 /// A tile's output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TileOutput {
     pub(crate) until: Tick,
     pub(crate) next_input: u8,
 }
+
+netloom_encoding::encoded!(TileOutput { until, next_input });
 
 /// The members of a set of bits, smallest first.
 #[inline]

@@ -21,6 +21,15 @@ pub(crate) struct Record {
     pub(crate) attempt: u8,
 }
 
+netloom_encoding::encoded!(Record {
+    packet,
+    next,
+    output,
+    vc,
+    flags,
+    attempt
+});
+
 const _: () = assert!(size_of::<Record>() == 64);
 
 impl Record {
@@ -57,6 +66,8 @@ pub(crate) struct Fifo {
     /// Of the first packet.
     pub(crate) flits: u16,
 }
+
+netloom_encoding::encoded!(Fifo { head, tail, flits });
 
 impl Default for Fifo {
     fn default() -> Self {

@@ -27,6 +27,13 @@ pub(crate) struct Entry {
     attempt: u8,
 }
 
+netloom_encoding::encoded!(Entry {
+    copy,
+    verdict,
+    since,
+    attempt
+});
+
 /// What an acknowledgement said that came before the place of the copy was known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
@@ -34,6 +41,14 @@ enum Verdict {
     Arrived,
     Damaged,
 }
+
+netloom_encoding::encoded!(
+    enum Verdict {
+        None {},
+        Arrived {},
+        Damaged {},
+    }
+);
 
 impl Fabric<Tiles> {
     /// The copy of a packet that begins to leave the input of an end port; from now on the packet is tracked.

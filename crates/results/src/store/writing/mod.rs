@@ -5,12 +5,14 @@
 //!  one file      file.rs      written beside under a name of its own, synced, renamed
 //!  one folder    sibling.rs   written beside, synced, and exchanged with what was there (run_folder.rs)
 //!  some files    incoming.rs  of a folder that others work in: they arrive in a folder inside, then move
+//!  a checkpoint  checkpoint.rs  a folder of its own, whole with its last file
 //! ```
 //!
 //! Who writes holds a lock beside the folder (lock.rs), which the system drops when a process dies; so whoever
 //! gets it alone knows that all hidden files are leftovers. Names come from lists of ours (names.rs): no name that
 //! was read from a file becomes a path, and no symbolic link inside a folder is followed.
 
+mod checkpoint;
 mod file;
 mod incoming;
 mod lock;
@@ -21,6 +23,7 @@ mod sibling;
 use std::io;
 use std::path::Path;
 
+pub use checkpoint::{CheckpointFolder, CheckpointOf};
 pub use file::{create_new, make_folder, open_to_lock, write_file};
 pub use incoming::{INCOMING, Incoming, finish_incoming};
 pub use lock::FolderLock;

@@ -1,0 +1,162 @@
+//! What changes in an object while a run goes on.
+
+use std::collections::VecDeque;
+
+use crate::Encoded;
+
+/// An object that was built, and of which only some fields have changed since.
+///
+/// What was saved is restored into an object that was built alike: from then on it does what the saved one would have
+/// done. So what follows from the plan is neither stored nor believed.
+pub trait State {
+    /// Appends what may have changed since the object was built.
+    fn save(&self, out: &mut Vec<u8>);
+
+    /// Takes it back from the front, into an object that was built alike; `None` if it is not of such an object, which is
+    /// not to be used then.
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()>;
+}
+
+impl<T: State + ?Sized> State for Box<T> {
+    fn save(&self, out: &mut Vec<u8>) {
+        (**self).save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        (**self).restore(from)
+    }
+}
+
+/// Something that is there or not from the beginning.
+impl<T: State> State for Option<T> {
+    fn save(&self, out: &mut Vec<u8>) {
+        self.is_some().put(out);
+        if let Some(part) = self {
+            part.save(out);
+        }
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        let is_there = bool::take(from)?;
+        match self {
+            Some(part) if is_there => part.restore(from),
+            None if !is_there => Some(()),
+            _ => None,
+        }
+    }
+}
+
+/// As many as there were from the beginning.
+impl<T: State> State for [T] {
+    fn save(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        self.iter().for_each(|part| part.save(out));
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        if u64::take(from)? != self.len() as u64 {
+            return None;
+        }
+        self.iter_mut().try_for_each(|part| part.restore(from))
+    }
+}
+
+impl<T: State> State for Vec<T> {
+    fn save(&self, out: &mut Vec<u8>) {
+        self.as_slice().save(out);
+    }
+
+    fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.as_mut_slice().restore(from)
+    }
+}
+
+impl<T: Encoded> Encoded for VecDeque<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        self.iter().for_each(|record| record.put(out));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Vec::take(from).map(VecDeque::from)
+    }
+}
+
+/// Saves plain records of which there are always as many.
+pub fn save_records<T: Encoded>(records: &[T], out: &mut Vec<u8>) {
+    (records.len() as u64).put(out);
+    records.iter().for_each(|record| record.put(out));
+}
+
+/// Takes back what [`save_records`] saved.
+pub fn restore_records<T: Encoded>(records: &mut [T], from: &mut &[u8]) -> Option<()> {
+    if u64::take(from)? != records.len() as u64 {
+        return None;
+    }
+    for record in records {
+        *record = T::take(from)?;
+    }
+    Some(())
+}
+
+/// [`State`](crate::State) for an object of named fields: plain records that change, lists of them that are always as long, parts
+/// that have a state of their own, fields that are saved by the functions of a module, and fields that stay as they were
+/// built.
+///
+/// A field that is left out is an error of the compiler.
+///
+/// ```
+/// use netloom_encoding::{State, state};
+///
+/// struct Counter { id: u32, count: u64 }
+/// state!(Counter { changes: [count], stays: [id] });
+///
+/// struct Pair<T> { counters: Vec<Counter>, last: T }
+/// state!([T: netloom_encoding::Encoded] Pair<T> as Pair { changes: [last], parts: [counters] });
+///
+/// let pair = |count| Pair { counters: vec![Counter { id: 7, count }], last: count as u8 };
+/// let mut saved = Vec::new();
+/// pair(5).save(&mut saved);
+/// let mut other = pair(0);
+/// assert_eq!(other.restore(&mut saved.as_slice()), Some(()));
+/// assert_eq!((other.counters[0].count, other.last), (5, 5));
+/// assert_eq!(other.restore(&mut &saved[1..]), None);
+/// ```
+#[macro_export]
+macro_rules! state {
+    ($object:ident { $($fields:tt)* }) => {
+        $crate::state!([] $object as $object { $($fields)* });
+    };
+    ([$($generics:tt)*] $object:ty as $name:ident {
+        $(changes: [$($changed:ident),* $(,)?] $(,)?)?
+        $(records: [$($record:ident),* $(,)?] $(,)?)?
+        $(parts: [$($part:ident),* $(,)?] $(,)?)?
+        $(with $module:ident: [$($given:ident),* $(,)?] $(,)?)?
+        $(stays: [$($same:ident),* $(,)?] $(,)?)?
+    }) => {
+        impl<$($generics)*> $crate::State for $object {
+            fn save(&self, out: &mut Vec<u8>) {
+                let $name {
+                    $($($changed,)*)? $($($record,)*)? $($($part,)*)? $($($given,)*)? $($($same: _,)*)?
+                } = self;
+                $($($crate::Encoded::put($changed, out);)*)?
+                $($($crate::save_records(AsRef::<[_]>::as_ref($record), out);)*)?
+                $($($crate::State::save($part, out);)*)?
+                $($($module::save($given, out);)*)?
+                let _ = out;
+            }
+
+            fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
+                let $name {
+                    $($($changed,)*)? $($($record,)*)? $($($part,)*)? $($($given,)*)? $($($same: _,)*)?
+                } = self;
+                $($(*$changed = $crate::Encoded::take(from)?;)*)?
+                $($($crate::restore_records(AsMut::<[_]>::as_mut($record), from)?;)*)?
+                $($($crate::State::restore($part, from)?;)*)?
+                $($($module::restore($given, from)?;)*)?
+                let _ = from;
+                Some(())
+            }
+        }
+    };
+}
