@@ -12,6 +12,8 @@ pub(crate) use mpi::environment::Universe;
 
 /// Messages of a window.
 const WINDOW: mpi::Tag = 1;
+/// Results for the first rank.
+const RESULTS: mpi::Tag = 2;
 
 /// The processes of the job. The communicator is asked for anew each time, because its handle belongs to no thread.
 pub(crate) struct MpiRanks {
@@ -30,13 +32,6 @@ pub(crate) fn join() -> Option<(Universe, MpiRanks)> {
     (threading >= Threading::Serialized).then_some((universe, ranks))
 }
 
-impl MpiRanks {
-    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<> {
-        let rank = self.rank;
-        (0..self.size).filter(move |&other| other != rank)
-    }
-}
-
 /// Bytes of a message that has been announced.
 fn length(status: Status) -> usize {
     status.count(u8::equivalent_datatype()) as usize
@@ -51,14 +46,14 @@ impl Ranks for MpiRanks {
         self.size
     }
 
-    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
+    fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
         let world = SimpleCommunicator::world();
-        mpi::request::multiple_scope(self.size, |scope, requests| {
-            for other in self.others() {
+        mpi::request::multiple_scope(with.len(), |scope, requests| {
+            for &other in with {
                 let process = world.process_at_rank(other as i32);
                 requests.add(process.immediate_send_with_tag(scope, &to[other][..], WINDOW));
             }
-            for other in self.others() {
+            for &other in with {
                 let process = world.process_at_rank(other as i32);
                 let (message, status) = process.matched_probe_with_tag(WINDOW);
                 from[other].resize(length(status), 0);
@@ -74,6 +69,21 @@ impl Ranks for MpiRanks {
         let world = SimpleCommunicator::world();
         world.all_reduce_into(&number, &mut least, SystemOperation::min());
         least
+    }
+
+    fn collect(&mut self, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
+        let world = SimpleCommunicator::world();
+        if self.rank > 0 {
+            return world.process_at_rank(0).send_with_tag(bytes, RESULTS);
+        }
+        take(bytes);
+        for other in 1..self.size {
+            let process = world.process_at_rank(other as i32);
+            let (message, status) = process.matched_probe_with_tag(RESULTS);
+            let mut part = vec![0u8; length(status)];
+            message.matched_receive_into(&mut part[..]);
+            take(&part);
+        }
     }
 
     fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {

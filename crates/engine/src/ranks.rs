@@ -22,14 +22,18 @@ pub trait Ranks: Send {
     /// How many there are.
     fn size(&self) -> usize;
 
-    /// Sends `to[r]` to every other rank `r`, and fills `from[r]` with what it sent here. All lists of `to` are left empty.
-    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>]);
+    /// Sends `to[r]` to each rank `r` of `with`, and fills `from[r]` with what it sent here. All lists of `to` are left
+    /// empty. Who is in the list of another has that one in its own.
+    fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]);
 
     /// The least of the numbers that the ranks bring.
     fn least(&mut self, number: u64) -> u64;
 
     /// What every rank brings, in order of rank.
     fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
+
+    /// The first rank takes what every rank brings, one after another in order of rank; the others take nothing.
+    fn collect(&mut self, bytes: &[u8], take: &mut dyn FnMut(&[u8]));
 }
 
 /// The ranks of a run, shared by its transport and by who puts its results together.
@@ -61,6 +65,23 @@ impl SharedRanks {
     }
 }
 
+impl SharedRanks {
+    /// The lists of all ranks, one after another, at the first of them; nothing at the others.
+    ///
+    /// # Panics
+    /// If another rank sends what is no such list: it runs another version.
+    pub fn collect<T: Encoded>(&self, mine: Vec<T>) -> Vec<T> {
+        let bytes = mine.to_bytes();
+        drop(mine);
+        let mut all = Vec::new();
+        self.lock().collect(&bytes, &mut |bytes| {
+            let part = Vec::<T>::from_bytes(bytes);
+            all.append(&mut part.expect("ranks of one version"));
+        });
+        all
+    }
+}
+
 impl std::fmt::Debug for SharedRanks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ranks = self.lock();
@@ -83,17 +104,24 @@ pub struct OverRanks {
     placement: Placement,
     /// The rank of every partition.
     rank_of: Vec<usize>,
+    /// Ranks that this one has messages for, or they for it.
+    neighbours: Vec<usize>,
     /// Bytes to and from each rank; kept for their capacity.
     to: Vec<Vec<u8>>,
     from: Vec<Vec<u8>>,
 }
 
 impl OverRanks {
-    /// The transport of this process in a run of so many partitions.
+    /// The transport of this process in a run of so many partitions. `pairs` are those partitions that send each other
+    /// messages; others never do.
     ///
     /// # Panics
     /// If there are fewer partitions than ranks.
-    pub fn new(ranks: SharedRanks, n_partitions: usize) -> Self {
+    pub fn new(
+        ranks: SharedRanks,
+        n_partitions: usize,
+        pairs: impl IntoIterator<Item = (u16, u16)>,
+    ) -> Self {
         let (rank, size) = {
             let ranks = ranks.lock();
             (ranks.rank(), ranks.size())
@@ -103,10 +131,20 @@ impl OverRanks {
         for other in 0..size {
             rank_of[placement(other, size, n_partitions).here].fill(other);
         }
+        let mut is_neighbour = vec![false; size];
+        for (one, other) in pairs {
+            match (rank_of[usize::from(one)], rank_of[usize::from(other)]) {
+                (here, there) | (there, here) if here == rank && there != rank => {
+                    is_neighbour[there] = true;
+                }
+                _ => {}
+            }
+        }
         OverRanks {
             ranks,
             placement: placement(rank, size, n_partitions),
             rank_of,
+            neighbours: (0..size).filter(|&other| is_neighbour[other]).collect(),
             to: vec![Vec::new(); size],
             from: vec![Vec::new(); size],
         }
@@ -118,27 +156,41 @@ impl<M: Model<Event: Encoded, Parcel: Encoded>> Transport<M> for OverRanks {
         self.placement.clone()
     }
 
+    fn earliest(&mut self, next: Tick) -> Tick {
+        Tick(self.ranks.lock().least(next.0))
+    }
+
     fn exchange(
         &mut self,
         sent: &mut Vec<Message<M::Event, M::Parcel>>,
         arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-    ) {
-        for message in sent.drain(..) {
-            let out = &mut self.to[self.rank_of[usize::from(message.partition)]];
-            message.put(out);
+        next: Tick,
+    ) -> Tick {
+        for &other in &self.neighbours {
+            next.put(&mut self.to[other]);
         }
-        self.ranks.lock().exchange(&mut self.to, &mut self.from);
-        for bytes in &mut self.from {
+        for message in sent.drain(..) {
+            let rank = self.rank_of[usize::from(message.partition)];
+            debug_assert!(self.neighbours.contains(&rank), "a message to rank {rank}");
+            message.put(&mut self.to[rank]);
+        }
+        let mut ranks = self.ranks.lock();
+        ranks.exchange(&self.neighbours, &mut self.to, &mut self.from);
+        let mut least = next;
+        for &other in &self.neighbours {
+            let bytes = &mut self.from[other];
             let mut rest = bytes.as_slice();
+            least = least.min(Tick::take(&mut rest).expect("ranks of one version"));
             while !rest.is_empty() {
                 arrived.push(Message::take(&mut rest).expect("ranks of one version"));
             }
             bytes.clear();
         }
-    }
-
-    fn earliest(&mut self, next: Tick) -> Tick {
-        Tick(self.ranks.lock().least(next.0))
+        // Who has heard of everybody need not ask.
+        match self.neighbours.len() + 1 == self.to.len() {
+            true => least,
+            false => Tick(ranks.least(next.0)),
+        }
     }
 }
 

@@ -52,12 +52,12 @@ impl Ranks for ThreadRank {
         self.ways.len()
     }
 
-    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
-        for other in self.others() {
+    fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
+        for &other in with {
             let sent = self.ways[other].0.send(std::mem::take(&mut to[other]));
             sent.expect(GONE);
         }
-        for other in self.others() {
+        for &other in with {
             from[other] = self.ways[other].1.recv().expect(GONE);
         }
     }
@@ -74,10 +74,21 @@ impl Ranks for ThreadRank {
         all.iter().map(number).min().expect("a rank at least")
     }
 
+    fn collect(&mut self, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if self.rank > 0 {
+            return self.ways[0].0.send(bytes.to_vec()).expect(GONE);
+        }
+        take(bytes);
+        for other in self.others() {
+            take(&self.ways[other].1.recv().expect(GONE));
+        }
+    }
+
     fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut to: Vec<_> = self.ways.iter().map(|_| bytes.to_vec()).collect();
         let mut from = vec![Vec::new(); self.ways.len()];
-        self.exchange(&mut to, &mut from);
+        let others: Vec<usize> = self.others().collect();
+        self.exchange(&others, &mut to, &mut from);
         from[self.rank] = bytes.to_vec();
         from
     }

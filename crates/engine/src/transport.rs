@@ -50,18 +50,18 @@ pub trait Transport<M: Model>: Send {
     /// Which of the run's partitions live here.
     fn placement(&self) -> Placement;
 
-    /// Ends a window: delivers `sent` (left empty) to the other processes and adds to `arrived` what they
-    /// sent to partitions of this one, in any order.
+    /// The least `next` of all processes: the earliest pending event anywhere.
+    fn earliest(&mut self, next: Tick) -> Tick;
+
+    /// Ends a window: delivers `sent` (left empty) to the other processes, adds to `arrived` what they sent to partitions
+    /// of this one, in any order, and returns the earliest event that is pending anywhere. `next` covers the messages that this
+    /// process sent.
     fn exchange(
         &mut self,
         sent: &mut Vec<Message<M::Event, M::Parcel>>,
         arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-    );
-
-    /// The least `next` of all processes: the earliest pending event anywhere.
-    ///
-    /// Called after the exchange; `next` covers the messages that this process sent.
-    fn earliest(&mut self, next: Tick) -> Tick;
+        next: Tick,
+    ) -> Tick;
 }
 
 impl<M: Model, T: Transport<M> + ?Sized> Transport<M> for Box<T> {
@@ -69,16 +69,17 @@ impl<M: Model, T: Transport<M> + ?Sized> Transport<M> for Box<T> {
         (**self).placement()
     }
 
+    fn earliest(&mut self, next: Tick) -> Tick {
+        (**self).earliest(next)
+    }
+
     fn exchange(
         &mut self,
         sent: &mut Vec<Message<M::Event, M::Parcel>>,
         arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-    ) {
-        (**self).exchange(sent, arrived);
-    }
-
-    fn earliest(&mut self, next: Tick) -> Tick {
-        (**self).earliest(next)
+        next: Tick,
+    ) -> Tick {
+        (**self).exchange(sent, arrived, next)
     }
 }
 
@@ -98,19 +99,21 @@ impl<M: Model> Transport<M> for Local {
     }
 
     #[inline]
+    fn earliest(&mut self, next: Tick) -> Tick {
+        next
+    }
+
+    #[inline]
     fn exchange(
         &mut self,
         sent: &mut Vec<Message<M::Event, M::Parcel>>,
         _arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-    ) {
+        next: Tick,
+    ) -> Tick {
         assert!(
             sent.is_empty(),
             "a message to a partition that does not exist"
         );
-    }
-
-    #[inline]
-    fn earliest(&mut self, next: Tick) -> Tick {
         next
     }
 }

@@ -70,9 +70,10 @@ impl<M: Model, T: Transport<M>> Exchange<M, T> {
     /// Ends a window on behalf of this process and returns the next one's start.
     pub(crate) fn finish(&mut self, mail: &Mailboxes<M>, parity: Parity, earliest: Tick) -> Tick {
         mail.collect_leaving(&mut self.sent);
-        self.transport.exchange(&mut self.sent, &mut self.arrived);
+        let (sent, arrived) = (&mut self.sent, &mut self.arrived);
+        let start = self.transport.exchange(sent, arrived, earliest);
         mail.deliver(parity, &mut self.arrived);
-        self.transport.earliest(earliest)
+        start
     }
 }
 

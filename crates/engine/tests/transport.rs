@@ -23,14 +23,15 @@ impl Transport<Toy> for Peer {
         self.placement.clone()
     }
 
-    fn exchange(&mut self, sent: &mut Mail, arrived: &mut Mail) {
-        self.mail.0.send(std::mem::take(sent)).expect("a peer");
-        arrived.append(&mut self.mail.1.recv().expect("a peer"));
-    }
-
     fn earliest(&mut self, next: Tick) -> Tick {
         self.ticks.0.send(next).expect("a peer");
         next.min(self.ticks.1.recv().expect("a peer"))
+    }
+
+    fn exchange(&mut self, sent: &mut Mail, arrived: &mut Mail, next: Tick) -> Tick {
+        self.mail.0.send(std::mem::take(sent)).expect("a peer");
+        arrived.append(&mut self.mail.1.recv().expect("a peer"));
+        Transport::<Toy>::earliest(self, next)
     }
 }
 

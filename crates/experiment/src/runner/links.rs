@@ -48,7 +48,10 @@ impl<'a> Usage<'a> {
         });
         let wired = ports.filter(|(_, _, peer)| *peer != Peer::Unused);
         let switches = wired.map(|(switch, port, peer)| Sender::Switch(switch, port, peer));
-        topology.nics().map(Sender::Nic).chain(switches)
+        let all = topology.nics().map(Sender::Nic).chain(switches);
+        // Of several processes one is told of them.
+        let is_told = !self.end.nic_flits.is_empty();
+        all.filter(move |_| is_told)
     }
 
     /// What a port did in the stretch; the peak is since the start of the run.

@@ -157,8 +157,8 @@ pub fn run(
     run_over(experiment, options, None, control)
 }
 
-/// The same as one of several processes, each of which has the same experiment and options and is told of all of it. What
-/// one of them is told to stop, all stop.
+/// The same as one of several processes, each of which has the same experiment and options. All know how the run ended and
+/// what its classes did; the first one alone has its tables, links and hosts. What one of them is told to stop, all stop.
 ///
 /// # Panics
 /// If the experiment has fewer partitions than there are ranks.
@@ -397,7 +397,7 @@ impl OneRun<'_> {
         let usage = links::Usage::new(&experiment.fabric, start.as_ref(), &at_end, ticks);
         let connections = punctuality.summary(experiment, self.seed, window);
         let fairness = summary::Fairness::new(start.as_ref(), &at_end);
-        if self.options.tables {
+        if self.options.tables && simulation.leads() {
             summaries.series(self.seed, &mut tables.series);
             summaries.histograms(self.seed, &mut tables.histograms);
             summaries.hosts(self.seed, &fairness, ticks, &mut tables.hosts);

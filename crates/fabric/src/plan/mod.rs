@@ -4,7 +4,7 @@
 mod endpoint;
 pub(crate) mod tiles;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use netloom_arbitration::Policy;
@@ -13,7 +13,7 @@ use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
 use netloom_topology::{Egress, Topology};
-use netloom_units::{NicId, Sl};
+use netloom_units::{NicId, Sl, SwitchId};
 
 use crate::channels::Channels;
 use crate::endpoint::connections::ConnectionPlan;
@@ -350,6 +350,17 @@ impl FabricPlan {
             .copied()
             .max()
             .map_or(1, |p| usize::from(p) + 1)
+    }
+
+    /// The pairs of partitions with a cable between them, each once: others never hear of each other.
+    pub(crate) fn cabled_partitions(&self) -> BTreeSet<(u16, u16)> {
+        let of = |switch: SwitchId| self.partitions[switch.index()];
+        let switches = (0..self.topology.n_switches()).map(SwitchId);
+        let cables = switches.flat_map(|switch| {
+            let ends = self.topology.neighbours(switch);
+            ends.map(move |(_, other, _)| (of(switch), of(other)))
+        });
+        cables.filter(|(one, other)| one < other).collect()
     }
 
     /// Who is next on the link of an output.

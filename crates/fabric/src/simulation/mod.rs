@@ -50,7 +50,7 @@ impl Default for Options {
 /// A fabric under simulation.
 ///
 /// Where several processes are one run, each of them calls the same functions in the same order, and each is told of
-/// the whole fabric.
+/// the whole fabric; but for its ports and NICs, of which there are many: the first process alone is told of these.
 pub trait Simulation {
     /// Runs every tick before `end`.
     fn run_until(&mut self, end: Tick);
@@ -66,6 +66,8 @@ pub trait Simulation {
     /// Adds the punctuality of every connection of the plan since the last call, in the order of the plan,
     /// and forgets it.
     fn take_punctuality(&mut self, into: &mut [Punctuality]);
+    /// Whether this process is told of ports and NICs: the only one, or the first.
+    fn leads(&self) -> bool;
     /// What every port has done since the start, in order of switch and port.
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)>;
     /// Flits injected since the start by each NIC, one number per row, in order of NIC.

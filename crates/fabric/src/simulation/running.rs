@@ -42,7 +42,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
     ) -> Self {
         let n = plan.n_partitions();
         let way: Way<S> = match setting.ranks {
-            Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n)),
+            Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n, plan.cabled_partitions())),
             None => Box::new(Local { n_partitions: n }),
         };
         let here = way.placement().here;
@@ -108,6 +108,14 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
         }
     }
 
+    /// The same for the first process; the others have nothing of it.
+    fn collected<T: Encoded>(&self, mine: Vec<T>) -> Vec<T> {
+        match &self.ranks {
+            Some(ranks) => ranks.collect(mine),
+            None => mine,
+        }
+    }
+
     fn sum(&mut self, of: impl Fn(&mut Fabric<S>) -> u64) -> u64 {
         let here = self.engine.models().map(of).sum();
         self.all::<u64>(here).into_iter().sum()
@@ -161,11 +169,16 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         }
     }
 
+    fn leads(&self) -> bool {
+        let ranks = self.ranks.as_ref();
+        ranks.is_none_or(|ranks| ranks.lock().rank() == 0)
+    }
+
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {
         let models = self.engine.models();
         let here = models.flat_map(|fabric| fabric.switches.port_uses());
         let here = here.collect();
-        let mut all: Vec<_> = self.joined(here);
+        let mut all: Vec<_> = self.collected(here);
         all.sort_unstable_by_key(|(switch, port, _)| (*switch, *port));
         all
     }
@@ -178,7 +191,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
             let nics = fabric.endpoints.nics.iter().zip(flits);
             here.extend(nics.map(|(nic, flits)| (nic.id, flits.to_vec())));
         }
-        let mut all = self.joined(here);
+        let mut all = self.collected(here);
         all.sort_unstable_by_key(|(nic, _)| *nic);
         all.into_iter().map(|(_, flits)| flits).collect()
     }
