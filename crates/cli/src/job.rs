@@ -22,16 +22,21 @@ pub(crate) struct Job {
 impl Job {
     /// Joins the job that this process was started in, if that was asked for.
     pub(crate) fn join(is_asked: bool, output: &Output) -> Result<Job, Exit> {
-        if !is_asked {
-            return Ok(Job {
-                ranks: None,
-                rank: 0,
-                size: 1,
-                #[cfg(feature = "mpi")]
-                _universe: None,
-            });
+        match is_asked {
+            true => Job::over_mpi(output),
+            false => Ok(Job::alone()),
         }
-        Job::over_mpi(output)
+    }
+
+    /// One process that shares its run with nobody.
+    pub(crate) fn alone() -> Job {
+        Job {
+            ranks: None,
+            rank: 0,
+            size: 1,
+            #[cfg(feature = "mpi")]
+            _universe: None,
+        }
     }
 
     #[cfg(not(feature = "mpi"))]
@@ -100,15 +105,10 @@ impl Job {
         experiment: &Experiment,
         output: &Output,
     ) -> Result<(), Exit> {
-        let n_partitions = experiment.fabric.n_partitions();
-        if n_partitions >= self.size {
-            return Ok(());
-        }
-        output.error(&format!(
-            "{} ranks, and the fabric has {n_partitions} switches: start at most {n_partitions}",
-            self.size
-        ));
-        Err(Exit::Usage)
+        experiment.has_work_for(self.size).map_err(|why| {
+            output.error(&why.to_string());
+            Exit::Usage
+        })
     }
 
     /// Sums of numbers that each process has.

@@ -106,15 +106,36 @@ const RANKS: &[Ranks] = &[
     },
 ];
 
-impl Shard {
-    /// The value of `--shard`: `3/8`, or `auto` for what the environment of this process says.
-    pub(super) fn from_argument(text: &str) -> Result<Shard, String> {
+/// The value of `--shard`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// `3/8`.
+    This(Shard),
+    /// `auto`: what the environment of this process says.
+    Auto,
+}
+
+impl Part {
+    pub(super) fn from_argument(text: &str) -> Result<Part, String> {
         match text {
-            "auto" => Shard::auto(|name| std::env::var(name).ok()),
-            _ => Shard::parse(text),
+            "auto" => Ok(Part::Auto),
+            _ => Shard::parse(text).map(Part::This),
         }
     }
 
+    /// Which shard it is. Where processes that were started together share every run, only an array tells.
+    pub(super) fn shard(self, is_shared_by_ranks: bool) -> Result<Shard, String> {
+        let lookup = |name: &str| std::env::var(name).ok();
+        match (self, is_shared_by_ranks) {
+            (Part::This(shard), _) => Ok(shard),
+            (Part::Auto, true) => Shard::of_array(lookup),
+            (Part::Auto, false) => Shard::auto(lookup),
+        }
+        .map_err(|why| format!("--shard auto: {why}"))
+    }
+}
+
+impl Shard {
     /// Reads `3/8`.
     pub(super) fn parse(text: &str) -> Result<Shard, String> {
         const FORM: &str =
@@ -137,17 +158,8 @@ impl Shard {
     /// The part of this process by what its batch system put into the environment: the member of an array,
     /// the rank among processes started together, or both, where each member starts several processes.
     pub(super) fn auto(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
-        // Grid Engine says "undefined" where there is no array.
-        let lookup = |name: &str| {
-            lookup(name)
-                .map(|value| value.trim().to_owned())
-                .filter(|value| !value.is_empty() && value != "undefined")
-        };
-        let array = ARRAYS
-            .iter()
-            .find(|array| lookup(array.id).is_some())
-            .map(|array| array.shard(&lookup))
-            .transpose()?;
+        let lookup = |name: &str| said(&lookup, name);
+        let array = member(&lookup)?;
         let rank = RANKS
             .iter()
             .find(|ranks| {
@@ -160,8 +172,17 @@ impl Shard {
         match (array, rank) {
             (Some(array), Some(rank)) => array.divided(rank),
             (Some(shard), None) | (None, Some(shard)) => Ok(shard),
-            (None, None) => Err(nothing_found()),
+            (None, None) => {
+                let ranks = RANKS.iter().map(|ranks| ranks.size);
+                Err(nothing_found(ranks))
+            }
         }
+    }
+
+    /// The part of a member of an array, all of whose processes share it.
+    pub(super) fn of_array(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
+        let array = member(&|name: &str| said(&lookup, name))?;
+        array.ok_or_else(|| nothing_found([]))
     }
 
     /// Whether a unit of the study, counted from 0, is this shard's to do.
@@ -245,9 +266,22 @@ fn number(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<u32, St
     value.parse().map_err(wrong)
 }
 
-fn nothing_found() -> String {
+/// The shard of the array that this process belongs to, if to any.
+fn member(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Option<Shard>, String> {
+    let array = ARRAYS.iter().find(|array| lookup(array.id).is_some());
+    array.map(|array| array.shard(lookup)).transpose()
+}
+
+/// What the environment says, if anything. Grid Engine says "undefined" where there is no array.
+fn said(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    lookup(name)
+        .map(|value| value.trim().to_owned())
+        .filter(|value| !value.is_empty() && value != "undefined")
+}
+
+/// `ranks` are the variables of processes started together, where those count.
+fn nothing_found(ranks: impl IntoIterator<Item = &'static str>) -> String {
     let arrays = ARRAYS.iter().map(|array| array.id);
-    let ranks = RANKS.iter().map(|ranks| ranks.size);
     let names: Vec<&str> = arrays.chain(ranks).collect();
     format!(
         "no batch system says which part this process is; looked for {}. Write the part, such as --shard 3/8",
@@ -275,7 +309,8 @@ mod tests {
 
     #[test]
     fn a_part_is_written_as_index_and_number() {
-        assert_eq!(Shard::from_argument("3/8"), Ok(Shard { index: 3, of: 8 }));
+        let given = Part::This(Shard { index: 3, of: 8 });
+        assert_eq!(Part::from_argument("3/8"), Ok(given));
         assert_eq!(Shard::parse("1/1"), Ok(Shard { index: 1, of: 1 }));
         let wrong = |text| Shard::parse(text).unwrap_err();
         insta::assert_snapshot!(
@@ -338,6 +373,24 @@ mod tests {
         ] {
             assert_eq!(auto(environment), shard, "{environment}");
         }
+    }
+
+    #[test]
+    fn ranks_that_share_a_run_do_not_divide_an_array() {
+        let environment = [
+            ("SLURM_ARRAY_TASK_ID", "3"),
+            ("NETLOOM_SHARDS", "8"),
+            ("OMPI_COMM_WORLD_RANK", "1"),
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+        ];
+        let lookup = |name: &str| {
+            let found = environment.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(Shard::of_array(lookup), Ok(Shard { index: 3, of: 8 }));
+        assert_eq!(Shard::auto(lookup), Ok(Shard { index: 10, of: 32 }));
+        let alone = Shard::of_array(|name| lookup(name).filter(|_| name.starts_with("OMPI")));
+        insta::assert_snapshot!(alone.unwrap_err(), @"no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, PARALLEL_SEQ. Write the part, such as --shard 3/8");
     }
 
     #[test]

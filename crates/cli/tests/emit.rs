@@ -19,6 +19,11 @@ fn place(name: &str, programs: &[&str]) -> Place {
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
         [[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n";
     place.file("study.toml", text);
+    let run = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
+        [[traffic]]\nload = 0.5\n[measure]\nlength = \"20 us\"\n";
+    place.file("run.toml", run);
+    let axes = "[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n";
+    place.file("tree.toml", &format!("{run}{axes}"));
     for program in programs {
         place.file(program, STAND_IN);
         let path = place.0.join(program);
@@ -33,6 +38,7 @@ fn bash(place: &Place, script: &str, environment: &[(&str, &str)]) -> Ended {
     let mut command = Command::new("bash");
     command.current_dir(&place.0).arg(script).env("PATH", path);
     command.env_remove("SLURM_ARRAY_TASK_ID");
+    command.env_remove("SLURM_JOB_ID");
     Ended::new(command.envs(environment.iter().copied()).output().unwrap())
 }
 
@@ -97,6 +103,35 @@ fn a_script_for_slurm() {
     exec "$netloom" run "$file" -o "$folder" --shard auto \
         --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
     "#);
+}
+
+#[test]
+fn a_script_for_one_run_over_ranks() {
+    let place = place("emit-ranks", &[]);
+    let line = [
+        "emit",
+        "slurm",
+        "run.toml",
+        "--ranks",
+        "4",
+        "--ranks-per-node",
+        "2",
+        "--cpus",
+        "2",
+        "--mem",
+        "3G",
+        "--",
+        "--seed",
+        "7",
+    ];
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
+}
+
+#[test]
+fn a_script_for_a_study_over_ranks() {
+    let place = place("emit-study-ranks", &[]);
+    let line = ["emit", "slurm", "tree.toml", "--ranks", "2"];
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
 }
 
 #[test]
@@ -238,6 +273,16 @@ fn mistakes_are_found_before_any_shard_meets_them() {
             said(&["study.toml", "--shards", "2", "--time", "one hour"], 2),
             said(&["study.toml", "--shards", "2", "--", "--sett", "a=1"], 2),
             said(&["study.toml", "--shards", "2", "--", "-o", "there"], 2),
+            said(&["study.toml", "--", "--threads", "2"], 2),
+            said(&["study.toml", "--mem", "4 GB"], 2),
+            said(&["study.toml", "--ranks-per-node", "2"], 2),
+            said(&["study.toml", "--ranks", "2"], 2),
+            said(&["run.toml", "--ranks", "7"], 2),
+            said(&["run.toml", "--ranks", "0"], 2),
+            said(&["run.toml", "--ranks", "2", "--shards", "3"], 2),
+            said(&["run.toml", "--ranks", "2", "--mpi", "a b"], 2),
+            said(&["run.toml", "--ranks", "2", "--", "--mpi"], 2),
+            said(&["plain.toml", "--ranks", "2"], 3),
             said(&["absent.toml", "--shards", "2"], 1),
         ]
         .join("\n"),
@@ -258,30 +303,29 @@ fn shellcheck_has_nothing_to_say() {
         return;
     }
     let place = place("emit-shellcheck", &[]);
-    for kind in ["slurm", "parallel"] {
-        for options in [
-            &[][..],
-            &[
-                "--results",
-                "it's here",
-                "--",
-                "--set",
-                "a=\"b c\"",
-                "--force",
-            ],
-        ] {
-            let mut line = vec![
-                "emit",
-                kind,
-                "study.toml",
-                "--shards",
-                "2",
-                "-o",
-                "it.sh",
-                "--overwrite",
-            ];
-            line.extend(options);
-            place.run(&line).with(0);
+    let kinds: [&[&str]; 4] = [
+        &["slurm", "study.toml", "--shards", "2"],
+        &["parallel", "study.toml", "--shards", "2"],
+        &["slurm", "tree.toml", "--ranks", "2"],
+        &["slurm", "run.toml", "--ranks", "3", "--ranks-per-node", "2"],
+    ];
+    let options: [&[&str]; 2] = [
+        &[],
+        &[
+            "--results",
+            "it's here",
+            "--",
+            "--set",
+            "name=\"b c\"",
+            "--force",
+        ],
+    ];
+    for kind in kinds {
+        for options in options {
+            let target = ["-o", "it.sh", "--overwrite"];
+            place
+                .run(&[&["emit"], kind, &target, options].concat())
+                .with(0);
             let mut shellcheck = Command::new("shellcheck");
             let found = shellcheck
                 .arg("it.sh")
@@ -333,6 +377,31 @@ fn the_script_for_slurm_submits_runs_and_merges() {
         .with(1)
         .stderr;
     assert!(missing.starts_with("no absent here"), "{missing}");
+}
+
+#[test]
+fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
+    let place = place("emit-srun", &["netloom", "sbatch", "srun"]);
+    place.file(
+        "sbatch",
+        "#!/bin/sh\necho \"sbatch $*\" >>calls\necho '17;cluster'\n",
+    );
+    let emit = |file: &str, script: &str| {
+        let line = ["emit", "slurm", file, "--ranks", "2", "-o", script];
+        let said = place.run(&line).with(0).stderr;
+        said.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(
+        [emit("run.toml", "run.sh"), emit("tree.toml", "tree.sh")].join("\n"),
+        @""
+    );
+    let job = [("SLURM_JOB_ID", "17"), ("SLURM_CPUS_PER_TASK", "3")];
+    bash(&place, "run.sh", &[]).with(0);
+    bash(&place, "run.sh", &job).with(0);
+    bash(&place, "tree.sh", &[]).with(0);
+    let member = [("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_CPUS_PER_TASK", "1")];
+    bash(&place, "tree.sh", &member).with(0);
+    insta::assert_snapshot!(place.read("calls"), @"");
 }
 
 #[test]
