@@ -135,6 +135,65 @@ fn a_script_for_a_study_over_ranks() {
 }
 
 #[test]
+fn a_manifest_for_kubernetes() {
+    let place = place("emit-kubernetes", &[]);
+    let line = [
+        "emit",
+        "kubernetes",
+        "study.toml",
+        "--image",
+        "registry.example/netloom:1",
+        "--shards",
+        "8",
+        "--storage-class",
+        "nfs",
+        "--",
+        "--until",
+        "1 ms",
+    ];
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
+    // It is no program, and a claim that is there is not made.
+    let line = [&line[..5], &["--claim", "scratch", "-o", "it.yaml"]].concat();
+    let said = place.run(&line).with(0).stderr;
+    assert!(
+        said.contains("wrote it.yaml: 1 shards. Next: kubectl apply -f it.yaml"),
+        "{said}"
+    );
+    let text = place.read("it.yaml");
+    assert!(text.contains("claimName: scratch") && !text.contains("PersistentVolumeClaim\n"));
+    let mode = std::fs::metadata(place.0.join("it.yaml")).unwrap();
+    assert_eq!(mode.permissions().mode() & 0o111, 0);
+}
+
+#[test]
+fn what_no_pod_could_do_is_refused() {
+    let place = place("emit-kubernetes-mistakes", &[]);
+    place.file("flows.csv", "time_ns,source,destination,bytes\n0,0,1,64\n");
+    let listed = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+        [[traffic]]\nflows = \"flows.csv\"\n[study]\n";
+    place.file("listed.toml", listed);
+    let said = |file: &str, arguments: &[&str], code: i32| {
+        let line = [&["emit", "kubernetes", file], arguments].concat();
+        let ended = place.run(&line).with(code);
+        ended.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(
+        [
+            said("study.toml", &[], 2),
+            said("run.toml", &["--image", "a"], 2),
+            said("study.toml", &["--image", "a b"], 2),
+            said("study.toml", &["--image", "a", "--mem", "4GB"], 2),
+            said("study.toml", &["--image", "a", "--claim", "My Disk"], 2),
+            said("study.toml", &["--image", "a", "--claim", "b", "--storage", "1Gi"], 2),
+            said("study.toml", &["--image", "a", "--results", "/there"], 1),
+            said("listed.toml", &["--image", "a"], 1),
+        ]
+        .join("\n"),
+        @""
+    );
+}
+
+#[test]
 fn a_script_for_parallel() {
     let place = place("emit-parallel", &[]);
     let script = place

@@ -1,9 +1,11 @@
-//! `netloom emit`: a script that runs a study in shards, for Slurm or GNU parallel, or a run over the ranks of an MPI job.
+//! `netloom emit`: a script that runs a study in shards, for Slurm, GNU parallel or Kubernetes, or a run over the ranks of an
+//! MPI job.
 //!
 //! A shard is a chunk of the study's units: starting a member of an array costs a scheduler about 0.2 s, and
 //! one process runs several units at once. The scripts are short, commented and the user's to edit; what has
 //! been done is skipped, so the answer to any failure is to submit the same script again.
 
+mod kubernetes;
 mod parallel;
 mod slurm;
 mod words;
@@ -15,13 +17,14 @@ use anyhow::{Context, bail};
 use clap::{Args, FromArgMatches, Subcommand};
 use netloom_catalog::Notes;
 use netloom_experiment::Kinds;
-use netloom_study::{Division, OpenedStudy};
+use netloom_study::{Division, OpenedStudy, Study};
 
 use super::load::{self, Overrides, Purpose, at_least_one};
 use super::output::Output;
 use super::run::RunCommand;
 use super::study::{folder_named, folder_of};
 use super::{Exit, program};
+use kubernetes::Kubernetes;
 use parallel::Parallel;
 use slurm::Slurm;
 use words::{quoted, quoted_path};
@@ -36,12 +39,15 @@ const MOST_SHARDS: usize = 1000;
   netloom emit slurm study.toml --partition short -o study.sh && bash study.sh
   netloom emit parallel study.toml --shards 8 -o study.sh && bash study.sh --sshloginfile machines.txt
   netloom emit slurm study.toml --shards 8 -- --set traffic.load=0.5 --until 1ms
-  netloom emit slurm large.toml --ranks 64 --ranks-per-node 16 --cpus 2 -o large.sh && bash large.sh")]
+  netloom emit slurm large.toml --ranks 64 --ranks-per-node 16 --cpus 2 -o large.sh && bash large.sh
+  netloom emit kubernetes study.toml --image registry/netloom:1 -o study.yaml && kubectl apply -f study.yaml")]
 pub(crate) enum Emit {
     /// An array job for Slurm and a merge that follows it; or, over ranks, the job of one run.
     Slurm(Slurm),
     /// A script for GNU parallel, on this machine or over ssh.
     Parallel(Parallel),
+    /// An indexed Job for Kubernetes, with the study and a claim on a volume for its results.
+    Kubernetes(Kubernetes),
 }
 
 #[derive(Args)]
@@ -80,19 +86,21 @@ struct Filling {
 }
 
 /// What a script runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Divided {
-    /// A study in so many parts.
-    Shards(usize),
-    /// A file without `[study]`.
-    OneRun,
+enum Subject {
+    /// A study in so many shards.
+    Study(Box<Study>, usize),
+    /// A file without `[study]`, by the name of its experiment.
+    OneRun(String),
 }
 
-/// What is known of a file before its script is written.
-struct Subject {
-    divided: Divided,
+impl Subject {
     /// Where results go unless a folder is given.
-    folder: PathBuf,
+    fn folder(&self) -> PathBuf {
+        match self {
+            Subject::Study(study, _) => folder_of(study),
+            Subject::OneRun(name) => folder_named(name),
+        }
+    }
 }
 
 impl Emit {
@@ -110,26 +118,30 @@ impl Emit {
             Err(exit) => return Ok(exit),
         };
         let filling = what.filling(self.kind(), &subject)?;
-        let (text, kind) = match (self, subject.divided) {
-            (Emit::Slurm(slurm), divided) => {
-                (slurm.script(&filling, divided), slurm.words(divided))
+        let (text, words) = match (self, &subject) {
+            (Emit::Slurm(slurm), _) => (slurm.script(&filling, &subject), slurm.words(&subject)),
+            (Emit::Parallel(_), Subject::Study(_, n)) => {
+                (parallel::script(&filling, *n), format!("{n} shards"))
             }
-            (Emit::Parallel(_), Divided::Shards(n)) => {
-                (parallel::script(&filling, n), format!("{n} shards"))
+            (Emit::Kubernetes(kubernetes), Subject::Study(study, n)) => {
+                (kubernetes.manifest(study, *n)?, format!("{n} shards"))
             }
-            (Emit::Parallel(_), Divided::OneRun) => unreachable!("refused before"),
+            (_, Subject::OneRun(_)) => unreachable!("only Slurm takes one run"),
         };
-        match &what.output {
-            None => output.data(&text)?,
-            Some(path) => {
-                store(path, &text, what.overwrite)?;
-                output.say(&format!(
-                    "wrote {}: {kind}. Next: bash {}",
-                    path.display(),
-                    filling.script
-                ));
-            }
-        }
+        let Some(path) = &what.output else {
+            output.data(&text)?;
+            return Ok(Exit::Done);
+        };
+        let (is_program, next) = match self {
+            Emit::Kubernetes(_) => (false, "kubectl apply -f"),
+            _ => (true, "bash"),
+        };
+        store(path, &text, what.overwrite, is_program)?;
+        output.say(&format!(
+            "wrote {}: {words}. Next: {next} {}",
+            path.display(),
+            filling.script
+        ));
         Ok(Exit::Done)
     }
 
@@ -137,6 +149,7 @@ impl Emit {
         match self {
             Emit::Slurm(slurm) => &slurm.what,
             Emit::Parallel(parallel) => &parallel.what,
+            Emit::Kubernetes(kubernetes) => &kubernetes.what,
         }
     }
 
@@ -144,6 +157,7 @@ impl Emit {
         match self {
             Emit::Slurm(_) => "slurm",
             Emit::Parallel(_) => "parallel",
+            Emit::Kubernetes(_) => "kubernetes",
         }
     }
 
@@ -151,7 +165,7 @@ impl Emit {
     fn ranks(&self) -> Option<usize> {
         match self {
             Emit::Slurm(slurm) => slurm.ranks,
-            Emit::Parallel(_) => None,
+            Emit::Parallel(_) | Emit::Kubernetes(_) => None,
         }
     }
 
@@ -159,7 +173,7 @@ impl Emit {
     fn own_options(&self) -> &'static [&'static str] {
         match self {
             Emit::Slurm(Slurm { ranks: Some(_), .. }) => &["--threads", "1", "--mpi"],
-            Emit::Slurm(_) => &["--threads", "1"],
+            Emit::Slurm(_) | Emit::Kubernetes(_) => &["--threads", "1"],
             Emit::Parallel(_) => &[],
         }
     }
@@ -171,6 +185,7 @@ impl Emit {
             Emit::Slurm(Slurm { ranks: Some(_), .. }) => units.clamp(1, MOST_SHARDS),
             Emit::Slurm(slurm) => shards_for(units, slurm.cores()),
             Emit::Parallel(_) => shards_for(units, 1),
+            Emit::Kubernetes(kubernetes) => shards_for(units, kubernetes.cpus),
         }
     }
 
@@ -223,10 +238,7 @@ impl Emit {
         }
         let shards = self.what().shards;
         let shards = shards.unwrap_or_else(|| self.shards_for(study.units().len()));
-        Ok(Subject {
-            divided: Divided::Shards(shards),
-            folder: folder_of(&study),
-        })
+        Ok(Subject::Study(Box::new(study), shards))
     }
 }
 
@@ -251,10 +263,7 @@ fn one_run(
         return Ok(Err(Exit::Usage));
     }
     tell_scarcity(&loaded.notes, output);
-    Ok(Ok(Subject {
-        divided: Divided::OneRun,
-        folder: folder_named(&experiment.name),
-    }))
+    Ok(Ok(Subject::OneRun(experiment.name.clone())))
 }
 
 /// Tells where a run needs more memory than there is here: the machine that runs it needs as much.
@@ -308,12 +317,14 @@ impl What {
         for option in &self.options {
             write!(options, " \\\n    {}", quoted(option)?)?;
         }
+        let folder = self.results.clone();
+        let folder = folder.unwrap_or_else(|| subject.folder());
         Ok(Filling {
             program: quoted(program())?,
             name,
             script,
             file: quoted_path(&self.file)?,
-            folder: quoted_path(self.results.as_ref().unwrap_or(&subject.folder))?,
+            folder: quoted_path(&folder)?,
             options,
         })
     }
@@ -344,15 +355,15 @@ command -v "$netloom" >/dev/null || {{
     )
 }
 
-/// Writes a script that can be started.
-fn store(path: &Path, text: &str, overwrite: bool) -> anyhow::Result<()> {
+/// Writes a script, which can be started if it is a program.
+fn store(path: &Path, text: &str, overwrite: bool, is_program: bool) -> anyhow::Result<()> {
     if path.exists() && !overwrite {
         bail!("{} exists; --overwrite replaces it", path.display());
     }
     let cannot = || format!("cannot write {}", path.display());
     std::fs::write(path, text).with_context(cannot)?;
     #[cfg(unix)]
-    {
+    if is_program {
         use std::os::unix::fs::PermissionsExt as _;
         let mut permissions = std::fs::metadata(path).with_context(cannot)?.permissions();
         permissions.set_mode(permissions.mode() | 0o111);

@@ -5,7 +5,7 @@
 
 use clap::Args;
 
-use super::{Divided, Filling, What, preamble};
+use super::{Filling, Subject, What, preamble};
 use crate::load::at_least_one;
 use crate::shard;
 
@@ -52,20 +52,20 @@ impl Slurm {
     }
 
     /// What the script runs, for people.
-    pub(super) fn words(&self, divided: Divided) -> String {
-        match (divided, self.ranks) {
-            (Divided::Shards(n), None) => format!("{n} shards"),
-            (Divided::Shards(n), Some(ranks)) => {
+    pub(super) fn words(&self, subject: &Subject) -> String {
+        match (subject, self.ranks) {
+            (Subject::Study(_, n), None) => format!("{n} shards"),
+            (Subject::Study(_, n), Some(ranks)) => {
                 format!("{n} shards, every run over {ranks} ranks")
             }
-            (Divided::OneRun, ranks) => format!("one run over {} ranks", ranks.unwrap_or(1)),
+            (Subject::OneRun(_), ranks) => format!("one run over {} ranks", ranks.unwrap_or(1)),
         }
     }
 
-    pub(super) fn script(&self, filling: &Filling, divided: Divided) -> String {
-        match divided {
-            Divided::Shards(shards) => self.array(filling, shards),
-            Divided::OneRun => self.one_run(filling),
+    pub(super) fn script(&self, filling: &Filling, subject: &Subject) -> String {
+        match subject {
+            Subject::Study(_, shards) => self.array(filling, *shards),
+            Subject::OneRun(_) => self.one_run(filling),
         }
     }
 

@@ -24,7 +24,7 @@ mod recorded;
 mod walk;
 
 pub use execute::{Failure, Finished, Options, Progress, Worst, execute};
-pub use folder::{StudyFolder, StudyFolderError};
+pub use folder::{StudyFolder, StudyFolderError, named_files};
 pub use journal::{Entry, Journal, at_work, entries};
 pub use leader::{Leader, follow};
 pub use merge::{MergeError, MergeOptions, Merged, merge};
