@@ -7,6 +7,8 @@ use netloom_experiment::Experiment;
 use netloom_fabric::SharedRanks;
 
 use super::Exit;
+#[cfg(feature = "mpi")]
+use super::machine;
 use super::output::Output;
 
 /// The processes that share a run, and which of them this one is; alone without MPI.
@@ -14,6 +16,8 @@ pub(crate) struct Job {
     ranks: Option<SharedRanks>,
     rank: usize,
     size: usize,
+    /// Processes on this machine.
+    size_here: usize,
     /// MPI ends when this goes.
     #[cfg(feature = "mpi")]
     _universe: Option<super::mpi_ranks::Universe>,
@@ -34,6 +38,7 @@ impl Job {
             ranks: None,
             rank: 0,
             size: 1,
+            size_here: 1,
             #[cfg(feature = "mpi")]
             _universe: None,
         }
@@ -70,10 +75,13 @@ impl Job {
             }
             return Err(Exit::Failed);
         }
+        let hosts = ranks.gather(&machine::host().unwrap_or_default().into_bytes());
+        let size_here = hosts.iter().filter(|host| **host == hosts[rank]).count();
         Ok(Job {
             ranks: Some(ranks),
             rank,
             size,
+            size_here,
             _universe: Some(universe),
         })
     }
@@ -86,6 +94,11 @@ impl Job {
     /// How many processes there are.
     pub(crate) fn size(&self) -> usize {
         self.size
+    }
+
+    /// How many of them are on this machine, and share its memory.
+    pub(crate) fn size_here(&self) -> usize {
+        self.size_here
     }
 
     /// Whether this process speaks and writes for all.

@@ -36,6 +36,7 @@ mod route;
 mod run;
 mod schema;
 mod shard;
+mod shared_run;
 mod site_files;
 mod site_routes;
 mod study;

@@ -42,6 +42,9 @@ pub(super) struct Overrides {
     /// Processes that share a run; each has a partition at least.
     #[arg(skip = 1usize)]
     pub(super) ranks: usize,
+    /// Those of them that share the memory of this machine.
+    #[arg(skip = 1usize)]
+    pub(super) ranks_here: usize,
 }
 
 impl Overrides {
@@ -104,7 +107,8 @@ fn request<'a>(
         force: overrides.force,
         threads: overrides.threads_of_a_run(),
         ranks: overrides.ranks,
-        memory: machine::available_memory(),
+        memory: machine::available_memory()
+            .map(|memory| memory / overrides.ranks_here.max(1) as u64),
         will_run: purpose == Purpose::Run,
         kinds,
         ..Request::new(name, text)

@@ -78,6 +78,7 @@ impl RunCommand {
         let output = if job.leads() { output } else { &silent };
         let overrides = Overrides {
             ranks: job.size(),
+            ranks_here: job.size_here(),
             ..self.overrides.clone()
         };
         let opened = load::open_study(kinds, &self.file, &overrides, Purpose::Run)?;
@@ -217,7 +218,8 @@ impl RunCommand {
         if !job.all(!matches!(begun, Err(_) | Ok(Some(Err(_))))) {
             return Ok(match begun? {
                 Some(Err(exit)) => exit,
-                _ => Exit::Failed,
+                // The first process says why.
+                _ => Exit::Done,
             });
         }
         let running = study::Running {

@@ -124,14 +124,97 @@ fn a_script_for_one_run_over_ranks() {
         "--seed",
         "7",
     ];
-    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
+    #!/bin/bash
+    # One run over 4 ranks of an MPI job, for Slurm. From the folder in which this file was written:
+    #   bash run.slurm.sh                   submit it
+    # Whoever runs it, and over however many ranks, it has the same results: after any failure, submit once more.
+    # These lines are yours to edit; ranks are --ntasks, and may be any number up to that of the switches.
+    #SBATCH --job-name=run
+    #SBATCH --time=1:00:00
+    #SBATCH --ntasks=4
+    #SBATCH --ntasks-per-node=2
+    #SBATCH --cpus-per-task=2
+    #SBATCH --mem-per-cpu=1536M
+    #SBATCH --output=run-%j.log
+    #SBATCH --open-mode=append
+    #SBATCH --requeue
+    set -euo pipefail
+    netloom=${NETLOOM:-netloom}
+    file=run.toml
+    folder=run.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+
+    if [ -z "${SLURM_JOB_ID:-}" ]; then
+        exec sbatch "$0"
+    fi
+    exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+        "$netloom" run "$file" -o "$folder" --mpi \
+        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain \
+        --seed \
+        7
+    "#);
 }
 
 #[test]
 fn a_script_for_a_study_over_ranks() {
     let place = place("emit-study-ranks", &[]);
     let line = ["emit", "slurm", "tree.toml", "--ranks", "2"];
-    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
+    #!/bin/bash
+    # A study as an array job of Slurm, every run over 2 ranks. From the folder in which this file was written:
+    #   bash tree.slurm.sh                   submit the array, and a merge that follows it
+    #   sbatch tree.slurm.sh                 submit the array alone; then: netloom merge tree.out
+    #   sbatch --array=3,7 tree.slurm.sh     submit two of the shards again
+    # A run that is done is never done again: after any failure, submit once more.
+    # These lines are yours to edit; for another number of shards, write a new script.
+    #SBATCH --job-name=tree
+    #SBATCH --array=1-3
+    #SBATCH --time=1:00:00
+    #SBATCH --ntasks=2
+    #SBATCH --cpus-per-task=1
+    #SBATCH --mem-per-cpu=4096M
+    #SBATCH --output=tree-%A_%a.log
+    #SBATCH --open-mode=append
+    #SBATCH --requeue
+    set -euo pipefail
+    export NETLOOM_SHARDS=3
+    netloom=${NETLOOM:-netloom}
+    file=tree.toml
+    folder=tree.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+
+    if [ "${1:-}" = merge ]; then
+        exec "$netloom" merge "$folder"
+    elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+        array=$(sbatch --parsable "$0")
+        array=${array%%;*}
+        # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+        merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 --ntasks=1 --ntasks-per-node=1 \
+            --job-name=tree-merge --output=tree-merge-%A.log "$0" merge)
+        echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
+        exit
+    fi
+    exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+        "$netloom" run "$file" -o "$folder" --mpi --shard auto \
+        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
+    "#);
 }
 
 #[test]
@@ -346,11 +429,21 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         ]
         .join("\n"),
         @r#"
-        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is
+        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is, and netloom emit slurm --ranks N over the ranks of an MPI job
         error: invalid value '0' for '--shards <N>': write a whole number from 1
         error: invalid value 'one hour' for '--time <TIME>': write it as Slurm does, without spaces and quotes
         error: `netloom run` does not take what follows `--`: unexpected argument '--sett' found
         error: `netloom run` does not take what follows `--`: the argument '--output <DIR>' cannot be used multiple times
+        error: `netloom run` does not take what follows `--`: the argument '--threads <N>' cannot be used multiple times
+        error: invalid value '4 GB' for '--mem <SIZE>': write it as Slurm does: a whole number and K, M, G or T
+        error: the following required arguments were not provided:
+        error: 2 ranks, and the fabric has 1 switch: start at most 1
+        error: 7 ranks, and the fabric has 4 switches: start at most 4
+        error: invalid value '0' for '--ranks <N>': write a whole number from 1
+        error: --shards divides a study, and this file has no [study]
+        error: invalid value 'a b' for '--mpi <TYPE>': write it as Slurm does, without spaces and quotes
+        error: `netloom run` does not take what follows `--`: the argument '--mpi' cannot be used multiple times
+        error[E0000]: ?
         error: cannot read absent.toml: No such file or directory (os error 2)
         "#
     );
@@ -452,7 +545,10 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
     };
     insta::assert_snapshot!(
         [emit("run.toml", "run.sh"), emit("tree.toml", "tree.sh")].join("\n"),
-        @""
+        @"
+        wrote run.sh: one run over 2 ranks. Next: bash run.sh
+        wrote tree.sh: 3 shards, every run over 2 ranks. Next: bash tree.sh
+        "
     );
     let job = [("SLURM_JOB_ID", "17"), ("SLURM_CPUS_PER_TASK", "3")];
     bash(&place, "run.sh", &[]).with(0);
@@ -460,7 +556,13 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
     bash(&place, "tree.sh", &[]).with(0);
     let member = [("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_CPUS_PER_TASK", "1")];
     bash(&place, "tree.sh", &member).with(0);
-    insta::assert_snapshot!(place.read("calls"), @"");
+    insta::assert_snapshot!(place.read("calls"), @"
+    sbatch run.sh
+    srun[] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 netloom run run.toml -o run.out --mpi --threads 3 --progress plain
+    sbatch --parsable tree.sh
+    sbatch --parsable --dependency=afterany:17 --array=1 --ntasks=1 --ntasks-per-node=1 --job-name=tree-merge --output=tree-merge-%A.log tree.sh merge
+    srun[3] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=1 netloom run tree.toml -o tree.out --mpi --shard auto --threads 1 --progress plain
+    ");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod kinds;
 pub mod render;
 pub mod runner;
 pub mod schema;
+pub mod shared_run;
 pub mod spec;
 
 pub use codes::{Code, codes, explain_code};
