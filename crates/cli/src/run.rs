@@ -55,7 +55,7 @@ pub(crate) struct RunCommand {
     /// How progress is shown on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
-    /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
+    /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI, Kubernetes or GNU parallel say.
     #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
     shard: Option<Part>,
     /// Every run over all processes of the MPI job that this is started in (mpirun, srun), of a study one after the other;
@@ -81,7 +81,13 @@ impl RunCommand {
             ranks_here: job.size_here(),
             ..self.overrides.clone()
         };
-        let opened = load::open_study(kinds, &self.file, &overrides, Purpose::Run)?;
+        let opened = load::open_study(kinds, &self.file, &overrides, Purpose::Run);
+        // A file that one machine has and another has not.
+        if !job.all(opened.is_ok()) {
+            opened?;
+            return Ok(Exit::Failed);
+        }
+        let opened = opened?;
         if opened.has_study {
             return self.study(opened, &job, output);
         }

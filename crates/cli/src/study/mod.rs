@@ -71,7 +71,10 @@ impl Running<'_> {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let options = Options {
             owns: &|unit| shard.is_none_or(|shard| shard.owns(unit)),
-            threads: self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
+            threads: match leader {
+                Some(_) => NonZeroUsize::MIN,
+                None => self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
+            },
             division: self.division(),
             leader: leader.as_ref(),
         };
@@ -275,7 +278,7 @@ pub(crate) struct Resume {
     /// Runs at the same time; otherwise as many as there are cores.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
+    /// Run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI, Kubernetes or GNU parallel say.
     #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
     shard: Option<Part>,
     /// What is printed on stdout.
