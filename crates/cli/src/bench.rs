@@ -104,6 +104,7 @@ impl Bench {
             threads: Some(self.threads),
             force: false,
             ranks: job.size(),
+            ranks_here: job.size_here(),
         };
         machine::forget_peak_memory();
         let began = Instant::now();

@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use clap::Args;
 use netloom_catalog::{Document, Notes};
-use netloom_experiment::Kinds;
+use netloom_experiment::shared_run::SharedRun;
 use netloom_experiment::spec::{bytes_in_words, seconds_in_words};
-use netloom_study::{Axis, Checked, Study};
+use netloom_experiment::{Kinds, TooManyRanks};
+use netloom_study::{Axis, Checked, Division, Study};
 use serde::Serialize;
 
-use super::load::{self, Overrides, Purpose};
+use super::load::{self, Overrides, Purpose, at_least_one};
 use super::note_lines::NoteLine;
 use super::output::Output;
 use super::patience::Patience;
+use super::shared_run::{self, SharedRunLine};
 use super::table::{Columns, count};
 use super::{Exit, Format};
 
@@ -28,6 +30,9 @@ pub(crate) struct Check {
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Say how a run would be shared by so many ranks of an MPI job: parts, cut cables, memory, efficiency.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    ranks: Option<usize>,
     #[command(flatten)]
     overrides: Overrides,
 }
@@ -41,6 +46,9 @@ struct Verdict<'a> {
     exit_code: u8,
     notes: Vec<NoteLine>,
     facts: Vec<Fact<'a>>,
+    /// With `--ranks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_run: Option<SharedRunLine>,
 }
 
 #[derive(Serialize)]
@@ -66,20 +74,31 @@ impl Check {
     }
 
     fn file(&self, kinds: &Kinds, file: &Path, output: &Output) -> anyhow::Result<Exit> {
-        let opened = load::open_study(kinds, file, &self.overrides, Purpose::Look)?;
+        let overrides = Overrides {
+            ranks: self.ranks.unwrap_or(1),
+            ..self.overrides.clone()
+        };
+        let opened = load::open_study(kinds, file, &overrides, Purpose::Look)?;
         let patience = Patience::new(format!("checking {}", file.display()), output.quiet);
         if !opened.has_study {
-            let loaded = load::load_quietly(kinds, file, &self.overrides, Purpose::Look)?;
+            let loaded = load::load_quietly(kinds, file, &overrides, Purpose::Look)?;
             drop(patience);
             let exit = load::exit_of(&loaded);
+            let shared = match shared_run::of(&loaded, self.ranks) {
+                Ok(shared) => shared,
+                Err(why) => {
+                    output.error(&format!("{}: {why}", file.display()));
+                    return Ok(Exit::Usage);
+                }
+            };
             let told = (&loaded.document, &loaded.notes);
-            self.print(file, exit, told, &loaded.facts, output)?;
+            self.print(file, exit, told, &loaded.facts, shared, output)?;
             return Ok(exit);
         }
         let Some(study) = opened.study else {
             drop(patience);
             let told = (&opened.document, &opened.notes);
-            self.print(file, Exit::Invalid, told, &[], output)?;
+            self.print(file, Exit::Invalid, told, &[], None, output)?;
             return Ok(Exit::Invalid);
         };
         let checked = study.check(BUDGET, &mut |done, of| {
@@ -89,8 +108,17 @@ impl Check {
         let mut notes = opened.notes;
         notes.extend(checked.notes.clone());
         let exit = load::exit_with(&notes, !notes.has_errors());
+        let shared = match self.ranks.and_then(|ranks| shared_point(&study, ranks)) {
+            Some(Err(why)) => {
+                output.error(&format!("{}: {why}", file.display()));
+                return Ok(Exit::Usage);
+            }
+            Some(Ok(shared)) => shared,
+            None => None,
+        };
         let told = (&checked.document, &notes);
-        self.print(file, exit, told, &facts(&study, &checked), output)?;
+        let facts = facts(&study, &checked);
+        self.print(file, exit, told, &facts, shared, output)?;
         Ok(exit)
     }
 
@@ -100,8 +128,11 @@ impl Check {
         exit: Exit,
         (document, notes): (&Document, &Notes),
         facts: &[(String, String)],
+        shared: Option<SharedRun>,
         output: &Output,
     ) -> anyhow::Result<()> {
+        let mut facts = facts.to_vec();
+        facts.extend(shared.iter().flat_map(shared_run::facts));
         let is_json = self.format == Format::Json;
         if !is_json {
             load::tell(document, notes, output);
@@ -125,6 +156,7 @@ impl Check {
                     .iter()
                     .map(|(word, fact)| Fact { word, fact })
                     .collect(),
+                shared_run: shared.as_ref().map(SharedRunLine::of),
             };
             // One line for each file.
             return output.data(&serde_json::to_string(&verdict)?);
@@ -135,6 +167,17 @@ impl Check {
             .for_each(|(word, fact)| table.line([word, fact]));
         output.outcome(&format!("{}: {verdict}\n{}", file.display(), table.print()))
     }
+}
+
+/// How the run of a study's first point is shared: what most points are like.
+fn shared_point(study: &Study, ranks: usize) -> Option<Result<Option<SharedRun>, TooManyRanks>> {
+    let point = study.points().next()?;
+    let division = Division {
+        ranks,
+        ..Division::default()
+    };
+    let loaded = study.load_divided(&point, study.seeds.first, &division);
+    Some(shared_run::of(&loaded, Some(ranks)))
 }
 
 /// What is known about a study: its size, its rules, what its points have in common, its cost.

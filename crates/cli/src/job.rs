@@ -7,6 +7,8 @@ use netloom_experiment::Experiment;
 use netloom_fabric::SharedRanks;
 
 use super::Exit;
+#[cfg(feature = "mpi")]
+use super::machine;
 use super::output::Output;
 
 /// The processes that share a run, and which of them this one is; alone without MPI.
@@ -14,6 +16,8 @@ pub(crate) struct Job {
     ranks: Option<SharedRanks>,
     rank: usize,
     size: usize,
+    /// Processes on this machine.
+    size_here: usize,
     /// MPI ends when this goes.
     #[cfg(feature = "mpi")]
     _universe: Option<super::mpi_ranks::Universe>,
@@ -22,16 +26,22 @@ pub(crate) struct Job {
 impl Job {
     /// Joins the job that this process was started in, if that was asked for.
     pub(crate) fn join(is_asked: bool, output: &Output) -> Result<Job, Exit> {
-        if !is_asked {
-            return Ok(Job {
-                ranks: None,
-                rank: 0,
-                size: 1,
-                #[cfg(feature = "mpi")]
-                _universe: None,
-            });
+        match is_asked {
+            true => Job::over_mpi(output),
+            false => Ok(Job::alone()),
         }
-        Job::over_mpi(output)
+    }
+
+    /// One process that shares its run with nobody.
+    pub(crate) fn alone() -> Job {
+        Job {
+            ranks: None,
+            rank: 0,
+            size: 1,
+            size_here: 1,
+            #[cfg(feature = "mpi")]
+            _universe: None,
+        }
     }
 
     #[cfg(not(feature = "mpi"))]
@@ -65,10 +75,13 @@ impl Job {
             }
             return Err(Exit::Failed);
         }
+        let hosts = ranks.gather(&machine::host().unwrap_or_default().into_bytes());
+        let size_here = hosts.iter().filter(|host| **host == hosts[rank]).count();
         Ok(Job {
             ranks: Some(ranks),
             rank,
             size,
+            size_here,
             _universe: Some(universe),
         })
     }
@@ -81,6 +94,11 @@ impl Job {
     /// How many processes there are.
     pub(crate) fn size(&self) -> usize {
         self.size
+    }
+
+    /// How many of them are on this machine, and share its memory.
+    pub(crate) fn size_here(&self) -> usize {
+        self.size_here
     }
 
     /// Whether this process speaks and writes for all.
@@ -100,15 +118,10 @@ impl Job {
         experiment: &Experiment,
         output: &Output,
     ) -> Result<(), Exit> {
-        let n_partitions = experiment.fabric.n_partitions();
-        if n_partitions >= self.size {
-            return Ok(());
-        }
-        output.error(&format!(
-            "{} ranks, and the fabric has {n_partitions} switches: start at most {n_partitions}",
-            self.size
-        ));
-        Err(Exit::Usage)
+        experiment.has_work_for(self.size).map_err(|why| {
+            output.error(&why.to_string());
+            Exit::Usage
+        })
     }
 
     /// Sums of numbers that each process has.

@@ -37,6 +37,7 @@ mod route;
 mod run;
 mod schema;
 mod shard;
+mod shared_run;
 mod site_files;
 mod site_routes;
 mod study;
@@ -114,7 +115,7 @@ enum Command {
     Merge(study::Merge),
     /// Look on while a study runs, wherever it runs.
     Watch(study::Watch),
-    /// Write a script that runs a study in shards, for Slurm or GNU parallel.
+    /// Write a script that runs a study in shards, for Slurm, GNU parallel or Kubernetes, or one run over ranks.
     #[command(subcommand)]
     Emit(emit::Emit),
     /// Run a paper again and see which of its claims hold.

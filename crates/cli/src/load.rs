@@ -32,8 +32,8 @@ pub(super) struct Overrides {
     /// Cut the fabric into so many partitions; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) partitions: Option<usize>,
-    /// Threads: of a single run, those that share its partitions (1 without it); of a study, runs at the
-    /// same time (all cores without it). Results do not depend on it.
+    /// Threads: of a single run, those that share its partitions (1 without it), as of each run over ranks;
+    /// of a study in one process, runs at the same time (all cores without it). Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) threads: Option<usize>,
     /// Run what can deadlock, or needs more memory than there is.
@@ -42,6 +42,9 @@ pub(super) struct Overrides {
     /// Processes that share a run; each has a partition at least.
     #[arg(skip = 1usize)]
     pub(super) ranks: usize,
+    /// Those of them that share the memory of this machine.
+    #[arg(skip = 1usize)]
+    pub(super) ranks_here: usize,
 }
 
 impl Overrides {
@@ -104,7 +107,8 @@ fn request<'a>(
         force: overrides.force,
         threads: overrides.threads_of_a_run(),
         ranks: overrides.ranks,
-        memory: machine::available_memory(),
+        memory: machine::available_memory()
+            .map(|memory| memory / overrides.ranks_here.max(1) as u64),
         will_run: purpose == Purpose::Run,
         kinds,
         ..Request::new(name, text)
@@ -199,9 +203,12 @@ pub(super) fn open_study(
     let name = file.display().to_string();
     let mut request = request(kinds, purpose, &name, directory, &text, overrides);
     if purpose == Purpose::Run {
-        // As many runs as threads share the memory.
+        // As many runs as threads share the memory; over ranks there is one run at a time.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let at_once = overrides.threads.unwrap_or(cores) as u64;
+        let at_once = match overrides.ranks {
+            1 => overrides.threads.unwrap_or(cores) as u64,
+            _ => 1,
+        };
         request.memory = request.memory.map(|memory| memory / at_once.max(1));
     }
     Ok(Study::open(&request))

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 
 use netloom_experiment::runner::Control;
 use netloom_reproduction::{Failure, Plan, Results, Scenario, Size, Variation};
+use netloom_study::Division;
 use netloom_study::running::{self, Journal, MergeOptions, Options, Progress, StudyFolder};
 
 use super::output::Output;
@@ -118,7 +119,8 @@ impl Studies<'_> {
         let options = Options {
             owns: &|_| true,
             threads: self.threads,
-            partitions: None,
+            division: Division::default(),
+            leader: None,
         };
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
         let so_far = all.clone();

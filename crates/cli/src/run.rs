@@ -12,8 +12,8 @@ use netloom_results::{
     ConnectionsSummary, Document, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
     WaitSummary, Waits, sha256,
 };
-use netloom_study::OpenedStudy;
 use netloom_study::running::StudyFolder;
+use netloom_study::{OpenedStudy, Study};
 
 use super::checkpoint::{self, Keeper};
 use super::job::Job;
@@ -21,7 +21,7 @@ use super::kept;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::progress::{Shown, Style};
-use super::shard::Shard;
+use super::shard::{Part, Shard};
 use super::study;
 use super::table::{Columns, count, marked, maybe_nanos, nanos, painted};
 use super::{Exit, Format, interrupt, machine, program};
@@ -37,7 +37,8 @@ Examples:
   netloom run fat-tree.toml --format json | jq .total.latency_p99_ns
   netloom run fat-tree.toml --checkpoint-every 10min
   netloom run study.toml
-  netloom run study.toml --shard 3/8 -o study.out"
+  netloom run study.toml --shard 3/8 -o study.out
+  mpirun -np 4 netloom run large.toml --mpi"
 )]
 pub(crate) struct RunCommand {
     /// The experiment or study.
@@ -56,10 +57,11 @@ pub(crate) struct RunCommand {
     /// How progress is shown on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
-    /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
-    #[arg(long, value_name = "I/N", value_parser = Shard::from_argument)]
-    shard: Option<Shard>,
-    /// One run over all processes of the MPI job that this is started in (mpirun, srun); results do not depend on it.
+    /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI, Kubernetes or GNU parallel say.
+    #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
+    shard: Option<Part>,
+    /// Every run over all processes of the MPI job that this is started in (mpirun, srun), of a study one after the other;
+    /// results do not depend on it.
     #[arg(long)]
     mpi: bool,
     /// Keep the state of a single run so often, such as `90s`, `10min` or `2h`, and when it is interrupted; the same
@@ -80,24 +82,25 @@ impl RunCommand {
         };
         let silent = Output::silent();
         let output = if job.leads() { output } else { &silent };
-        let opened = load::open_study(kinds, &self.file, &self.overrides, Purpose::Run)?;
-        if opened.has_study && self.mpi {
-            output.error(
-                "--mpi is for single runs; of a study every rank runs its own part: --shard auto",
-            );
-            return Ok(Exit::Usage);
+        let overrides = Overrides {
+            ranks: job.size(),
+            ranks_here: job.size_here(),
+            ..self.overrides.clone()
+        };
+        let opened = load::open_study(kinds, &self.file, &overrides, Purpose::Run);
+        // A file that one machine has and another has not.
+        if !job.all(opened.is_ok()) {
+            opened?;
+            return Ok(Exit::Failed);
         }
+        let opened = opened?;
         if opened.has_study {
-            return self.study(opened, output);
+            return self.study(opened, &job, output);
         }
         if self.shard.is_some() {
             output.error("--shard divides a study, and this file has no [study]");
             return Ok(Exit::Usage);
         }
-        let overrides = Overrides {
-            ranks: job.size(),
-            ..self.overrides.clone()
-        };
         let loaded = load::load_file(kinds, &self.file, &overrides, Purpose::Run, output)?;
         for (word, fact) in &loaded.facts {
             output.detail(&format!("  {word:<10} {fact}"));
@@ -150,7 +153,8 @@ impl RunCommand {
         shown.finish();
         let mut result = result?;
         let Ok(Some(folder)) = folder else {
-            return Ok(Exit::of(result.document.status()));
+            // The first process says how the run ended. Slurm would take any other code for a lost rank.
+            return Ok(Exit::Done);
         };
         let timing = Timing {
             wall_seconds: began.0.elapsed().as_secs_f64(),
@@ -225,9 +229,12 @@ impl RunCommand {
     }
 
     /// The file describes many runs.
-    fn study(&self, opened: OpenedStudy, output: &Output) -> anyhow::Result<Exit> {
-        let Some(study) = opened.study else {
+    fn study(&self, opened: OpenedStudy, job: &Job, output: &Output) -> anyhow::Result<Exit> {
+        if !job.all(opened.study.is_some()) {
             load::tell(&opened.document, &opened.notes, output);
+            return Ok(Exit::Invalid);
+        }
+        let Some(study) = opened.study else {
             return Ok(Exit::Invalid);
         };
         if self.reference {
@@ -241,29 +248,59 @@ impl RunCommand {
             return Ok(Exit::Usage);
         }
         load::tell(&opened.document, &opened.notes, output);
-        let path = match &self.output {
-            Some(path) => path.clone(),
-            None => study::folder_of(&study),
-        };
-        // Of several shards each would say the same.
-        let is_new = !path.join("study.json").exists();
-        if is_new
-            && self.shard.is_none_or(|shard| shard.index == 1)
-            && let Some(exit) = study::mistakes(&study, output)
-        {
-            return Ok(exit);
+        // Only the first process looks at the folder, so the others must hear how that ended.
+        let begin = || self.begin(&study, job, output);
+        let begun = job.leads().then(begin).transpose();
+        if !job.all(!matches!(begun, Err(_) | Ok(Some(Err(_))))) {
+            return Ok(match begun? {
+                Some(Err(exit)) => exit,
+                // The first process says why.
+                _ => Exit::Done,
+            });
         }
-        let folder = StudyFolder::begin(&path, &study, self.overwrite)?;
         let running = study::Running {
             study: &study,
-            folder: &folder,
-            shard: self.shard,
+            job,
             threads: self.overrides.threads,
             partitions: self.overrides.partitions,
             format: self.format,
             progress: self.progress,
         };
-        running.run(output)
+        match begun? {
+            Some(Ok((folder, shard))) => running.run(&folder, shard, output),
+            _ => Ok(running.follow()),
+        }
+    }
+
+    /// The folder of a study and the part of it that is run here, or how the command ends without them.
+    fn begin(
+        &self,
+        study: &Study,
+        job: &Job,
+        output: &Output,
+    ) -> anyhow::Result<Result<(StudyFolder, Option<Shard>), Exit>> {
+        let shard = match self.shard.map(|part| part.shard(job.ranks().is_some())) {
+            Some(Err(why)) => {
+                output.error(&why);
+                return Ok(Err(Exit::Usage));
+            }
+            Some(Ok(shard)) => Some(shard),
+            None => None,
+        };
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => study::folder_of(study),
+        };
+        // Of several shards each would say the same.
+        let is_new = !path.join("study.json").exists();
+        if is_new
+            && shard.is_none_or(|shard| shard.index == 1)
+            && let Some(exit) = study::mistakes(study, output)
+        {
+            return Ok(Err(exit));
+        }
+        let folder = StudyFolder::begin(&path, study, self.overwrite)?;
+        Ok(Ok((folder, shard)))
     }
 
     fn manifest(

@@ -22,6 +22,8 @@ pub(super) struct Shard {
 struct Array {
     name: &'static str,
     id: &'static str,
+    /// The id of the first member, where [`SHARDS`] says how many there are.
+    from: u32,
     /// The smallest id; 1 where there is no such variable.
     first: Option<&'static str>,
     /// From one id to the next; 1 where there is no such variable.
@@ -51,6 +53,7 @@ const ARRAYS: &[Array] = &[
     Array {
         name: "a Slurm array",
         id: "SLURM_ARRAY_TASK_ID",
+        from: 1,
         first: Some("SLURM_ARRAY_TASK_MIN"),
         step: Some("SLURM_ARRAY_TASK_STEP"),
         members: Members::Count("SLURM_ARRAY_TASK_COUNT"),
@@ -58,6 +61,7 @@ const ARRAYS: &[Array] = &[
     Array {
         name: "a PBS array",
         id: "PBS_ARRAY_INDEX",
+        from: 1,
         first: None,
         step: None,
         members: Members::Unknown,
@@ -65,6 +69,7 @@ const ARRAYS: &[Array] = &[
     Array {
         name: "a Torque array",
         id: "PBS_ARRAYID",
+        from: 1,
         first: None,
         step: None,
         members: Members::Unknown,
@@ -72,13 +77,23 @@ const ARRAYS: &[Array] = &[
     Array {
         name: "a Grid Engine array",
         id: "SGE_TASK_ID",
+        from: 1,
         first: Some("SGE_TASK_FIRST"),
         step: Some("SGE_TASK_STEPSIZE"),
         members: Members::Last("SGE_TASK_LAST"),
     },
     Array {
+        name: "an indexed Job of Kubernetes",
+        id: "JOB_COMPLETION_INDEX",
+        from: 0,
+        first: None,
+        step: None,
+        members: Members::Unknown,
+    },
+    Array {
         name: "GNU parallel",
         id: "PARALLEL_SEQ",
+        from: 1,
         first: None,
         step: None,
         members: Members::Unknown,
@@ -106,15 +121,36 @@ const RANKS: &[Ranks] = &[
     },
 ];
 
-impl Shard {
-    /// The value of `--shard`: `3/8`, or `auto` for what the environment of this process says.
-    pub(super) fn from_argument(text: &str) -> Result<Shard, String> {
+/// The value of `--shard`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// `3/8`.
+    This(Shard),
+    /// `auto`: what the environment of this process says.
+    Auto,
+}
+
+impl Part {
+    pub(super) fn from_argument(text: &str) -> Result<Part, String> {
         match text {
-            "auto" => Shard::auto(|name| std::env::var(name).ok()),
-            _ => Shard::parse(text),
+            "auto" => Ok(Part::Auto),
+            _ => Shard::parse(text).map(Part::This),
         }
     }
 
+    /// Which shard it is. Where processes that were started together share every run, only an array tells.
+    pub(super) fn shard(self, is_shared_by_ranks: bool) -> Result<Shard, String> {
+        let lookup = |name: &str| std::env::var(name).ok();
+        match (self, is_shared_by_ranks) {
+            (Part::This(shard), _) => Ok(shard),
+            (Part::Auto, true) => Shard::of_array(lookup),
+            (Part::Auto, false) => Shard::auto(lookup),
+        }
+        .map_err(|why| format!("--shard auto: {why}"))
+    }
+}
+
+impl Shard {
     /// Reads `3/8`.
     pub(super) fn parse(text: &str) -> Result<Shard, String> {
         const FORM: &str =
@@ -137,17 +173,8 @@ impl Shard {
     /// The part of this process by what its batch system put into the environment: the member of an array,
     /// the rank among processes started together, or both, where each member starts several processes.
     pub(super) fn auto(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
-        // Grid Engine says "undefined" where there is no array.
-        let lookup = |name: &str| {
-            lookup(name)
-                .map(|value| value.trim().to_owned())
-                .filter(|value| !value.is_empty() && value != "undefined")
-        };
-        let array = ARRAYS
-            .iter()
-            .find(|array| lookup(array.id).is_some())
-            .map(|array| array.shard(&lookup))
-            .transpose()?;
+        let lookup = |name: &str| said(&lookup, name);
+        let array = member(&lookup)?;
         let rank = RANKS
             .iter()
             .find(|ranks| {
@@ -160,8 +187,17 @@ impl Shard {
         match (array, rank) {
             (Some(array), Some(rank)) => array.divided(rank),
             (Some(shard), None) | (None, Some(shard)) => Ok(shard),
-            (None, None) => Err(nothing_found()),
+            (None, None) => {
+                let ranks = RANKS.iter().map(|ranks| ranks.size);
+                Err(nothing_found(ranks))
+            }
         }
+    }
+
+    /// The part of a member of an array, all of whose processes share it.
+    pub(super) fn of_array(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
+        let array = member(&|name: &str| said(&lookup, name))?;
+        array.ok_or_else(|| nothing_found([]))
     }
 
     /// Whether a unit of the study, counted from 0, is this shard's to do.
@@ -194,11 +230,15 @@ impl Array {
         // again alone, do what they did before.
         if lookup(SHARDS).is_some() {
             let of = number(lookup, SHARDS)?;
-            let index = (1..=of).contains(&value).then_some(value);
-            let index = index.ok_or_else(|| {
-                format!("{id} is {value} in {name}; with {SHARDS}={of} its members are 1 to {of}")
+            let from = self.from;
+            let at = value.checked_sub(from).filter(|at| *at < of);
+            let at = at.ok_or_else(|| {
+                let last = (of + from).saturating_sub(1);
+                format!(
+                    "{id} is {value} in {name}; with {SHARDS}={of} its members are {from} to {last}"
+                )
             })?;
-            return Ok(Shard { index, of });
+            return Ok(Shard { index: at + 1, of });
         }
         let maybe = |name: Option<&str>| name.map_or(Ok(1), |name| number(lookup, name));
         let (first, step) = (maybe(self.first)?, maybe(self.step)?.max(1));
@@ -206,8 +246,9 @@ impl Array {
             Members::Count(count) => number(lookup, count)?,
             Members::Last(last) => number(lookup, last)?.saturating_sub(first) / step + 1,
             Members::Unknown => {
+                let from = self.from;
                 return Err(format!(
-                    "{name} does not say how many members it has; number them from 1 and set {SHARDS} to how \
+                    "{name} does not say how many members it has; number them from {from} and set {SHARDS} to how \
                      many there are"
                 ));
             }
@@ -245,9 +286,22 @@ fn number(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<u32, St
     value.parse().map_err(wrong)
 }
 
-fn nothing_found() -> String {
+/// The shard of the array that this process belongs to, if to any.
+fn member(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Option<Shard>, String> {
+    let array = ARRAYS.iter().find(|array| lookup(array.id).is_some());
+    array.map(|array| array.shard(lookup)).transpose()
+}
+
+/// What the environment says, if anything. Grid Engine says "undefined" where there is no array.
+fn said(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    lookup(name)
+        .map(|value| value.trim().to_owned())
+        .filter(|value| !value.is_empty() && value != "undefined")
+}
+
+/// `ranks` are the variables of processes started together, where those count.
+fn nothing_found(ranks: impl IntoIterator<Item = &'static str>) -> String {
     let arrays = ARRAYS.iter().map(|array| array.id);
-    let ranks = RANKS.iter().map(|ranks| ranks.size);
     let names: Vec<&str> = arrays.chain(ranks).collect();
     format!(
         "no batch system says which part this process is; looked for {}. Write the part, such as --shard 3/8",
@@ -275,7 +329,8 @@ mod tests {
 
     #[test]
     fn a_part_is_written_as_index_and_number() {
-        assert_eq!(Shard::from_argument("3/8"), Ok(Shard { index: 3, of: 8 }));
+        let given = Part::This(Shard { index: 3, of: 8 });
+        assert_eq!(Part::from_argument("3/8"), Ok(given));
         assert_eq!(Shard::parse("1/1"), Ok(Shard { index: 1, of: 1 }));
         let wrong = |text| Shard::parse(text).unwrap_err();
         insta::assert_snapshot!(
@@ -326,6 +381,8 @@ mod tests {
             ),
             ("PBS_ARRAY_INDEX=2 NETLOOM_SHARDS=5", "2/5"),
             ("PBS_ARRAYID=5 NETLOOM_SHARDS=5", "5/5"),
+            ("JOB_COMPLETION_INDEX=0 NETLOOM_SHARDS=5", "1/5"),
+            ("JOB_COMPLETION_INDEX=4 NETLOOM_SHARDS=5", "5/5"),
             (sge, "3/4"),
             (
                 "SGE_TASK_ID=undefined OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=3",
@@ -341,6 +398,24 @@ mod tests {
     }
 
     #[test]
+    fn ranks_that_share_a_run_do_not_divide_an_array() {
+        let environment = [
+            ("SLURM_ARRAY_TASK_ID", "3"),
+            ("NETLOOM_SHARDS", "8"),
+            ("OMPI_COMM_WORLD_RANK", "1"),
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+        ];
+        let lookup = |name: &str| {
+            let found = environment.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(Shard::of_array(lookup), Ok(Shard { index: 3, of: 8 }));
+        assert_eq!(Shard::auto(lookup), Ok(Shard { index: 10, of: 32 }));
+        let alone = Shard::of_array(|name| lookup(name).filter(|_| name.starts_with("OMPI")));
+        insta::assert_snapshot!(alone.unwrap_err(), @"no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ. Write the part, such as --shard 3/8");
+    }
+
+    #[test]
     fn what_cannot_be_understood_is_said() {
         insta::assert_snapshot!(
             [
@@ -348,6 +423,8 @@ mod tests {
                 "SLURM_PROCID=0 SLURM_NTASKS=4",
                 "PBS_ARRAY_INDEX=2",
                 "PARALLEL_SEQ=4",
+                "JOB_COMPLETION_INDEX=0",
+                "JOB_COMPLETION_INDEX=5 NETLOOM_SHARDS=5",
                 "PBS_ARRAYID=0 NETLOOM_SHARDS=5",
                 "PBS_ARRAYID=1 NETLOOM_SHARDS=many",
                 "SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=1",
@@ -358,13 +435,17 @@ mod tests {
             .join("\n"),
             @r#"
 
-              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
+              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
             SLURM_PROCID=0 SLURM_NTASKS=4
-              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
+              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
             PBS_ARRAY_INDEX=2
               a PBS array does not say how many members it has; number them from 1 and set NETLOOM_SHARDS to how many there are
             PARALLEL_SEQ=4
               GNU parallel does not say how many members it has; number them from 1 and set NETLOOM_SHARDS to how many there are
+            JOB_COMPLETION_INDEX=0
+              an indexed Job of Kubernetes does not say how many members it has; number them from 0 and set NETLOOM_SHARDS to how many there are
+            JOB_COMPLETION_INDEX=5 NETLOOM_SHARDS=5
+              JOB_COMPLETION_INDEX is 5 in an indexed Job of Kubernetes; with NETLOOM_SHARDS=5 its members are 0 to 4
             PBS_ARRAYID=0 NETLOOM_SHARDS=5
               PBS_ARRAYID is 0 in a Torque array; with NETLOOM_SHARDS=5 its members are 1 to 5
             PBS_ARRAYID=1 NETLOOM_SHARDS=many

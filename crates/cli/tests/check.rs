@@ -46,6 +46,58 @@ fn the_routing_in_force_is_named_however_it_is_written() {
 }
 
 #[test]
+fn a_run_over_ranks_is_told_before_it_runs() {
+    let place = torus("check-ranks");
+    let check = |arguments: &[&str]| place.run(&[&["check", "torus.toml"], arguments].concat());
+    let plain = check(&["--format", "json"]).with(0).json();
+    assert_eq!(plain["shared_run"], Value::Null);
+    let run = |ranks: &str| {
+        let ended = check(&["--ranks", ranks, "--format", "json"]).with(0);
+        ended.json()["shared_run"].clone()
+    };
+    let (one, two, four) = (run("1"), run("2"), run("4"));
+    assert_eq!(
+        (&one["partitions"], &one["cut_cables"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(one["computed"]["efficiency"], 1.0);
+    let number = |run: &Value, key: &str| run[key].as_f64().unwrap();
+    // Every cable of the torus: each of its switches has as many as it has dimensions.
+    assert_eq!(one["cables"], two["cables"]);
+    assert!(number(&two, "cut_cables") < number(&four, "cut_cables"));
+    let memory = |run: &Value| number(run, "memory_bytes_of_the_largest_rank");
+    let whole = |run: &Value| number(run, "memory_bytes_of_every_rank");
+    assert_eq!(whole(&one), whole(&four));
+    assert!(memory(&one) > memory(&two) && memory(&two) > memory(&four));
+    assert!(memory(&four) > whole(&four));
+    assert!(number(&two["computed"], "efficiency") > number(&four["computed"], "efficiency"));
+    let told = check(&["--ranks", "4"]).with(0).stdout;
+    for word in ["ranks", "cut", "look-ahead", "memory", "efficiency"] {
+        let is_told = |line: &str| line.trim_start().starts_with(word);
+        assert!(told.lines().any(is_told), "{word}: {told}");
+    }
+    assert!(told.contains("computed and not measured"), "{told}");
+    let refused = check(&["--ranks", "1000"]).with(2).stderr;
+    assert!(
+        refused.contains("torus.toml: 1000 ranks, and the fabric has"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_study_is_told_by_its_first_point() {
+    let place = Place::new("check-study-ranks");
+    let study = "[[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.2, 0.4]\n";
+    place.file("small.toml", &format!("{SMALL}{study}"));
+    let line = ["check", "small.toml", "--ranks", "2", "--format", "json"];
+    let run = place.run(&line).with(0).json()["shared_run"].clone();
+    // A root with the leaf beside it, and one with the other: each leaf has one of its two cables cut.
+    assert_eq!((&run["cables"], &run["cut_cables"]), (&4.into(), &2.into()));
+    assert_eq!(run["nics_of_a_rank"], serde_json::json!([2, 2]));
+    place.run(&["check", "small.toml", "--ranks", "9"]).with(2);
+}
+
+#[test]
 fn a_key_of_another_kind_is_told_whose_it_is() {
     let place = torus("check-other-kind");
     let told = place

@@ -19,6 +19,11 @@ fn place(name: &str, programs: &[&str]) -> Place {
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
         [[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n";
     place.file("study.toml", text);
+    let run = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
+        [[traffic]]\nload = 0.5\n[measure]\nlength = \"20 us\"\n";
+    place.file("run.toml", run);
+    let axes = "[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n";
+    place.file("tree.toml", &format!("{run}{axes}"));
     for program in programs {
         place.file(program, STAND_IN);
         let path = place.0.join(program);
@@ -33,6 +38,7 @@ fn bash(place: &Place, script: &str, environment: &[(&str, &str)]) -> Ended {
     let mut command = Command::new("bash");
     command.current_dir(&place.0).arg(script).env("PATH", path);
     command.env_remove("SLURM_ARRAY_TASK_ID");
+    command.env_remove("SLURM_JOB_ID");
     Ended::new(command.envs(environment.iter().copied()).output().unwrap())
 }
 
@@ -97,6 +103,177 @@ fn a_script_for_slurm() {
     exec "$netloom" run "$file" -o "$folder" --shard auto \
         --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
     "#);
+}
+
+#[test]
+fn a_script_for_one_run_over_ranks() {
+    let place = place("emit-ranks", &[]);
+    let line = [
+        "emit",
+        "slurm",
+        "run.toml",
+        "--ranks",
+        "4",
+        "--ranks-per-node",
+        "2",
+        "--cpus",
+        "2",
+        "--mem",
+        "3G",
+        "--",
+        "--seed",
+        "7",
+    ];
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
+    #!/bin/bash
+    # One run over 4 ranks of an MPI job, for Slurm. From the folder in which this file was written:
+    #   bash run.slurm.sh                   submit it
+    # Whoever runs it, and over however many ranks, it has the same results: after any failure, submit once more.
+    # These lines are yours to edit; ranks are --ntasks, and may be any number up to that of the switches.
+    #SBATCH --job-name=run
+    #SBATCH --time=1:00:00
+    #SBATCH --ntasks=4
+    #SBATCH --ntasks-per-node=2
+    #SBATCH --cpus-per-task=2
+    #SBATCH --mem-per-cpu=1536M
+    #SBATCH --output=run-%j.log
+    #SBATCH --open-mode=append
+    #SBATCH --requeue
+    set -euo pipefail
+    netloom=${NETLOOM:-netloom}
+    file=run.toml
+    folder=run.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+
+    if [ -z "${SLURM_JOB_ID:-}" ]; then
+        exec sbatch "$0"
+    fi
+    exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+        "$netloom" run "$file" -o "$folder" --mpi \
+        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain \
+        --seed \
+        7
+    "#);
+}
+
+#[test]
+fn a_script_for_a_study_over_ranks() {
+    let place = place("emit-study-ranks", &[]);
+    let line = ["emit", "slurm", "tree.toml", "--ranks", "2"];
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
+    #!/bin/bash
+    # A study as an array job of Slurm, every run over 2 ranks. From the folder in which this file was written:
+    #   bash tree.slurm.sh                   submit the array, and a merge that follows it
+    #   sbatch tree.slurm.sh                 submit the array alone; then: netloom merge tree.out
+    #   sbatch --array=3,7 tree.slurm.sh     submit two of the shards again
+    # A run that is done is never done again: after any failure, submit once more.
+    # These lines are yours to edit; for another number of shards, write a new script.
+    #SBATCH --job-name=tree
+    #SBATCH --array=1-3
+    #SBATCH --time=1:00:00
+    #SBATCH --ntasks=2
+    #SBATCH --cpus-per-task=1
+    #SBATCH --mem-per-cpu=4096M
+    #SBATCH --output=tree-%A_%a.log
+    #SBATCH --open-mode=append
+    #SBATCH --requeue
+    set -euo pipefail
+    export NETLOOM_SHARDS=3
+    netloom=${NETLOOM:-netloom}
+    file=tree.toml
+    folder=tree.out
+
+    command -v "$netloom" >/dev/null || {
+        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        exit 1
+    }
+    [ -r "$file" ] || {
+        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        exit 1
+    }
+
+    if [ "${1:-}" = merge ]; then
+        exec "$netloom" merge "$folder"
+    elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+        array=$(sbatch --parsable "$0")
+        array=${array%%;*}
+        # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+        merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 --ntasks=1 --ntasks-per-node=1 \
+            --job-name=tree-merge --output=tree-merge-%A.log "$0" merge)
+        echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
+        exit
+    fi
+    exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+        "$netloom" run "$file" -o "$folder" --mpi --shard auto \
+        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
+    "#);
+}
+
+#[test]
+fn a_manifest_for_kubernetes() {
+    let place = place("emit-kubernetes", &[]);
+    let line = [
+        "emit",
+        "kubernetes",
+        "study.toml",
+        "--image",
+        "registry.example/netloom:1",
+        "--shards",
+        "8",
+        "--storage-class",
+        "nfs",
+        "--",
+        "--until",
+        "1 ms",
+    ];
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
+    // It is no program, and a claim that is there is not made.
+    let line = [&line[..5], &["--claim", "scratch", "-o", "it.yaml"]].concat();
+    let said = place.run(&line).with(0).stderr;
+    assert!(
+        said.contains("wrote it.yaml: 1 shards. Next: kubectl apply -f it.yaml"),
+        "{said}"
+    );
+    let text = place.read("it.yaml");
+    assert!(text.contains("claimName: scratch") && !text.contains("PersistentVolumeClaim\n"));
+    let mode = std::fs::metadata(place.0.join("it.yaml")).unwrap();
+    assert_eq!(mode.permissions().mode() & 0o111, 0);
+}
+
+#[test]
+fn what_no_pod_could_do_is_refused() {
+    let place = place("emit-kubernetes-mistakes", &[]);
+    place.file("flows.csv", "time_ns,source,destination,bytes\n0,0,1,64\n");
+    let listed = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+        [[traffic]]\nflows = \"flows.csv\"\n[study]\n";
+    place.file("listed.toml", listed);
+    let said = |file: &str, arguments: &[&str], code: i32| {
+        let line = [&["emit", "kubernetes", file], arguments].concat();
+        let ended = place.run(&line).with(code);
+        ended.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(
+        [
+            said("study.toml", &[], 2),
+            said("run.toml", &["--image", "a"], 2),
+            said("study.toml", &["--image", "a b"], 2),
+            said("study.toml", &["--image", "a", "--mem", "4GB"], 2),
+            said("study.toml", &["--image", "a", "--claim", "My Disk"], 2),
+            said("study.toml", &["--image", "a", "--claim", "b", "--storage", "1Gi"], 2),
+            said("study.toml", &["--image", "a", "--results", "/there"], 1),
+            said("listed.toml", &["--image", "a"], 1),
+        ]
+        .join("\n"),
+        @""
+    );
 }
 
 #[test]
@@ -238,15 +415,35 @@ fn mistakes_are_found_before_any_shard_meets_them() {
             said(&["study.toml", "--shards", "2", "--time", "one hour"], 2),
             said(&["study.toml", "--shards", "2", "--", "--sett", "a=1"], 2),
             said(&["study.toml", "--shards", "2", "--", "-o", "there"], 2),
+            said(&["study.toml", "--", "--threads", "2"], 2),
+            said(&["study.toml", "--mem", "4 GB"], 2),
+            said(&["study.toml", "--ranks-per-node", "2"], 2),
+            said(&["study.toml", "--ranks", "2"], 2),
+            said(&["run.toml", "--ranks", "7"], 2),
+            said(&["run.toml", "--ranks", "0"], 2),
+            said(&["run.toml", "--ranks", "2", "--shards", "3"], 2),
+            said(&["run.toml", "--ranks", "2", "--mpi", "a b"], 2),
+            said(&["run.toml", "--ranks", "2", "--", "--mpi"], 2),
+            said(&["plain.toml", "--ranks", "2"], 3),
             said(&["absent.toml", "--shards", "2"], 1),
         ]
         .join("\n"),
         @r#"
-        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is
+        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is, and netloom emit slurm --ranks N over the ranks of an MPI job
         error: invalid value '0' for '--shards <N>': write a whole number from 1
         error: invalid value 'one hour' for '--time <TIME>': write it as Slurm does, without spaces and quotes
         error: `netloom run` does not take what follows `--`: unexpected argument '--sett' found
         error: `netloom run` does not take what follows `--`: the argument '--output <DIR>' cannot be used multiple times
+        error: `netloom run` does not take what follows `--`: the argument '--threads <N>' cannot be used multiple times
+        error: invalid value '4 GB' for '--mem <SIZE>': write it as Slurm does: a whole number and K, M, G or T
+        error: the following required arguments were not provided:
+        error: 2 ranks, and the fabric has 1 switch: start at most 1
+        error: 7 ranks, and the fabric has 4 switches: start at most 4
+        error: invalid value '0' for '--ranks <N>': write a whole number from 1
+        error: --shards divides a study, and this file has no [study]
+        error: invalid value 'a b' for '--mpi <TYPE>': write it as Slurm does, without spaces and quotes
+        error: `netloom run` does not take what follows `--`: the argument '--mpi' cannot be used multiple times
+        error[E0000]: ?
         error: cannot read absent.toml: No such file or directory (os error 2)
         "#
     );
@@ -258,30 +455,29 @@ fn shellcheck_has_nothing_to_say() {
         return;
     }
     let place = place("emit-shellcheck", &[]);
-    for kind in ["slurm", "parallel"] {
-        for options in [
-            &[][..],
-            &[
-                "--results",
-                "it's here",
-                "--",
-                "--set",
-                "a=\"b c\"",
-                "--force",
-            ],
-        ] {
-            let mut line = vec![
-                "emit",
-                kind,
-                "study.toml",
-                "--shards",
-                "2",
-                "-o",
-                "it.sh",
-                "--overwrite",
-            ];
-            line.extend(options);
-            place.run(&line).with(0);
+    let kinds: [&[&str]; 4] = [
+        &["slurm", "study.toml", "--shards", "2"],
+        &["parallel", "study.toml", "--shards", "2"],
+        &["slurm", "tree.toml", "--ranks", "2"],
+        &["slurm", "run.toml", "--ranks", "3", "--ranks-per-node", "2"],
+    ];
+    let options: [&[&str]; 2] = [
+        &[],
+        &[
+            "--results",
+            "it's here",
+            "--",
+            "--set",
+            "name=\"b c\"",
+            "--force",
+        ],
+    ];
+    for kind in kinds {
+        for options in options {
+            let target = ["-o", "it.sh", "--overwrite"];
+            place
+                .run(&[&["emit"], kind, &target, options].concat())
+                .with(0);
             let mut shellcheck = Command::new("shellcheck");
             let found = shellcheck
                 .arg("it.sh")
@@ -333,6 +529,40 @@ fn the_script_for_slurm_submits_runs_and_merges() {
         .with(1)
         .stderr;
     assert!(missing.starts_with("no absent here"), "{missing}");
+}
+
+#[test]
+fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
+    let place = place("emit-srun", &["netloom", "sbatch", "srun"]);
+    place.file(
+        "sbatch",
+        "#!/bin/sh\necho \"sbatch $*\" >>calls\necho '17;cluster'\n",
+    );
+    let emit = |file: &str, script: &str| {
+        let line = ["emit", "slurm", file, "--ranks", "2", "-o", script];
+        let said = place.run(&line).with(0).stderr;
+        said.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(
+        [emit("run.toml", "run.sh"), emit("tree.toml", "tree.sh")].join("\n"),
+        @"
+        wrote run.sh: one run over 2 ranks. Next: bash run.sh
+        wrote tree.sh: 3 shards, every run over 2 ranks. Next: bash tree.sh
+        "
+    );
+    let job = [("SLURM_JOB_ID", "17"), ("SLURM_CPUS_PER_TASK", "3")];
+    bash(&place, "run.sh", &[]).with(0);
+    bash(&place, "run.sh", &job).with(0);
+    bash(&place, "tree.sh", &[]).with(0);
+    let member = [("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_CPUS_PER_TASK", "1")];
+    bash(&place, "tree.sh", &member).with(0);
+    insta::assert_snapshot!(place.read("calls"), @"
+    sbatch run.sh
+    srun[] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 netloom run run.toml -o run.out --mpi --threads 3 --progress plain
+    sbatch --parsable tree.sh
+    sbatch --parsable --dependency=afterany:17 --array=1 --ntasks=1 --ntasks-per-node=1 --job-name=tree-merge --output=tree-merge-%A.log tree.sh merge
+    srun[3] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=1 netloom run tree.toml -o tree.out --mpi --shard auto --threads 1 --progress plain
+    ");
 }
 
 #[test]

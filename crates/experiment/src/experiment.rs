@@ -88,6 +88,33 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    /// Whether each of so many processes has a partition to run.
+    ///
+    /// # Errors
+    /// If there are fewer switches than processes.
+    pub fn has_work_for(&self, ranks: usize) -> Result<(), TooManyRanks> {
+        let partitions = self.fabric.n_partitions();
+        match partitions >= ranks {
+            true => Ok(()),
+            false => Err(TooManyRanks { ranks, partitions }),
+        }
+    }
+}
+
+/// More processes than a run can be shared by: a fabric is cut between switches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{ranks} ranks, and the fabric has {partitions} switch{}: start at most {partitions}",
+    if *.partitions == 1 { "" } else { "es" }
+)]
+pub struct TooManyRanks {
+    /// How many processes there are.
+    pub ranks: usize,
+    /// Into how many parts the fabric can be cut.
+    pub partitions: usize,
+}
+
 /// What one seed draws cannot be built, though another seed's could.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("seed {seed} cannot be run: {why}")]

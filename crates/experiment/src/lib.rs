@@ -15,12 +15,13 @@ mod kinds;
 pub mod render;
 pub mod runner;
 pub mod schema;
+pub mod shared_run;
 pub mod spec;
 
 pub use codes::{Code, codes, explain_code};
 pub use experiment::{
-    ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, NotBuilt, UntilPackets,
-    WarmupRule,
+    ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, NotBuilt, TooManyRanks,
+    UntilPackets, WarmupRule,
 };
 pub use kinds::{Kinds, TwoOfAName};
 pub use render::render;

@@ -34,6 +34,7 @@ mod queue_scheme;
 mod recorder;
 mod rows;
 mod shared;
+mod sharing;
 mod simulation;
 mod slab;
 mod switch;
@@ -60,6 +61,7 @@ pub use plan::{
 };
 pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};
+pub use sharing::{Share, Sharing};
 pub use simulation::{
     LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, Options, Simulation, Waiting, build, build_over, rows,
 };

@@ -274,7 +274,7 @@ fn a_study_varies_a_key_of_an_own_kind() {
     };
     let study = open(&kinds).study.expect("a study without mistakes");
     let loads = study.points().map(|point| {
-        let loaded = study.load(&point, 1, None, 1);
+        let loaded = study.load(&point, 1);
         let experiment = loaded.experiment.expect("a point without mistakes");
         let mut go_on = |_: &_| Control::Continue;
         let result = run(&experiment, &RunOptions::default(), &mut go_on);

@@ -227,7 +227,7 @@ impl Plan {
                 if found.iter().any(|(own, _)| *own == series) {
                     continue;
                 }
-                let loaded = scenario.study.load(&point, 1, None, 1);
+                let loaded = scenario.study.load(&point, 1);
                 let told = || render(&loaded.document, &loaded.notes, false);
                 let experiment = loaded.experiment.unwrap_or_else(|| panic!("{}", told()));
                 found.push((series, experiment));

@@ -67,7 +67,7 @@ impl Study {
             if n_checked > 0 && began.elapsed() >= budget + more {
                 break;
             }
-            seen.add(&point, self.load(&point, self.seeds.first, None, 1));
+            seen.add(&point, self.load(&point, self.seeds.first));
             n_checked += 1;
             progress(n_checked, n_points);
         }

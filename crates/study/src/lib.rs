@@ -26,4 +26,4 @@ pub use check::{Checked, StudyCost};
 pub use point::{Point, Series, Unit};
 pub use rising::Rising;
 pub use seeds::{SeedOutcome, Seeds};
-pub use study::{OpenedStudy, Study};
+pub use study::{Division, OpenedStudy, Study};

@@ -9,6 +9,27 @@ use netloom_results::{RESULTS_VERSION, Setting, sha256};
 
 use crate::{Axis, AxisValue, Point, Rising, Seeds, Series, Unit, reading};
 
+/// How the fabric of a run is divided; no choice here changes a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Division {
+    /// Partitions; otherwise as many as suit its size.
+    pub partitions: Option<usize>,
+    /// Threads that share the partitions of a process.
+    pub threads: usize,
+    /// Processes that share the run.
+    pub ranks: usize,
+}
+
+impl Default for Division {
+    fn default() -> Self {
+        Division {
+            partitions: None,
+            threads: 1,
+            ranks: 1,
+        }
+    }
+}
+
 /// What became of a file that may hold a study.
 pub struct OpenedStudy {
     /// The texts and the tree they give.
@@ -241,13 +262,12 @@ impl Study {
     /// `measure.repeat = 1`, as `netloom run FILE --set … --seed N --set measure.repeat=1` would load it.
     ///
     /// Other seeds of the same point follow from it without loading: [`netloom_experiment::Experiment::alone`].
-    pub fn load(
-        &self,
-        point: &Point,
-        seed: u64,
-        partitions: Option<usize>,
-        threads: usize,
-    ) -> Loaded {
+    pub fn load(&self, point: &Point, seed: u64) -> Loaded {
+        self.load_divided(point, seed, &Division::default())
+    }
+
+    /// The same with its fabric divided so.
+    pub fn load_divided(&self, point: &Point, seed: u64, division: &Division) -> Loaded {
         let mut document = self.document.clone();
         let mut notes = Notes::new();
         for value in self.values(point) {
@@ -259,8 +279,9 @@ impl Study {
         document.set("measure.repeat=1", &mut notes);
         let request = Request {
             directory: &self.directory,
-            partitions,
-            threads,
+            partitions: division.partitions,
+            threads: division.threads,
+            ranks: division.ranks,
             force: self.force,
             memory: self.memory,
             will_run: self.will_run,

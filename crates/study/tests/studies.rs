@@ -135,7 +135,7 @@ fn axes_are_in_order_with_exact_decimals() {
 fn a_run_is_the_run_of_the_same_values_on_the_command_line() {
     let study = study(&with(WHOLE));
     let point = study.points().last().unwrap();
-    let loaded = study.load(&point, 7, None, 1);
+    let loaded = study.load(&point, 7);
     let experiment = loaded
         .experiment
         .unwrap_or_else(|| panic!("{}", render(&loaded.document, &loaded.notes, false)));
@@ -158,7 +158,7 @@ fn a_run_is_the_run_of_the_same_values_on_the_command_line() {
     assert_eq!(run_id(&experiment), run_id(&by_hand));
     assert_eq!(experiment.measure.repeat, 1);
     // Other seeds follow without loading.
-    let other = study.load(&point, 9, None, 1).experiment.unwrap();
+    let other = study.load(&point, 9).experiment.unwrap();
     assert_ne!(run_id(&experiment), run_id(&other));
     assert_eq!(run_id(&experiment.alone(9).unwrap()), run_id(&other));
     assert_eq!(
@@ -175,7 +175,7 @@ fn every_run_has_an_id_of_its_own() {
         let Unit::Run(point, seed) = unit else {
             panic!()
         };
-        let loaded = study.load(&point, seed, None, 1);
+        let loaded = study.load(&point, seed);
         ids.push(run_id(&loaded.experiment.unwrap()).to_string());
     }
     let n = ids.len();
@@ -206,7 +206,7 @@ fn the_printed_text_is_the_same_study() {
     );
     assert_eq!(again.units(), first.units());
     for point in first.points() {
-        let id = |study: &Study| run_id(&study.load(&point, 6, None, 1).experiment.unwrap());
+        let id = |study: &Study| run_id(&study.load(&point, 6).experiment.unwrap());
         assert_eq!(id(&first), id(&again));
         assert_eq!(first.label(&point), again.label(&point));
     }
@@ -251,7 +251,7 @@ fn a_series_is_refined_in_exact_decimals() {
         sets: &sets,
         ..Request::new("small.toml", &text)
     });
-    let own = study.load(&point, 1, None, 1).experiment.unwrap();
+    let own = study.load(&point, 1).experiment.unwrap();
     assert_eq!(run_id(&own), run_id(&by_hand.experiment.unwrap()));
     // Five values and two halvings, ten seeds each.
     assert_eq!(study.most_runs(), 2 * 7 * 10);
@@ -264,7 +264,7 @@ fn whole_numbers_stay_whole() {
         "[study.axes]\n\"topology.arity\" = { from = 4, to = 2, step = -1 }\n",
     ));
     let n_hosts = study.points().map(|point| {
-        let loaded = study.load(&point, 1, None, 1);
+        let loaded = study.load(&point, 1);
         loaded.experiment.unwrap().fabric.topology.n_nics()
     });
     assert_eq!(n_hosts.collect::<Vec<_>>(), [64, 27, 8]);
@@ -629,7 +629,7 @@ fn the_cost_is_that_of_all_runs() {
     let checked = study.check(std::time::Duration::from_secs(600), &mut |_, _| {});
     assert!(checked.notes.is_empty());
     let cost = checked.cost.unwrap();
-    let single = |point: &Point| study.load(point, 1, None, 1).cost.unwrap();
+    let single = |point: &Point| study.load(point, 1).cost.unwrap();
     let sum: f64 = study
         .points()
         .map(|point| single(&point).packet_hops * 3.0)
@@ -691,7 +691,7 @@ fn axes_have_names_and_not_everything_is_combined() {
     assert_eq!((study.n_points(), study.units().len()), (6, 18));
     assert_eq!(study.most_runs(), 18);
     let last = study.points().last().unwrap();
-    let experiment = study.load(&last, 1, None, 1).experiment.unwrap();
+    let experiment = study.load(&last, 1).experiment.unwrap();
     let loads: Vec<f64> = experiment.classes.iter().filter_map(|c| c.load).collect();
     assert_eq!(loads, [0.15, 0.15]);
     // Its own text is the same study.

@@ -14,14 +14,15 @@ use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
 use netloom_experiment::{Experiment, Kinds};
 use netloom_results::Status as End;
-use netloom_study::Study;
-use netloom_study::running::{self, Journal, MergeOptions, Merged, Options, StudyFolder};
+use netloom_study::running::{self, Journal, Leader, MergeOptions, Merged, Options, StudyFolder};
+use netloom_study::{Division, Study};
 
+use super::job::Job;
 use super::load::{self, at_least_one};
 use super::output::Output;
 use super::patience::Patience;
 use super::progress::{Shown, Style};
-use super::shard::Shard;
+use super::shard::{Part, Shard};
 use super::{Exit, Format, interrupt, machine, program};
 
 pub(crate) use looking::{Status, Watch};
@@ -45,8 +46,8 @@ pub(super) fn layout(experiment: &Experiment) -> anyhow::Result<String> {
 /// A study that is run.
 pub(super) struct Running<'a> {
     pub(super) study: &'a Study,
-    pub(super) folder: &'a StudyFolder,
-    pub(super) shard: Option<Shard>,
+    /// The processes that share each run.
+    pub(super) job: &'a Job,
     pub(super) threads: Option<usize>,
     pub(super) partitions: Option<usize>,
     pub(super) format: Format,
@@ -55,24 +56,35 @@ pub(super) struct Running<'a> {
 
 impl Running<'_> {
     /// Runs what is missing, and puts all together if this process was responsible for all.
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(
+        &self,
+        folder: &StudyFolder,
+        shard: Option<Shard>,
+        output: &Output,
+    ) -> anyhow::Result<Exit> {
         let began = Instant::now();
-        if self.shard.is_none_or(|shard| shard.index == 1) {
-            self.draw()?;
+        // However this ends, the others are told.
+        let leader = self.job.ranks().map(Leader::new);
+        if shard.is_none_or(|shard| shard.index == 1) {
+            self.draw(folder)?;
         }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let options = Options {
-            owns: &|unit| self.shard.is_none_or(|shard| shard.owns(unit)),
-            threads: self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
-            partitions: self.partitions,
+            owns: &|unit| shard.is_none_or(|shard| shard.owns(unit)),
+            threads: match leader {
+                Some(_) => NonZeroUsize::MIN,
+                None => self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
+            },
+            division: self.division(),
+            leader: leader.as_ref(),
         };
         let host = machine::host().unwrap_or_else(|| "localhost".to_owned());
-        let shard = self.shard.map(|shard| shard.to_string());
+        let own_part = shard.map(|shard| shard.to_string());
         let threads = options.threads.get();
-        let journal = Journal::begin(self.folder.path(), &host, shard, threads)?;
+        let journal = Journal::begin(folder.path(), &host, own_part, threads)?;
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
         interrupt::fabric_runs();
-        let finished = running::execute(self.study, self.folder, &journal, &options, &|progress| {
+        let finished = running::execute(self.study, folder, &journal, &options, &|progress| {
             if let Ok(mut shown) = shown.lock() {
                 shown.update_study(progress);
             }
@@ -89,7 +101,7 @@ impl Running<'_> {
             output.insist(messages);
             output.error(&format!("not run: {point}"));
         }
-        let (program, here) = (program(), self.folder.path().display());
+        let (program, here) = (program(), folder.path().display());
         let (done, of) = (finished.progress.done, finished.progress.of);
         let ran = done - finished.progress.found;
         let seconds = began.elapsed();
@@ -98,7 +110,7 @@ impl Running<'_> {
             if ran == 1 { "" } else { "s" },
             super::progress::span(seconds),
             finished.progress.found,
-            match self.shard {
+            match shard {
                 Some(shard) => format!("; shard {shard} of the study in {here}"),
                 None => String::new(),
             }
@@ -112,7 +124,7 @@ impl Running<'_> {
         if !finished.failed.is_empty() {
             return Ok(Exit::Invalid);
         }
-        if self.shard.is_some() {
+        if shard.is_some() {
             output.say(&format!("when all shards are done: {program} merge {here}"));
             // A part of a point's seeds says nothing of the point: every run counts.
             return Ok(match finished.progress.worst {
@@ -121,32 +133,63 @@ impl Running<'_> {
                 _ => Exit::Done,
             });
         }
-        self.merged(output)
+        self.merged(folder, output)
+    }
+
+    /// Runs what the first process of the job says.
+    pub(super) fn follow(&self) -> Exit {
+        let Some(ranks) = self.job.ranks() else {
+            return Exit::Done;
+        };
+        interrupt::fabric_runs();
+        running::follow(
+            self.study,
+            ranks,
+            &self.division(),
+            &mut |_| match interrupt::is_asked() {
+                true => Control::Stop,
+                false => Control::Continue,
+            },
+        );
+        // The first process says how the study ended.
+        Exit::Done
+    }
+
+    /// How each run is divided: in one process not at all, because its threads have runs of their own.
+    fn division(&self) -> Division {
+        Division {
+            partitions: self.partitions,
+            threads: match self.job.ranks() {
+                Some(_) => self.threads.unwrap_or(1),
+                None => 1,
+            },
+            ranks: self.job.size(),
+        }
     }
 
     /// Keeps the picture of the fabric for reports, where it is the same at every point.
-    fn draw(&self) -> anyhow::Result<()> {
+    fn draw(&self, folder: &StudyFolder) -> anyhow::Result<()> {
         let is_varied = |path: &str| path.split('.').next() == Some("topology");
         let paths = self.study.axes.iter().flat_map(|axis| axis.paths());
-        let file = self.folder.path().join("layout.json");
+        let file = folder.path().join("layout.json");
         if file.exists() || paths.into_iter().any(is_varied) {
             return Ok(());
         }
         let Some(point) = self.study.points().next() else {
             return Ok(());
         };
-        let loaded = self.study.load(&point, self.study.seeds.first, None, 1);
+        let loaded = self.study.load(&point, self.study.seeds.first);
         if let Some(experiment) = loaded.experiment {
             let text = layout(&experiment)?;
-            self.folder.write("layout.json", text.as_bytes())?;
+            folder.write("layout.json", text.as_bytes())?;
         }
         Ok(())
     }
 
-    fn merged(&self, output: &Output) -> anyhow::Result<Exit> {
-        let merged = merge(self.study, self.folder, MergeOptions::default(), output)?;
+    fn merged(&self, folder: &StudyFolder, output: &Output) -> anyhow::Result<Exit> {
+        let merged = merge(self.study, folder, MergeOptions::default(), output)?;
         show(self.study, &merged, self.format, output)?;
-        let (program, here) = (program(), self.folder.path().display());
+        let (program, here) = (program(), folder.path().display());
         output.say(&format!("results in {here}; next: {program} report {here}"));
         Ok(exit_of(&merged))
     }
@@ -235,9 +278,9 @@ pub(crate) struct Resume {
     /// Runs at the same time; otherwise as many as there are cores.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI or GNU parallel say.
-    #[arg(long, value_name = "I/N", value_parser = Shard::from_argument)]
-    shard: Option<Shard>,
+    /// Run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI, Kubernetes or GNU parallel say.
+    #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
+    shard: Option<Part>,
     /// What is printed on stdout.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -249,17 +292,24 @@ pub(crate) struct Resume {
 impl Resume {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
+        let shard = match self.shard.map(|part| part.shard(false)) {
+            Some(Err(why)) => {
+                output.error(&why);
+                return Ok(Exit::Usage);
+            }
+            Some(Ok(shard)) => Some(shard),
+            None => None,
+        };
         let (folder, study) = opened(kinds, StudyFolder::join(&self.folder)?)?;
         let running = Running {
             study: &study,
-            folder: &folder,
-            shard: self.shard,
+            job: &Job::alone(),
             threads: self.threads,
             partitions: None,
             format: self.format,
             progress: self.progress,
         };
-        running.run(output)
+        running.run(&folder, shard, output)
     }
 }
 

@@ -59,7 +59,7 @@ fn check_and_run(text: &str, directory: &Path) {
         if let Some(study) = opened.study {
             // A study may have a million points; its own check looks at them for a minute.
             for point in study.points().take(3) {
-                let loaded = study.load(&point, study.seeds.first, None, 1);
+                let loaded = study.load(&point, study.seeds.first);
                 let _ = netloom_experiment::render(&loaded.document, &loaded.notes, false);
             }
         }

@@ -24,7 +24,8 @@ mod warmup;
 
 use std::time::{Duration, Instant};
 
-use netloom_fabric::{Counters, Options, SharedRanks, Simulation, Waiting};
+pub use netloom_fabric::SharedRanks;
+use netloom_fabric::{Counters, Options, Simulation, Waiting};
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };

@@ -222,6 +222,8 @@ pub struct Cost {
     /// Memory of the whole process, with messages that wait and tables of all seeds; measured ones are within a factor
     /// of two. A fabric that delivers less than it is offered needs more the longer it runs.
     pub memory_bytes: u64,
+    /// Of that memory, what processes that share a run divide among them; each has all of the rest.
+    pub divided_bytes: u64,
     /// How much more a packet-hop takes than in a flat switch.
     pub weight: f64,
 }
@@ -275,6 +277,7 @@ pub(crate) fn fact(
         packet_hops: hops,
         state_bytes: state,
         memory_bytes: holdings.bytes(),
+        divided_bytes: holdings.divided_bytes(),
         weight: offered.weight,
     };
     let seconds = cost.cpu_seconds() * f64::from(measure.repeat);

@@ -10,6 +10,8 @@ use super::plan::{Desk, grouped};
 const BASE: f64 = 12e6;
 /// Measured memory over the state that is counted: packets, events, and vectors that grow by halves.
 const BEYOND_STATE: f64 = 1.5;
+/// Of a port, what every process of a run has: its cables, its ways, what is gathered of it at the end.
+const WHOLE_PORT: f64 = 100.0;
 /// A message that waits at a NIC.
 const MESSAGE: f64 = 48.0;
 
@@ -23,6 +25,7 @@ const SIMULATED: u64 = 400;
 pub(crate) struct Memory {
     available: Option<u64>,
     will_run: bool,
+    ranks: usize,
 }
 
 impl Memory {
@@ -30,6 +33,7 @@ impl Memory {
         Memory {
             available: request.memory,
             will_run: request.will_run,
+            ranks: request.ranks,
         }
     }
 }
@@ -43,12 +47,26 @@ pub(crate) struct Holdings {
     pub(crate) waiting: f64,
     /// Bytes of tables.
     pub(crate) tables: f64,
+    /// Ports of all switches.
+    pub(crate) ports: u64,
 }
 
 impl Holdings {
     pub(crate) fn bytes(&self) -> u64 {
         let state = self.state as f64 * BEYOND_STATE;
         (BASE + state + self.waiting * MESSAGE + self.tables) as u64
+    }
+
+    /// Of those, what processes that share the run have a part of each; the rest is whole in every one of them.
+    pub(crate) fn divided_bytes(&self) -> u64 {
+        let state = self.state as f64 * BEYOND_STATE - self.ports as f64 * WHOLE_PORT;
+        (state.max(0.0) + self.waiting * MESSAGE) as u64
+    }
+
+    /// Bytes of one of so many processes.
+    fn bytes_of_a_rank(&self, ranks: usize) -> u64 {
+        let divided = self.divided_bytes();
+        self.bytes() - divided + divided / ranks.max(1) as u64
     }
 
     /// The key whose value asks for most of it.
@@ -70,7 +88,7 @@ impl Desk<'_> {
             return true;
         };
         let per_port = match self.memory.will_run {
-            true => SIMULATED,
+            true => (SIMULATED / self.memory.ranks.max(1) as u64).max(LOOKED_AT),
             false => LOOKED_AT,
         };
         let what = format!("a fabric of {} ports", grouped(n_ports));
@@ -80,9 +98,14 @@ impl Desk<'_> {
 
     /// Whether a run fits; told as a mistake if it is to be run, and as a warning otherwise.
     pub(crate) fn memory_for_run(&mut self, holdings: &Holdings) -> bool {
-        let (needed, path) = (holdings.bytes(), holdings.path());
+        let ranks = self.memory.ranks;
+        let (needed, path) = (holdings.bytes_of_a_rank(ranks), holdings.path());
         let is_grave = self.memory.will_run;
-        self.fits(needed, "the experiment", "about", path, is_grave)
+        let what = match ranks {
+            1 => "the experiment",
+            _ => "a rank of the experiment",
+        };
+        self.fits(needed, what, "about", path, is_grave)
     }
 
     fn fits(&mut self, needed: u64, what: &str, how: &str, path: &str, is_grave: bool) -> bool {

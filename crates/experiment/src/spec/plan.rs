@@ -474,6 +474,7 @@ impl Estimate<'_> {
             state,
             waiting: cost::waiting(&classes.workloads, &drawn, timing, measure),
             tables: cost::table_bytes(topology, &classes.levels, measure),
+            ports: topology.n_ports_in_all() as u64,
         };
         let cost = cost::fact(
             topology, self.way, &offered, timing, measure, holdings, desk,

@@ -178,6 +178,16 @@ impl SwitchPlan {
         }
     }
 
+    /// Ticks from a grant to a credit on its way back, at least: half of what partitions may run ahead of each other.
+    pub(crate) fn least_credit_delay(&self) -> u64 {
+        match self {
+            SwitchPlan::Crossbar(plan) => {
+                (plan.pipeline.allocation + 1 + plan.pipeline.credit) * plan.period
+            }
+            SwitchPlan::Tiled(plan) => plan.period,
+        }
+    }
+
     /// A switch around crossbars.
     ///
     /// # Panics

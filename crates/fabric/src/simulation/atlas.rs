@@ -91,19 +91,3 @@ impl Atlas {
         (here[at], PortNumber((port - first) as u16))
     }
 }
-
-/// The least number of ticks between a cause in one partition and its effect in another: a header takes a flit and the
-/// delay of its link, a credit so many ticks and that delay.
-pub(crate) fn lookahead(plan: &FabricPlan, credit: u64) -> u64 {
-    let topology = &plan.topology;
-    let mut least = u64::MAX;
-    for switch in topology.switches() {
-        for (port, other, _) in topology.neighbours(switch) {
-            if plan.partitions[switch.index()] != plan.partitions[other.index()] {
-                let link = plan.links[usize::from(topology.link_class(switch, port))];
-                least = least.min(link.delay + link.flit.min(credit));
-            }
-        }
-    }
-    least
-}

@@ -8,7 +8,8 @@ use netloom_units::{NicId, Port, SwitchId, Tick};
 use crate::fabric::Fabric;
 use crate::plan::FabricPlan;
 use crate::recorder::{Counters, PortUse, Protocol, Row};
-use crate::simulation::atlas::{Atlas, lookahead};
+use crate::sharing::lookahead;
+use crate::simulation::atlas::Atlas;
 use crate::simulation::{Options, Simulation, Waiting};
 use crate::switch::Switches;
 use crate::trace::Step;
@@ -52,7 +53,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
             .collect();
         let lookahead = match n {
             1 => u64::MAX,
-            _ => lookahead(plan, S::least_credit_delay(plan)),
+            _ => lookahead(plan),
         };
         let mut engine: Engine<Fabric<S>, Q, Way<S>> =
             Engine::with_transport(partitions, lookahead, setting.options.threads, way);

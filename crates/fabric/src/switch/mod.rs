@@ -18,7 +18,6 @@ use netloom_units::{NicId, Port, SwitchId, Tick};
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
 use crate::parcel::Parcel;
-use crate::plan::FabricPlan;
 use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
@@ -262,7 +261,4 @@ pub(crate) trait Switches: Sized + Send + State {
     fn stash_flits(&self) -> Vec<(SwitchId, u32)> {
         Vec::new()
     }
-
-    /// Ticks from a grant to a credit on its way back, at least: half of what partitions may run ahead of each other.
-    fn least_credit_delay(plan: &FabricPlan) -> u64;
 }

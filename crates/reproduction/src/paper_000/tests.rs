@@ -178,7 +178,7 @@ fn runs_cover_the_loads_of_the_paper() {
     // What three classes offer at the last load is what is left of it.
     let scenario = &PLAN.scenarios(Size::Paper, None, None)[0];
     let last = scenario.study.points().last().unwrap();
-    let loaded = scenario.study.load(&last, 1, None, 1).experiment.unwrap();
+    let loaded = scenario.study.load(&last, 1).experiment.unwrap();
     let loads: Vec<f64> = loaded.classes.iter().filter_map(|c| c.load).collect();
     assert_eq!(loads[4..], [0.1525; 3]);
 }

@@ -75,7 +75,7 @@ fn every_run_and_variation_loads() {
     for variation in &PLAN.variations {
         for scenario in PLAN.scenarios(Size::Paper, Some(1), Some(variation)) {
             let point = scenario.study.points().next().unwrap();
-            let loaded = scenario.study.load(&point, 1, None, 1);
+            let loaded = scenario.study.load(&point, 1);
             assert!(loaded.experiment.is_some(), "{variation:?} {}", scenario.id);
         }
     }

@@ -30,7 +30,7 @@ fn every_run_and_variation_loads() {
         // Admission is most of the work, and the same everywhere: one fabric of each study.
         for scenario in PLAN.scenarios(Size::Tiny, Some(1), variation) {
             let point = scenario.study.points().last().unwrap();
-            let loaded = scenario.study.load(&point, 1, None, 1);
+            let loaded = scenario.study.load(&point, 1);
             assert!(loaded.experiment.is_some(), "{variation:?}");
         }
     }

@@ -3,28 +3,26 @@
 use std::collections::VecDeque;
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use netloom_experiment::runner::{self, Control, RunOptions};
-use netloom_experiment::{Experiment, render};
 use netloom_results::store::{RunFile, RunSummary};
 use netloom_results::{RESULTS_VERSION, Status, Verdict};
 
-use crate::{Point, SeedOutcome, Study, Unit};
+use crate::{Division, Point, SeedOutcome, Study, Unit};
 
 use super::folder::StudyFolder;
 use super::journal::{Entry, Journal, now};
+use super::kept::Kept;
+use super::leader::{Leader, Order};
 use super::lock::UnitLock;
 use super::recorded::{Recorded, RunRecord};
 use super::walk::{most_runs, walk};
 
 /// How long we wait before we look again at units that others work on.
 const PATIENCE: Duration = Duration::from_millis(200);
-
-/// Experiments kept for further seeds of the same points.
-const KEPT: usize = 8;
 
 /// How to run; no choice here changes a result.
 #[derive(Clone, Copy)]
@@ -33,8 +31,10 @@ pub struct Options<'a> {
     pub owns: &'a dyn Fn(usize) -> bool,
     /// Runs at the same time.
     pub threads: NonZeroUsize,
-    /// Partitions of every fabric; otherwise as many as suit its size.
-    pub partitions: Option<usize>,
+    /// How every fabric is divided.
+    pub division: Division,
+    /// Over the processes that this one leads, where several share each run; then one run at a time.
+    pub leader: Option<&'a Leader<'a>>,
 }
 
 /// How far the units of this process have come.
@@ -165,13 +165,14 @@ pub fn execute(
         study,
         folder,
         journal,
-        partitions: options.partitions,
+        division: options.division,
+        leader: options.leader,
         observe,
         units: &all,
         began: Instant::now(),
         is_stopped: AtomicBool::new(false),
         recorded,
-        kept: Mutex::new(VecDeque::new()),
+        kept: Kept::default(),
         state: Mutex::new(State {
             open: own,
             progress: Progress {
@@ -183,7 +184,11 @@ pub fn execute(
         }),
     };
     std::thread::scope(|scope| {
-        for _ in 1..options.threads.get() {
+        let at_once = match options.leader {
+            Some(_) => 1,
+            None => options.threads.get(),
+        };
+        for _ in 1..at_once {
             // Where the system starts no more of them, those that are there do all.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || work.units());
         }
@@ -209,15 +214,15 @@ struct Work<'a> {
     study: &'a Study,
     folder: &'a StudyFolder,
     journal: &'a Journal,
-    partitions: Option<usize>,
+    division: Division,
+    leader: Option<&'a Leader<'a>>,
     observe: &'a (dyn Fn(&Progress) -> Control + Sync),
     units: &'a [Unit],
     began: Instant,
     is_stopped: AtomicBool,
     /// What was there at the start.
     recorded: Recorded,
-    /// Points that were loaded last.
-    kept: Mutex<VecDeque<(Point, Arc<Experiment>)>>,
+    kept: Kept,
     state: Mutex<State>,
 }
 
@@ -320,7 +325,9 @@ impl Work<'_> {
         if let Some(record) = self.recorded.get(&settings, seed) {
             return Ok(self.found(point, record));
         }
-        let alone = self.load(point)?.alone(seed);
+        let kept = self.kept.load(self.study, point, &self.division);
+        let kept = kept.map_err(|messages| self.failed(self.study.label(point), messages))?;
+        let alone = kept.alone(seed);
         let experiment = alone.map_err(|why| {
             let label = format!("{}, seed {seed}", self.study.label(point));
             self.failed(label, why.to_string())
@@ -331,6 +338,17 @@ impl Work<'_> {
         if let Ok(summary) = RunSummary::read(&runs, &run_id) {
             return Ok(self.found(point, &RunRecord::of(&summary)));
         }
+        if let Some(leader) = self.leader {
+            let order = Order {
+                run: run_id.clone(),
+                point: point.clone(),
+                seed,
+            };
+            if !leader.orders(&order) {
+                let why = "a rank cannot load it, or has another file\n";
+                return Err(self.failed(self.study.label(point), why.to_owned()));
+            }
+        }
         self.journal.add(&Entry::Started {
             time: now(),
             run: run_id.clone(),
@@ -340,15 +358,23 @@ impl Work<'_> {
             host: self.journal.host(),
         });
         let began = Instant::now();
-        let result = runner::run(
+        let options = RunOptions {
+            threads: self.division.threads,
+            ..RunOptions::default()
+        };
+        let ranks = self.leader.map(Leader::ranks);
+        let result = runner::run_over(
             &experiment,
-            &RunOptions::default(),
+            &options,
+            ranks,
             &mut |_| match self.goes_on() {
                 true => Control::Continue,
                 false => Control::Stop,
             },
         );
         if result.document.run.status == Status::Interrupted {
+            // Another process of the run may have been asked.
+            self.is_stopped.store(true, Ordering::SeqCst);
             return Err(End::Stopped);
         }
         let tables = result.all_tables().into_iter();
@@ -410,29 +436,5 @@ impl Work<'_> {
             state.progress.found += 1;
         });
         record.outcome
-    }
-
-    /// The experiment of a point, from those loaded last if it is among them.
-    fn load(&self, point: &Point) -> Result<Arc<Experiment>, End> {
-        let kept = || self.kept.lock().expect("no thread panics with it");
-        if let Some((_, experiment)) = kept().iter().find(|(own, _)| own == point) {
-            return Ok(Arc::clone(experiment));
-        }
-        let first = self.study.seeds.first;
-        let loaded = self.study.load(point, first, self.partitions, 1);
-        let Some(experiment) = loaded.experiment else {
-            let (label, message) = (
-                self.study.label(point),
-                render(&loaded.document, &loaded.notes, false),
-            );
-            return Err(self.failed(label, message));
-        };
-        let experiment = Arc::new(experiment);
-        let mut kept = kept();
-        kept.push_back((point.clone(), Arc::clone(&experiment)));
-        if kept.len() > KEPT {
-            kept.pop_front();
-        }
-        Ok(experiment)
     }
 }

@@ -329,7 +329,7 @@ fn copy_inputs(study: &Study, new: &Sibling) -> Result<(), StudyFolderError> {
 }
 
 /// The files that the base values and the values of axes name.
-fn named_files(study: &Study) -> Vec<String> {
+pub fn named_files(study: &Study) -> Vec<String> {
     let mut found = vec![];
     let root = &study.document().root;
     for (table, key) in FILES {

@@ -16,14 +16,17 @@
 mod execute;
 mod folder;
 mod journal;
+mod kept;
+mod leader;
 mod lock;
 mod merge;
 mod recorded;
 mod walk;
 
 pub use execute::{Failure, Finished, Options, Progress, Worst, execute};
-pub use folder::{StudyFolder, StudyFolderError};
+pub use folder::{StudyFolder, StudyFolderError, named_files};
 pub use journal::{Entry, Journal, at_work, entries};
+pub use leader::{Leader, follow};
 pub use merge::{MergeError, MergeOptions, Merged, merge};
 pub use recorded::{Recorded, RunRecord};
 pub use walk::{Missing, Planned, PlannedRun, planned};

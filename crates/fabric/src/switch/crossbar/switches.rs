@@ -9,7 +9,6 @@ use crate::endpoint::Created;
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
 use crate::parcel::Parcel;
-use crate::plan::FabricPlan;
 use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
@@ -310,10 +309,5 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
 
     fn is_credit_idle(&self, credit: &S::Flow, _: u8) -> bool {
         credit.is_idle()
-    }
-
-    fn least_credit_delay(plan: &FabricPlan) -> u64 {
-        let pipeline = plan.switch.crossbar().pipeline;
-        (pipeline.allocation + 1 + pipeline.credit) * plan.switch.period()
     }
 }

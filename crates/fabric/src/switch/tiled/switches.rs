@@ -9,7 +9,6 @@ use crate::endpoint::Created;
 use crate::fabric::Fabric;
 use crate::link::pool::{Pool, Shares};
 use crate::parcel::Parcel;
-use crate::plan::FabricPlan;
 use crate::recorder::PortUse;
 use crate::switch::announcing::Announcing;
 use crate::switch::tiled::event::Event;
@@ -283,10 +282,6 @@ impl Switches for Tiles {
         let flits = ports.map(|ports| ports.iter().map(|port| port.stash_used).sum());
         let switches = self.states.iter().map(|switch| switch.id);
         switches.zip(flits).collect()
-    }
-
-    fn least_credit_delay(plan: &FabricPlan) -> u64 {
-        plan.switch.period()
     }
 }
 

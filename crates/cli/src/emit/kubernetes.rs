@@ -1,0 +1,306 @@
+//! `netloom emit kubernetes`: a study as an indexed Job, with its text and a claim on the volume that its shards share.
+//!
+//! ```text
+//!  ConfigMap (the study) ──/study──►  pod 0 … pod N-1, each a shard by its index  ──/results──►  PersistentVolumeClaim
+//! ```
+//!
+//! Jobs do not wait for each other, so every shard tries to merge when it is done, and the last one succeeds. A deadlock and
+//! too short a run are results, which a pod that is started again would find again: for Kubernetes they are no failures.
+
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::bail;
+use clap::Args;
+use netloom_study::Study;
+use netloom_study::running::named_files;
+
+use super::words::{quoted, quoted_path};
+use super::{What, program};
+use crate::load::at_least_one;
+use crate::shard;
+
+/// Where the study is in a pod, and where its results go.
+const STUDY: &str = "/study/study.toml";
+const RESULTS: &str = "/results";
+
+/// Names of Jobs become names of pods with an index behind them, which have 63 characters.
+const LONGEST_NAME: usize = 40;
+/// A ConfigMap has at most 1 MiB, its names included.
+const LONGEST_STUDY: usize = 1_000_000;
+
+#[derive(Args)]
+pub(crate) struct Kubernetes {
+    #[command(flatten)]
+    pub(super) what: What,
+    /// The container image; it has netloom and a shell.
+    #[arg(long, value_name = "IMAGE", value_parser = image)]
+    image: String,
+    /// Take this claim on a volume; otherwise one is made.
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    claim: Option<String>,
+    /// The size of the claim that is made, as Kubernetes writes it.
+    #[arg(long, value_name = "SIZE", default_value = "10Gi", value_parser = quantity, conflicts_with = "claim")]
+    storage: String,
+    /// The storage class of the claim that is made; the cluster's default without it.
+    #[arg(long, value_name = "NAME", value_parser = name, conflicts_with = "claim")]
+    storage_class: Option<String>,
+    /// Shards at the same time; all of them without it.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    parallelism: Option<usize>,
+    /// Cores of a shard.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = at_least_one)]
+    pub(super) cpus: usize,
+    /// Memory of a shard, as Kubernetes writes it.
+    #[arg(long, value_name = "SIZE", default_value = "4Gi", value_parser = quantity)]
+    mem: String,
+}
+
+impl Kubernetes {
+    /// The manifest for so many shards.
+    pub(super) fn manifest(&self, study: &Study, shards: usize) -> anyhow::Result<String> {
+        let files = named_files(study);
+        if let Some(file) = files.iter().find(|file| Path::new(file).is_relative()) {
+            bail!(
+                "the study names {file}, which no pod has: copy it to the volume and name it as {RESULTS}/{file}"
+            );
+        }
+        let text = study.to_toml();
+        if text.len() > LONGEST_STUDY {
+            bail!(
+                "the study has {} bytes, and a ConfigMap takes {LONGEST_STUDY}",
+                text.len()
+            );
+        }
+        let own_name = label(&self.what.file);
+        let folder = quoted_path(&self.folder(study)?)?;
+        let manifest = match &self.what.output {
+            Some(path) => quoted_path(path)?,
+            None => format!("{own_name}.yaml"),
+        };
+        let claim = self.claim.as_ref().unwrap_or(&own_name);
+        let parallelism = self.parallelism.unwrap_or(shards).min(shards);
+        let (program, variable) = (quoted(program())?, shard::SHARDS);
+        let Kubernetes {
+            image, cpus, mem, ..
+        } = self;
+        let mut options = String::new();
+        for option in &self.what.options {
+            write!(options, " \\\n                {}", quoted(option)?)?;
+        }
+        let (text, made) = (indented(&text, 4), self.made(&own_name));
+        let gone = match self.claim {
+            Some(_) => "all of it but the volume",
+            None => "all of it, results included",
+        };
+        Ok(format!(
+            r#"# A study as an indexed Job of Kubernetes:
+#   kubectl apply -f {manifest}
+#   kubectl logs --prefix -l app={own_name} --tail=3     how far the shards are
+#   kubectl delete -f {manifest}                {gone}
+# Results are in {folder}. A run that is done is never done again: a pod that is lost is started again and goes on.
+# The shard that ends last merges. For another number of shards, write a new file.
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {own_name}
+  labels:
+    app: {own_name}
+data:
+  study.toml: |
+{text}{made}---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {own_name}
+  labels:
+    app: {own_name}
+spec:
+  completionMode: Indexed
+  completions: {shards}
+  parallelism: {parallelism}
+  podFailurePolicy:
+    rules:
+      # A pod that makes room for another is no failure.
+      - action: Ignore
+        onPodConditions:
+          - type: DisruptionTarget
+            status: "True"
+      # A mistake in the study or in an option is the same in every pod.
+      - action: FailJob
+        onExitCodes:
+          operator: In
+          values: [2, 3]
+  template:
+    metadata:
+      labels:
+        app: {own_name}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: netloom
+          image: {image}
+          command: ["sh", "-c"]
+          args:
+            - |
+              code=0
+              {program} run {STUDY} -o {folder} --shard auto --threads {cpus} --progress plain{options} || code=$?
+              # A deadlock (4) and too short a run (5) are results: they are in the tables.
+              case $code in 0 | 4 | 5) ;; *) exit "$code" ;; esac
+              {program} merge {folder} || echo "merged by the shard that ends last"
+          env:
+            - name: {variable}
+              value: "{shards}"
+          resources:
+            requests:
+              cpu: "{cpus}"
+              memory: {mem}
+            limits:
+              memory: {mem}
+          volumeMounts:
+            - name: study
+              mountPath: /study
+              readOnly: true
+            - name: results
+              mountPath: {RESULTS}
+      volumes:
+        - name: study
+          configMap:
+            name: {own_name}
+        - name: results
+          persistentVolumeClaim:
+            claimName: {claim}
+"#
+        ))
+    }
+
+    /// Where results go in a pod.
+    fn folder(&self, study: &Study) -> anyhow::Result<PathBuf> {
+        let given = self.what.results.clone();
+        let inside = given.unwrap_or_else(|| crate::study::folder_of(study));
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        if !inside.components().all(is_plain) {
+            bail!(
+                "--results is a folder of the volume: write {} without a leading / and without ..",
+                inside.display()
+            );
+        }
+        Ok(Path::new(RESULTS).join(inside))
+    }
+
+    /// The claim, where none is given: all pods write to it.
+    fn made(&self, own_name: &str) -> String {
+        if self.claim.is_some() {
+            return String::new();
+        }
+        let storage = &self.storage;
+        let class = self.storage_class.as_ref();
+        let class = class.map_or(String::new(), |class| {
+            format!("  storageClassName: {class}\n")
+        });
+        format!(
+            r#"---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: {own_name}
+  labels:
+    app: {own_name}
+spec:
+  # Pods on several nodes write to it; on one node, ReadWriteOnce is enough.
+  accessModes: ["ReadWriteMany"]
+{class}  resources:
+    requests:
+      storage: {storage}
+"#
+        )
+    }
+}
+
+/// The lines of a text behind so many spaces, as a block of YAML has them.
+fn indented(text: &str, by: usize) -> String {
+    let lines = text.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("{:by$}{line}\n", ""),
+    });
+    lines.collect()
+}
+
+/// The name of a file as Kubernetes names things: small letters, digits and dashes between them.
+fn label(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |c: char| match c.to_ascii_lowercase() {
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '-',
+    };
+    let label: String = stem.chars().map(plain).take(LONGEST_NAME).collect();
+    match label.trim_matches('-') {
+        "" => "study".to_owned(),
+        label => label.to_owned(),
+    }
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+    let has_ends = !text.starts_with(['-', '.']) && !text.ends_with(['-', '.']);
+    match !text.is_empty() && text.len() <= 253 && has_ends && text.chars().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("write small letters, digits, and dashes or dots between them".to_owned()),
+    }
+}
+
+fn image(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "./:@_-".contains(c);
+    match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain) {
+        // A tag such as 1:30 alone would be a number of YAML.
+        true => Ok(format!("\"{text}\"")),
+        false => Err("write it as registry/name:tag".to_owned()),
+    }
+}
+
+fn quantity(text: &str) -> Result<String, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text[digits.len()..];
+    let is_number = digits.parse::<u64>().is_ok_and(|number| number > 0);
+    match is_number && ["Mi", "Gi", "Ti", "M", "G", "T"].contains(&unit) {
+        true => Ok(text.to_owned()),
+        false => Err("write it as Kubernetes does, such as 4Gi or 500Mi".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_kubernetes() {
+        for (file, wanted) in [
+            ("study.toml", "study"),
+            ("a/Two Words_é.toml", "two-words"),
+            ("--.toml", "study"),
+            ("1.2.toml", "1-2"),
+        ] {
+            assert_eq!(label(Path::new(file)), wanted);
+            assert!(name(&label(Path::new(file))).is_ok());
+        }
+        let long = label(Path::new(&"x".repeat(300)));
+        assert_eq!(long.len(), LONGEST_NAME);
+        for wrong in ["", "-a", "a-", "A", "a b", "a\n"] {
+            assert!(name(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn quantities_and_images_are_plain() {
+        for right in ["4Gi", "500M", "1Ti"] {
+            assert!(quantity(right).is_ok(), "{right}");
+        }
+        for wrong in ["", "Gi", "4", "4 Gi", "0Gi", "-1Gi", "4GB", "1.5Gi"] {
+            assert!(quantity(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(image("registry.example:5000/group/netloom:1.2@sha256:00ff").is_ok());
+        for wrong in ["", "-x", "a b", "a\"b", "a\nb"] {
+            assert!(image(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! `netloom emit`: a script that runs a study in shards, for Slurm, GNU parallel or Kubernetes, or a run over the ranks of an
+//! MPI job.
+//!
+//! A shard is a chunk of the study's units: starting a member of an array costs a scheduler about 0.2 s, and
+//! one process runs several units at once. The scripts are short, commented and the user's to edit; what has
+//! been done is skipped, so the answer to any failure is to submit the same script again.
+
+mod kubernetes;
+mod parallel;
+mod slurm;
+mod words;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, FromArgMatches, Subcommand};
+use netloom_catalog::Notes;
+use netloom_experiment::Kinds;
+use netloom_study::{Division, OpenedStudy, Study};
+
+use super::load::{self, Overrides, Purpose, at_least_one};
+use super::output::Output;
+use super::run::RunCommand;
+use super::study::{folder_named, folder_of};
+use super::{Exit, program};
+use kubernetes::Kubernetes;
+use parallel::Parallel;
+use slurm::Slurm;
+use words::{quoted, quoted_path};
+
+/// Units per core of a shard: enough that a long one at the end costs little.
+const UNITS_PER_CORE: usize = 4;
+/// Slurm's usual MaxArraySize is 1001: indices end at 1000.
+const MOST_SHARDS: usize = 1000;
+
+#[derive(Subcommand)]
+#[command(after_help = "Examples:
+  netloom emit slurm study.toml --partition short -o study.sh && bash study.sh
+  netloom emit parallel study.toml --shards 8 -o study.sh && bash study.sh --sshloginfile machines.txt
+  netloom emit slurm study.toml --shards 8 -- --set traffic.load=0.5 --until 1ms
+  netloom emit slurm large.toml --ranks 64 --ranks-per-node 16 --cpus 2 -o large.sh && bash large.sh
+  netloom emit kubernetes study.toml --image registry/netloom:1 -o study.yaml && kubectl apply -f study.yaml")]
+pub(crate) enum Emit {
+    /// An array job for Slurm and a merge that follows it; or, over ranks, the job of one run.
+    Slurm(Slurm),
+    /// A script for GNU parallel, on this machine or over ssh.
+    Parallel(Parallel),
+    /// An indexed Job for Kubernetes, with the study and a claim on a volume for its results.
+    Kubernetes(Kubernetes),
+}
+
+#[derive(Args)]
+struct What {
+    /// The study, or, over ranks, the experiment.
+    file: PathBuf,
+    /// How many shards; otherwise so many that a shard has some units for each of its cores, or one over ranks.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    shards: Option<usize>,
+    /// Where results go; NAME.out without it.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Where the script goes; stdout without it.
+    #[arg(short, long, value_name = "SCRIPT")]
+    output: Option<PathBuf>,
+    /// Replace the script if it exists.
+    #[arg(long)]
+    overwrite: bool,
+    /// Options of `netloom run`, after `--`.
+    #[arg(last = true, value_name = "RUN OPTION")]
+    options: Vec<String>,
+}
+
+/// What a script is filled with; every text is ready for the shell.
+struct Filling {
+    /// What this program is called.
+    program: String,
+    /// The name of the file, fit for a job and a file.
+    name: String,
+    /// What the user would type to run the script.
+    script: String,
+    file: String,
+    folder: String,
+    /// Options of `netloom run`, each on a line of its own.
+    options: String,
+}
+
+/// What a script runs.
+enum Subject {
+    /// A study in so many shards.
+    Study(Box<Study>, usize),
+    /// A file without `[study]`, by the name of its experiment.
+    OneRun(String),
+}
+
+impl Subject {
+    /// Where results go unless a folder is given.
+    fn folder(&self) -> PathBuf {
+        match self {
+            Subject::Study(study, _) => folder_of(study),
+            Subject::OneRun(name) => folder_named(name),
+        }
+    }
+}
+
+impl Emit {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let what = self.what();
+        let run = match what.tried(self.own_options()) {
+            Ok(run) => run,
+            Err(wrong) => {
+                output.error(&wrong);
+                return Ok(Exit::Usage);
+            }
+        };
+        let subject = match self.subject(kinds, run.overrides(), output)? {
+            Ok(subject) => subject,
+            Err(exit) => return Ok(exit),
+        };
+        let filling = what.filling(self.kind(), &subject)?;
+        let (text, words) = match (self, &subject) {
+            (Emit::Slurm(slurm), _) => (slurm.script(&filling, &subject), slurm.words(&subject)),
+            (Emit::Parallel(_), Subject::Study(_, n)) => {
+                (parallel::script(&filling, *n), format!("{n} shards"))
+            }
+            (Emit::Kubernetes(kubernetes), Subject::Study(study, n)) => {
+                (kubernetes.manifest(study, *n)?, format!("{n} shards"))
+            }
+            (_, Subject::OneRun(_)) => unreachable!("only Slurm takes one run"),
+        };
+        let Some(path) = &what.output else {
+            output.data(&text)?;
+            return Ok(Exit::Done);
+        };
+        let (is_program, next) = match self {
+            Emit::Kubernetes(_) => (false, "kubectl apply -f"),
+            _ => (true, "bash"),
+        };
+        store(path, &text, what.overwrite, is_program)?;
+        output.say(&format!(
+            "wrote {}: {words}. Next: {next} {}",
+            path.display(),
+            filling.script
+        ));
+        Ok(Exit::Done)
+    }
+
+    fn what(&self) -> &What {
+        match self {
+            Emit::Slurm(slurm) => &slurm.what,
+            Emit::Parallel(parallel) => &parallel.what,
+            Emit::Kubernetes(kubernetes) => &kubernetes.what,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Emit::Slurm(_) => "slurm",
+            Emit::Parallel(_) => "parallel",
+            Emit::Kubernetes(_) => "kubernetes",
+        }
+    }
+
+    /// Processes that share each run, where several do.
+    fn ranks(&self) -> Option<usize> {
+        match self {
+            Emit::Slurm(slurm) => slurm.ranks,
+            Emit::Parallel(_) | Emit::Kubernetes(_) => None,
+        }
+    }
+
+    /// Options of `netloom run` that the script itself gives.
+    fn own_options(&self) -> &'static [&'static str] {
+        match self {
+            Emit::Slurm(Slurm { ranks: Some(_), .. }) => &["--threads", "1", "--mpi"],
+            Emit::Slurm(_) | Emit::Kubernetes(_) => &["--threads", "1"],
+            Emit::Parallel(_) => &[],
+        }
+    }
+
+    /// How many shards so many units make.
+    fn shards_for(&self, units: usize) -> usize {
+        match self {
+            // A run that is worth several ranks is long.
+            Emit::Slurm(Slurm { ranks: Some(_), .. }) => units.clamp(1, MOST_SHARDS),
+            Emit::Slurm(slurm) => shards_for(units, slurm.cores()),
+            Emit::Parallel(_) => shards_for(units, 1),
+            Emit::Kubernetes(kubernetes) => shards_for(units, kubernetes.cpus),
+        }
+    }
+
+    /// Looks at the file: better now than by every job.
+    fn subject(
+        &self,
+        kinds: &Kinds,
+        overrides: &Overrides,
+        output: &Output,
+    ) -> anyhow::Result<Result<Subject, Exit>> {
+        let what = self.what();
+        let opened = load::open_study(kinds, &what.file, overrides, Purpose::Look)?;
+        match (opened.has_study, self.ranks()) {
+            (true, _) => Ok(self.study(opened, output)),
+            (false, Some(ranks)) => {
+                let overrides = Overrides {
+                    ranks,
+                    ..overrides.clone()
+                };
+                one_run(kinds, what, &overrides, output)
+            }
+            (false, None) => {
+                let message = "there is nothing to divide: the file has no [study]; netloom run runs it as it is, and \
+                     netloom emit slurm --ranks N over the ranks of an MPI job";
+                output.error(message);
+                Ok(Err(Exit::Usage))
+            }
+        }
+    }
+
+    fn study(&self, opened: OpenedStudy, output: &Output) -> Result<Subject, Exit> {
+        let Some(study) = opened.study else {
+            load::tell(&opened.document, &opened.notes, output);
+            return Err(Exit::Invalid);
+        };
+        // What the first point needs is what most need; where they run there may be more.
+        if let Some(point) = study.points().next() {
+            let division = Division {
+                ranks: self.ranks().unwrap_or(1),
+                ..Division::default()
+            };
+            let loaded = study.load_divided(&point, study.seeds.first, &division);
+            tell_scarcity(&loaded.notes, output);
+            if let Some(experiment) = &loaded.experiment
+                && let Err(why) = experiment.has_work_for(division.ranks)
+            {
+                output.error(&why.to_string());
+                return Err(Exit::Usage);
+            }
+        }
+        let shards = self.what().shards;
+        let shards = shards.unwrap_or_else(|| self.shards_for(study.units().len()));
+        Ok(Subject::Study(Box::new(study), shards))
+    }
+}
+
+/// A file without `[study]`, over ranks.
+fn one_run(
+    kinds: &Kinds,
+    what: &What,
+    overrides: &Overrides,
+    output: &Output,
+) -> anyhow::Result<Result<Subject, Exit>> {
+    if what.shards.is_some() {
+        output.error("--shards divides a study, and this file has no [study]");
+        return Ok(Err(Exit::Usage));
+    }
+    let loaded = load::load_quietly(kinds, &what.file, overrides, Purpose::Look)?;
+    let Some(experiment) = &loaded.experiment else {
+        load::tell(&loaded.document, &loaded.notes, output);
+        return Ok(Err(load::exit_of(&loaded)));
+    };
+    if let Err(why) = experiment.has_work_for(overrides.ranks) {
+        output.error(&why.to_string());
+        return Ok(Err(Exit::Usage));
+    }
+    tell_scarcity(&loaded.notes, output);
+    Ok(Ok(Subject::OneRun(experiment.name.clone())))
+}
+
+/// Tells where a run needs more memory than there is here: the machine that runs it needs as much.
+fn tell_scarcity(notes: &Notes, output: &Output) {
+    if let Some(note) = notes.iter().find(|note| note.code == "W0705") {
+        output.say(&format!("warning: {}; this machine has less", note.message));
+    }
+}
+
+/// How many shards so many units make, each with so many cores.
+fn shards_for(units: usize, cores: usize) -> usize {
+    units.div_ceil(UNITS_PER_CORE * cores).clamp(1, MOST_SHARDS)
+}
+
+impl What {
+    /// Whether `netloom run` would take these options: better said now than by every shard.
+    fn tried(&self, own: &[&str]) -> Result<RunCommand, String> {
+        let run = RunCommand::augment_args(clap::Command::new("netloom run").no_binary_name(true));
+        let mut line = vec![self.file.clone().into_os_string()];
+        line.extend(["--progress", "plain", "-o", "DIR", "--shard", "1/1"].map(Into::into));
+        line.extend(own.iter().map(Into::into));
+        line.extend(self.options.iter().map(Into::into));
+        let tried = run.try_get_matches_from(line);
+        let taken = tried.and_then(|matches| RunCommand::from_arg_matches(&matches));
+        taken.map_err(|error| {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            let first = first.strip_prefix("error: ").unwrap_or(first);
+            format!("`netloom run` does not take what follows `--`: {first}")
+        })
+    }
+
+    fn filling(&self, kind: &str, subject: &Subject) -> anyhow::Result<Filling> {
+        let stem = self.file.file_stem().unwrap_or_default();
+        let name: String = stem
+            .to_string_lossy()
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let script = match &self.output {
+            Some(path) => quoted_path(path)?,
+            None => format!("{name}.{kind}.sh"),
+        };
+        let mut options = String::new();
+        for option in &self.options {
+            write!(options, " \\\n    {}", quoted(option)?)?;
+        }
+        let folder = self.results.clone();
+        let folder = folder.unwrap_or_else(|| subject.folder());
+        Ok(Filling {
+            program: quoted(program())?,
+            name,
+            script,
+            file: quoted_path(&self.file)?,
+            folder: quoted_path(&folder)?,
+            options,
+        })
+    }
+}
+
+/// What scripts begin with after their comments.
+fn preamble(filling: &Filling) -> String {
+    let Filling {
+        program,
+        file,
+        folder,
+        ..
+    } = filling;
+    format!(
+        r#"netloom=${{NETLOOM:-{program}}}
+file={file}
+folder={folder}
+
+command -v "$netloom" >/dev/null || {{
+    echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+    exit 1
+}}
+[ -r "$file" ] || {{
+    echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+    exit 1
+}}
+"#
+    )
+}
+
+/// Writes a script, which can be started if it is a program.
+fn store(path: &Path, text: &str, overwrite: bool, is_program: bool) -> anyhow::Result<()> {
+    if path.exists() && !overwrite {
+        bail!("{} exists; --overwrite replaces it", path.display());
+    }
+    let cannot = || format!("cannot write {}", path.display());
+    std::fs::write(path, text).with_context(cannot)?;
+    #[cfg(unix)]
+    if is_program {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut permissions = std::fs::metadata(path).with_context(cannot)?.permissions();
+        permissions.set_mode(permissions.mode() | 0o111);
+        std::fs::set_permissions(path, permissions).with_context(cannot)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_shards_follows_from_units_and_cores() {
+        let cases = [
+            (0, 1, 1),
+            (1, 4, 1),
+            (16, 4, 1),
+            (17, 4, 2),
+            (200, 1, 50),
+            (100_000, 4, 1000),
+        ];
+        for (units, cores, shards) in cases {
+            assert_eq!(
+                shards_for(units, cores),
+                shards,
+                "{units} units on {cores} cores"
+            );
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What a run over several processes will be like, before it runs.
+//!
+//! What is counted (partitions, cables, look-ahead) is exact. Memory and efficiency are computed, never measured: from what a
+//! packet-hop takes and what a process holds, and from what a window cost between two ranks of one machine. They say whether
+//! ranks are worth trying, and what stands in their way.
+
+use netloom_fabric::{Share, Sharing};
+
+use crate::Experiment;
+use crate::spec::Cost;
+
+/// What two ranks of one machine take to exchange the packets of a window: 4 KB each way over shared memory, measured with
+/// OpenMPI 4.1.4. A rank exchanges with every other one in turn. Between machines it is several times that.
+const EXCHANGE_SECONDS: f64 = 2.0e-6;
+/// What they take to agree on the next window, measured so too; it grows with the logarithm of their number.
+const AGREEMENT_SECONDS: f64 = 0.8e-6;
+
+/// A run over several processes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SharedRun {
+    /// What each process has, and which cables are cut.
+    pub sharing: Sharing,
+    /// Partitions of all processes.
+    pub partitions: usize,
+    /// How far partitions run before they hear from each other; `None` for one partition.
+    pub lookahead_ns: Option<f64>,
+    /// How often they do, at most: idle time is skipped.
+    pub windows: f64,
+    /// Memory of the process that has most of the fabric.
+    pub memory_bytes: u64,
+    /// Of that, what every process has whole.
+    pub whole_bytes: u64,
+    /// Processor time in a window of the process that has most of the fabric.
+    pub work_seconds: f64,
+    /// Exchange and agreement at the end of a window.
+    pub window_seconds: f64,
+    /// Work of one process alone over the time of all processes together, from 0 to 1; `None` where it is not known how
+    /// much there is to do.
+    pub efficiency: Option<f64>,
+}
+
+impl SharedRun {
+    /// An experiment over so many processes, each with one thread.
+    pub fn new(experiment: &Experiment, cost: &Cost, ranks: usize) -> SharedRun {
+        let sharing = Sharing::new(&experiment.fabric, ranks);
+        let length = experiment.measure.length.0 as f64;
+        let windows = sharing
+            .lookahead
+            .map_or(1.0, |ticks| (length / ticks.max(1) as f64).ceil().max(1.0));
+        let largest = sharing.largest_part();
+        let whole_bytes = cost.memory_bytes - cost.divided_bytes;
+        let work_seconds = cost.cpu_seconds() * largest / windows;
+        let window_seconds = window_seconds(ranks);
+        // All wait for the one that has most to do.
+        let together = (work_seconds + window_seconds) * windows * ranks as f64;
+        let is_known = cost.packet_hops > 0.0;
+        SharedRun {
+            partitions: experiment.fabric.n_partitions(),
+            lookahead_ns: sharing
+                .lookahead
+                .map(|ticks| experiment.timebase.nanos(ticks as f64)),
+            windows,
+            memory_bytes: whole_bytes + (cost.divided_bytes as f64 * largest) as u64,
+            whole_bytes,
+            work_seconds,
+            window_seconds,
+            efficiency: is_known.then(|| cost.cpu_seconds() / together),
+            sharing,
+        }
+    }
+
+    /// How much the process with most to do has over the mean of all.
+    pub fn imbalance(&self) -> f64 {
+        self.sharing.largest_part() * self.sharing.shares.len() as f64
+    }
+
+    /// The least and the most that a process has of something.
+    pub fn span(&self, of: impl Fn(&Share) -> u64) -> (u64, u64) {
+        let all = || self.sharing.shares.iter().map(&of);
+        (all().min().unwrap_or(0), all().max().unwrap_or(0))
+    }
+}
+
+/// What a window costs beside its work.
+fn window_seconds(ranks: usize) -> f64 {
+    let others = ranks.saturating_sub(1) as f64;
+    let rounds = f64::from(ranks.max(1).next_power_of_two().trailing_zeros());
+    EXCHANGE_SECONDS * others + AGREEMENT_SECONDS * rounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Request, load};
+
+    /// Four switches in a row with cables of 100 ns between them, and two NICs on each.
+    const ROW: &str = r#"netloom = 1
+        [topology]
+        kind = "mesh"
+        sides = [4]
+        hosts = 2
+        [link]
+        delay = "100 ns"
+        [[traffic]]
+        load = 0.5
+        [measure]
+        length = "100 us"
+    "#;
+
+    fn shared(ranks: usize) -> SharedRun {
+        let loaded = load(&Request {
+            ranks,
+            ..Request::new("row.toml", ROW)
+        });
+        let told = crate::render(&loaded.document, &loaded.notes, false);
+        let experiment = loaded.experiment.unwrap_or_else(|| panic!("{told}"));
+        SharedRun::new(&experiment, &loaded.cost.expect("a cost"), ranks)
+    }
+
+    #[test]
+    fn a_row_of_four_switches_is_cut_in_the_middle() {
+        let two = shared(2);
+        assert_eq!(
+            (two.partitions, two.sharing.cables, two.sharing.cut),
+            (2, 3, 1)
+        );
+        assert_eq!(two.span(|share| share.switches), (2, 2));
+        assert_eq!(two.span(|share| share.nics), (4, 4));
+        assert!((two.imbalance() - 1.0).abs() < 1e-12);
+        // A cable and what a header or a credit takes beside it.
+        let lookahead = two.lookahead_ns.unwrap();
+        assert!((100.0..110.0).contains(&lookahead), "{lookahead}");
+        assert_eq!(two.windows, (100_000.0 / lookahead).ceil());
+        let four = shared(4);
+        assert_eq!((four.partitions, four.sharing.cut), (4, 3));
+    }
+
+    #[test]
+    fn one_process_has_all_of_it() {
+        let one = shared(1);
+        assert_eq!(
+            (one.sharing.cut, one.lookahead_ns, one.windows),
+            (0, None, 1.0)
+        );
+        assert_eq!(one.efficiency, Some(1.0));
+        assert_eq!(one.window_seconds, 0.0);
+    }
+
+    #[test]
+    fn memory_is_divided_but_for_what_each_has() {
+        let (one, two) = (shared(1), shared(2));
+        assert_eq!(one.whole_bytes, two.whole_bytes);
+        let divided = |run: &SharedRun| run.memory_bytes - run.whole_bytes;
+        assert_eq!(divided(&one) / 2, divided(&two));
+    }
+
+    #[test]
+    fn what_does_not_fit_one_machine_may_fit_several() {
+        let codes = |ranks: usize, memory: u64| -> Vec<String> {
+            let loaded = load(&Request {
+                ranks,
+                memory: Some(memory),
+                will_run: true,
+                ..Request::new("row.toml", ROW)
+            });
+            let codes = loaded.notes.iter().map(|note| note.code.to_string());
+            codes.collect()
+        };
+        let one = shared(1).memory_bytes;
+        assert_eq!(codes(1, one - 1), ["E0704"]);
+        assert!(codes(1, one).is_empty());
+        assert!(codes(2, one - 1).is_empty());
+        assert_eq!(codes(2, shared(2).whole_bytes), ["E0704"]);
+    }
+
+    #[test]
+    fn small_fabrics_are_not_worth_ranks() {
+        let (two, four) = (shared(2).efficiency.unwrap(), shared(4).efficiency.unwrap());
+        assert!(0.0 < four && four < two && two < 1.0, "{two} {four}");
+    }
+
+    #[test]
+    fn a_window_of_two_ranks_is_what_was_measured() {
+        assert!((window_seconds(2) - 2.8e-6).abs() < 1e-12);
+        assert!((window_seconds(4) - 7.6e-6).abs() < 1e-12);
+    }
+}
