@@ -3,6 +3,7 @@
 //! [`Ranks`] is what a run asks of whatever carries its bytes; MPI is one answer, threads of a test another.
 //! [`OverRanks`] is the transport of the engine over it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use netloom_encoding::Encoded;
@@ -106,6 +107,8 @@ pub struct OverRanks {
     rank_of: Vec<usize>,
     /// Ranks that this one has messages for, or they for it.
     neighbours: Vec<usize>,
+    /// Whether that is so of any two ranks: then everybody hears of everybody in an exchange.
+    are_all_neighbours: bool,
     /// Bytes to and from each rank; kept for their capacity.
     to: Vec<Vec<u8>>,
     from: Vec<Vec<u8>>,
@@ -131,20 +134,19 @@ impl OverRanks {
         for other in 0..size {
             rank_of[placement(other, size, n_partitions).here].fill(other);
         }
-        let mut is_neighbour = vec![false; size];
-        for (one, other) in pairs {
-            match (rank_of[usize::from(one)], rank_of[usize::from(other)]) {
-                (here, there) | (there, here) if here == rank && there != rank => {
-                    is_neighbour[there] = true;
-                }
-                _ => {}
-            }
-        }
+        let of = |partition: u16| rank_of[usize::from(partition)];
+        let between = pairs.into_iter().map(|(one, other)| (of(one), of(other)));
+        let cabled: BTreeSet<(usize, usize)> = between
+            .filter(|(one, other)| one != other)
+            .flat_map(|(one, other)| [(one, other), (other, one)])
+            .collect();
+        let own = cabled.range((rank, 0)..(rank + 1, 0));
         OverRanks {
             ranks,
             placement: placement(rank, size, n_partitions),
             rank_of,
-            neighbours: (0..size).filter(|&other| is_neighbour[other]).collect(),
+            neighbours: own.map(|(_, other)| *other).collect(),
+            are_all_neighbours: cabled.len() == size * (size - 1),
             to: vec![Vec::new(); size],
             from: vec![Vec::new(); size],
         }
@@ -186,8 +188,7 @@ impl<M: Model<Event: Encoded, Parcel: Encoded>> Transport<M> for OverRanks {
             }
             bytes.clear();
         }
-        // Who has heard of everybody need not ask.
-        match self.neighbours.len() + 1 == self.to.len() {
+        match self.are_all_neighbours {
             true => least,
             false => Tick(ranks.least(next.0)),
         }

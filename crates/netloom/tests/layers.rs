@@ -8,7 +8,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("encoding", &[]),
     ("units", &["encoding"]),
     ("random", &[]),
-    ("results", &["catalog", "metrics"]),
+    ("results", &["encoding", "catalog", "metrics"]),
     ("figures", &["units", "results"]),
     ("report", &["results", "figures"]),
     ("catalog", &["units"]),
@@ -53,6 +53,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "experiment",
         &[
+            "encoding",
             "units",
             "catalog",
             "packet",

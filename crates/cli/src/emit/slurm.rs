@@ -169,22 +169,29 @@ exec {starts}"$netloom" run "$file" -o "$folder"{mpi} --shard auto \
         } = filling;
         let (lines, preamble, starts) = (self.wanted(), preamble(filling), self.starts());
         let ranks = self.ranks.unwrap_or(1);
+        // Who gives another time has said so.
+        let kept = match options.contains("--checkpoint-every") {
+            true => "",
+            false => " --checkpoint-every 10min",
+        };
         format!(
             r#"#!/bin/bash
 # One run over {ranks} ranks of an MPI job, for Slurm. From the folder in which this file was written:
 #   bash {script}                   submit it
-# Whoever runs it, and over however many ranks, it has the same results: after any failure, submit once more.
+# Its state is kept every ten minutes, and two minutes before its time is over: after that, or after any failure, submit it
+# once more, and it goes on. Over however many ranks, it has the same results.
 # These lines are yours to edit; ranks are --ntasks, and may be any number up to that of the switches.
 #SBATCH --job-name={name}
 {lines}#SBATCH --output={name}-%j.log
 #SBATCH --open-mode=append
 #SBATCH --requeue
+#SBATCH --signal=TERM@120
 set -euo pipefail
 {preamble}
 if [ -z "${{SLURM_JOB_ID:-}}" ]; then
     exec sbatch "$0"
 fi
-exec {starts}"$netloom" run "$file" -o "$folder" --mpi \
+exec {starts}"$netloom" run "$file" -o "$folder" --mpi{kept} \
     --threads "${{SLURM_CPUS_PER_TASK:-1}}" --progress plain{options}
 "#
         )

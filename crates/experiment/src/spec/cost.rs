@@ -16,9 +16,9 @@ use super::remake::Workloads;
 use crate::Measure;
 
 /// State below this runs as one partition.
-const ONE_PARTITION: u64 = 4 << 20;
-/// State of one partition beyond that: what a core's own cache holds.
-const PER_PARTITION: u64 = 2 << 20;
+const ONE_PARTITION: u64 = 8 << 20;
+/// State of one partition beyond that: smaller ones stay in a nearer cache, and exchange more.
+const PER_PARTITION: u64 = 8 << 20;
 const MOST_PARTITIONS: u64 = 256;
 
 /// Pairs of NICs whose paths are followed for the mean number of hops.

@@ -161,7 +161,7 @@ impl CheckpointFolder {
             fs::remove_file(path.join(last.to_string()).join(RUN))?;
         }
         match fs::remove_dir_all(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Err(error) if !is_absent(&error) => Err(error),
             _ => Ok(()),
         }
     }
@@ -211,11 +211,19 @@ fn read(file: &Path) -> io::Result<(CheckpointOf, Vec<u8>)> {
     Ok((of, bytes))
 }
 
+/// Whether nothing is there. A name that is too long with its ending is that of no checkpoint.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename
+    )
+}
+
 /// The number of the last whole checkpoint in a folder.
 fn last(path: &Path) -> io::Result<Option<u64>> {
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut last = None;
