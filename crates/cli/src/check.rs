@@ -271,10 +271,10 @@ fn counted(n: u64, one: &str) -> String {
     }
 }
 
-/// The end of a check of two files: what could not be read at all is worst, then mistakes, then
-/// deadlocks, because less of such a file was looked at.
+/// The end of a check of two files: what could not be read at all is worst, then what was asked of it in vain, then
+/// mistakes, then deadlocks, because less of such a file was looked at.
 fn worse(a: Exit, b: Exit) -> Exit {
-    let order = [Exit::Failed, Exit::Invalid, Exit::Fault];
+    let order = [Exit::Failed, Exit::Usage, Exit::Invalid, Exit::Fault];
     order
         .into_iter()
         .find(|exit| [a, b].contains(exit))

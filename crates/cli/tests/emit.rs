@@ -128,7 +128,8 @@ fn a_script_for_one_run_over_ranks() {
     #!/bin/bash
     # One run over 4 ranks of an MPI job, for Slurm. From the folder in which this file was written:
     #   bash run.slurm.sh                   submit it
-    # Whoever runs it, and over however many ranks, it has the same results: after any failure, submit once more.
+    # Its state is kept every ten minutes, and two minutes before its time is over: after that, or after any failure, submit it
+    # once more, and it goes on. Over however many ranks, it has the same results.
     # These lines are yours to edit; ranks are --ntasks, and may be any number up to that of the switches.
     #SBATCH --job-name=run
     #SBATCH --time=1:00:00
@@ -139,6 +140,7 @@ fn a_script_for_one_run_over_ranks() {
     #SBATCH --output=run-%j.log
     #SBATCH --open-mode=append
     #SBATCH --requeue
+    #SBATCH --signal=TERM@120
     set -euo pipefail
     netloom=${NETLOOM:-netloom}
     file=run.toml
@@ -157,7 +159,7 @@ fn a_script_for_one_run_over_ranks() {
         exec sbatch "$0"
     fi
     exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-        "$netloom" run "$file" -o "$folder" --mpi \
+        "$netloom" run "$file" -o "$folder" --mpi --checkpoint-every 10min \
         --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain \
         --seed \
         7
@@ -234,7 +236,115 @@ fn a_manifest_for_kubernetes() {
         "--until",
         "1 ms",
     ];
-    insta::assert_snapshot!(place.run(&line).with(0).stdout, @"");
+    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r##"
+    # A study as an indexed Job of Kubernetes:
+    #   kubectl apply -f study.yaml
+    #   kubectl logs --prefix -l app=study --tail=3     how far the shards are
+    #   kubectl delete -f study.yaml                all of it, results included
+    # Results are in /results/study.out. A run that is done is never done again: a pod that is lost is started again and goes on.
+    # The shard that ends last merges. For another number of shards, write a new file.
+    apiVersion: v1
+    kind: ConfigMap
+    metadata:
+      name: study
+      labels:
+        app: study
+    data:
+      study.toml: |
+        netloom = 1
+        name = "study"
+
+        [topology]
+        kind = "single-switch"
+        ports = 4
+
+        [[traffic]]
+        load = 0.5
+
+        [study.axes]
+        "traffic.load" = [0.1, 0.2, 0.3]
+
+        [measure]
+        length = "1 ms"
+    ---
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata:
+      name: study
+      labels:
+        app: study
+    spec:
+      # Pods on several nodes write to it; on one node, ReadWriteOnce is enough.
+      accessModes: ["ReadWriteMany"]
+      storageClassName: nfs
+      resources:
+        requests:
+          storage: 10Gi
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: study
+      labels:
+        app: study
+    spec:
+      completionMode: Indexed
+      completions: 8
+      parallelism: 8
+      podFailurePolicy:
+        rules:
+          # A pod that makes room for another is no failure.
+          - action: Ignore
+            onPodConditions:
+              - type: DisruptionTarget
+                status: "True"
+          # A mistake in the study or in an option is the same in every pod.
+          - action: FailJob
+            onExitCodes:
+              operator: In
+              values: [2, 3]
+      template:
+        metadata:
+          labels:
+            app: study
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: netloom
+              image: "registry.example/netloom:1"
+              command: ["sh", "-c"]
+              args:
+                - |
+                  code=0
+                  netloom run /study/study.toml -o /results/study.out --shard auto --threads 4 --progress plain \
+                    --until \
+                    '1 ms' || code=$?
+                  # A deadlock (4) and too short a run (5) are results: they are in the tables.
+                  case $code in 0 | 4 | 5) ;; *) exit "$code" ;; esac
+                  netloom merge /results/study.out || echo "merged by the shard that ends last"
+              env:
+                - name: NETLOOM_SHARDS
+                  value: "8"
+              resources:
+                requests:
+                  cpu: "4"
+                  memory: 4Gi
+                limits:
+                  memory: 4Gi
+              volumeMounts:
+                - name: study
+                  mountPath: /study
+                  readOnly: true
+                - name: results
+                  mountPath: /results
+          volumes:
+            - name: study
+              configMap:
+                name: study
+            - name: results
+              persistentVolumeClaim:
+                claimName: study
+    "##);
     // It is no program, and a claim that is there is not made.
     let line = [&line[..5], &["--claim", "scratch", "-o", "it.yaml"]].concat();
     let said = place.run(&line).with(0).stderr;
@@ -272,7 +382,16 @@ fn what_no_pod_could_do_is_refused() {
             said("listed.toml", &["--image", "a"], 1),
         ]
         .join("\n"),
-        @""
+        @"
+        error: the following required arguments were not provided:
+        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is, and netloom emit slurm --ranks N over the ranks of an MPI job
+        error: invalid value 'a b' for '--image <IMAGE>': write it as registry/name:tag
+        error: invalid value '4GB' for '--mem <SIZE>': write it as Kubernetes does, such as 4Gi or 500Mi
+        error: invalid value 'My Disk' for '--claim <NAME>': write small letters, digits, and dashes or dots between them
+        error: the argument '--claim <NAME>' cannot be used with '--storage <SIZE>'
+        error: --results is a folder of the volume: write /there without a leading / and without ..
+        error: the study names flows.csv, which no pod has: copy it to the volume and name it as /results/flows.csv
+        "
     );
 }
 
@@ -443,7 +562,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         error: --shards divides a study, and this file has no [study]
         error: invalid value 'a b' for '--mpi <TYPE>': write it as Slurm does, without spaces and quotes
         error: `netloom run` does not take what follows `--`: the argument '--mpi' cannot be used multiple times
-        error[E0000]: ?
+        error[E0105]: `topology` is missing
         error: cannot read absent.toml: No such file or directory (os error 2)
         "#
     );
@@ -558,7 +677,7 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
     bash(&place, "tree.sh", &member).with(0);
     insta::assert_snapshot!(place.read("calls"), @"
     sbatch run.sh
-    srun[] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 netloom run run.toml -o run.out --mpi --threads 3 --progress plain
+    srun[] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 netloom run run.toml -o run.out --mpi --checkpoint-every 10min --threads 3 --progress plain
     sbatch --parsable tree.sh
     sbatch --parsable --dependency=afterany:17 --array=1 --ntasks=1 --ntasks-per-node=1 --job-name=tree-merge --output=tree-merge-%A.log tree.sh merge
     srun[3] --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=1 netloom run tree.toml -o tree.out --mpi --shard auto --threads 1 --progress plain

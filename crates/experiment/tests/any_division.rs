@@ -220,9 +220,16 @@ fn keep(text: &str) {
 
 /// Whether nothing in an experiment goes by the number of a port, or by how many there are: a site counts ports from 1,
 /// and its switches have a port 0 of their own. Tiles and groups of ports do, so do queues that belong to outputs, and
-/// buffers that are so much for each queue.
+/// buffers that are so much for each queue, and injection queues of NICs, which are those of a switch input.
 fn is_blind_to_port_numbers(text: &str) -> bool {
-    let is_by_number = ["tiled", "hierarchical", "obqa", "dbbm", "per-queue"];
+    let is_by_number = [
+        "tiled",
+        "hierarchical",
+        "obqa",
+        "dbbm",
+        "per-queue",
+        "per-destination",
+    ];
     !is_by_number.iter().any(|word| text.contains(word))
 }
 

@@ -16,7 +16,7 @@ const CORES_OF_A_SHARD: usize = 4;
 pub(crate) struct Slurm {
     #[command(flatten)]
     pub(super) what: What,
-    /// Run over so many ranks of an MPI job: a single run, or every run of a study, a shard after the other.
+    /// Run over so many ranks of an MPI job: a single run, or each run of a study in turn.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) ranks: Option<usize>,
     /// Ranks of one node; as Slurm places them without it.

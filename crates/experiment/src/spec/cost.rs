@@ -10,7 +10,7 @@ use netloom_units::NicId;
 
 use super::lanes::LaneMap;
 use super::machine::Machine;
-use super::memory::Holdings;
+use super::memory::{Holdings, whole_bytes};
 use super::plan::{Desk, Timing, grouped};
 use super::remake::Workloads;
 use crate::Measure;
@@ -229,6 +229,11 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// Memory that each of so many processes has beside its part of [`Cost::divided_bytes`].
+    pub fn whole_bytes(&self, ranks: usize) -> u64 {
+        whole_bytes(self.memory_bytes, self.divided_bytes, ranks)
+    }
+
     /// Processor time, from what a packet-hop takes with so much state.
     pub fn cpu_seconds(&self) -> f64 {
         let fits = |(most, _): &&(u64, f64)| self.state_bytes <= *most;
