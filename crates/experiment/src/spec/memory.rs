@@ -60,10 +60,11 @@ impl Holdings {
         (BASE + state + self.waiting * MESSAGE + self.tables) as u64
     }
 
-    /// Of those, what processes that share the run have a part of each; the rest is whole in every one of them.
+    /// Of those, what processes that share the run have a part of each; the rest is whole in every one of them. Tables are
+    /// the first one's alone: those beside it on its machine leave it the room.
     pub(crate) fn divided_bytes(&self) -> u64 {
         let state = self.state as f64 * BEYOND_STATE - self.ports as f64 * WHOLE_PORT;
-        (state.max(0.0) + self.waiting * MESSAGE) as u64
+        (state.max(0.0) + self.waiting * MESSAGE + self.tables) as u64
     }
 
     /// Bytes of one of so many processes.
