@@ -1,6 +1,6 @@
 //! The arbiter of one output.
 
-use crate::{Head, View};
+use crate::{Head, N_QUEUES, View};
 
 /// A proposal: which queue to send from, and what the arbiter will know once that is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,22 @@ pub trait Arbiter: Send {
     /// The packet is sent. Registers change only here.
     fn commit(&mut self, grant: Grant);
 
+    /// Only one queue is eligible: [`choose`](Self::choose) and [`commit`](Self::commit) in one, whether it sends. `heads` is where
+    /// its head may be shown. An arbiter that finds the outcome without a grant says so here; a law holds it to the same.
+    #[inline]
+    fn send_alone(&mut self, queue: u8, head: &Head, heads: &mut [Head; N_QUEUES]) -> bool {
+        heads[usize::from(queue) % N_QUEUES] = *head;
+        let view = View {
+            eligible: 1 << queue,
+            heads,
+        };
+        let Some(grant) = self.choose(&view) else {
+            return false;
+        };
+        self.commit(grant);
+        true
+    }
+
     /// A packet joined a queue, behind those announced before: for arbiters that keep a finish time per
     /// packet. A NIC does not announce its packets.
     fn arrived(&mut self, _queue: u8, _head: &Head) {}
@@ -71,6 +87,10 @@ impl<A: Arbiter + ?Sized> Arbiter for Box<A> {
     #[inline]
     fn commit(&mut self, grant: Grant) {
         (**self).commit(grant);
+    }
+    #[inline]
+    fn send_alone(&mut self, queue: u8, head: &Head, heads: &mut [Head; N_QUEUES]) -> bool {
+        (**self).send_alone(queue, head, heads)
     }
     #[inline]
     fn arrived(&mut self, queue: u8, head: &Head) {

@@ -41,8 +41,8 @@ use netloom_units::Vl;
 
 use crate::head::{queues, vl_bit};
 use crate::{
-    Arbiter, Entry, Fault, Grant, Head, LIMIT_UNIT, MANAGEMENT_VL, NO_LIMIT, Policy, PortContext,
-    Speaks, View, VlArbitrationTable, WEIGHT_UNIT, take_word, weight_units,
+    Arbiter, Entry, Fault, Grant, Head, LIMIT_UNIT, MANAGEMENT_VL, N_QUEUES, NO_LIMIT, Policy,
+    PortContext, Speaks, View, VlArbitrationTable, WEIGHT_UNIT, take_word, weight_units,
 };
 
 params! {
@@ -255,8 +255,8 @@ struct Row {
 /// What changes when a packet is sent: the first two words of a [`Grant`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Registers {
-    /// Where the high table stands, and in the upper half where the low one does.
-    walks: u32,
+    /// Where the high table stands, and where the low one does.
+    walks: [Walk; 2],
     /// Bytes that the high table may still begin to send before a low-priority packet.
     left: u32,
 }
@@ -280,28 +280,37 @@ enum Side {
 impl Registers {
     #[inline]
     fn walk(self, side: Side) -> Walk {
-        let [high_row, high_counter, low_row, low_counter] = self.walks.to_le_bytes();
-        let (row, counter) = match side {
-            Side::High => (high_row, high_counter),
-            Side::Low => (low_row, low_counter),
-        };
-        Walk { row, counter }
+        self.walks[side as usize]
     }
 
     #[inline]
     fn set_walk(&mut self, side: Side, walk: Walk) {
-        let half = u32::from(u16::from_le_bytes([walk.row, walk.counter]));
-        self.walks = match side {
-            Side::High => self.walks & 0xffff_0000 | half,
-            Side::Low => self.walks & 0x0000_ffff | half << 16,
-        };
+        self.walks[side as usize] = walk;
     }
 
     #[inline]
     fn grant(self, queue: u8) -> Grant {
         Grant {
             queue,
-            registers: [self.walks, self.left, 0, 0, 0, 0],
+            registers: [self.word(), self.left, 0, 0, 0, 0],
+        }
+    }
+
+    /// Where both tables stand.
+    #[inline]
+    fn word(self) -> u32 {
+        let [high, low] = self.walks;
+        u32::from_le_bytes([high.row, high.counter, low.row, low.counter])
+    }
+
+    /// From [`word`](Self::word), and what is left of the limit.
+    #[inline]
+    fn from_word(word: u32, left: u32) -> Registers {
+        let [high_row, high_counter, low_row, low_counter] = word.to_le_bytes();
+        let walk = |row, counter| Walk { row, counter };
+        Registers {
+            walks: [walk(high_row, high_counter), walk(low_row, low_counter)],
+            left,
         }
     }
 }
@@ -316,12 +325,10 @@ impl TwoTable {
             NO_LIMIT => UNLIMITED,
             limit => (u32::from(limit) * LIMIT_UNIT).max(1),
         };
-        let mut registers = Registers {
-            walks: 0,
+        let registers = Registers {
+            walks: [high_walk, low_walk],
             left: limit,
         };
-        registers.set_walk(Side::High, high_walk);
-        registers.set_walk(Side::Low, low_walk);
         TwoTable {
             rows: rows.into(),
             registers,
@@ -352,12 +359,18 @@ impl TwoTable {
         // A packet larger than what is left is sent all the same.
         let counter = u32::from(walk.counter).saturating_sub(weight_units(bytes)) as u8;
         registers.set_walk(side, Walk { counter, ..walk });
-        registers.left = match side {
-            Side::High if self.limit == UNLIMITED => UNLIMITED,
-            Side::High => registers.left.saturating_sub(bytes),
-            Side::Low => self.limit,
-        };
+        registers.left = self.left_after(side, bytes);
         registers.grant(queue)
+    }
+
+    /// What is left of the limit once a table has sent a packet.
+    #[inline]
+    fn left_after(&self, side: Side, bytes: u32) -> u32 {
+        match side {
+            Side::High if self.limit == UNLIMITED => UNLIMITED,
+            Side::High => self.registers.left.saturating_sub(bytes),
+            Side::Low => self.limit,
+        }
     }
 
     /// One eligible queue, the commonest case by far: no search.
@@ -435,23 +448,36 @@ impl Arbiter for TwoTable {
 
     #[inline]
     fn commit(&mut self, grant: Grant) {
-        self.registers = Registers {
-            walks: grant.registers[0],
-            left: grant.registers[1],
+        self.registers = Registers::from_word(grant.registers[0], grant.registers[1]);
+    }
+
+    /// The same without a grant: only the registers of the table that sends are touched.
+    #[inline(always)]
+    fn send_alone(&mut self, _: u8, head: &Head, _: &mut [Head; N_QUEUES]) -> bool {
+        if head.vl == MANAGEMENT_VL {
+            return true;
+        }
+        let Some(side) = self.side(vl_bit(head.vl)) else {
+            return false;
         };
+        let walk = &mut self.registers.walks[side as usize];
+        let row = &self.rows[usize::from(walk.row)];
+        if walk.counter == 0 || row.vl != head.vl.0 {
+            walk.row = row.next[head.vl.index() & 15];
+            walk.counter = self.rows[usize::from(walk.row)].weight;
+        }
+        walk.counter = u32::from(walk.counter).saturating_sub(weight_units(head.bytes)) as u8;
+        self.registers.left = self.left_after(side, head.bytes);
+        true
     }
 
     fn save(&self, out: &mut Vec<u64>) {
-        let Registers { walks, left } = self.registers;
-        out.push(u64::from(walks) | u64::from(left) << 32);
+        out.push(u64::from(self.registers.word()) | u64::from(self.registers.left) << 32);
     }
 
     fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
         let word: u64 = take_word(from)?;
-        let registers = Registers {
-            walks: word as u32,
-            left: (word >> 32) as u32,
-        };
+        let registers = Registers::from_word(word as u32, (word >> 32) as u32);
         let has_row = |side| usize::from(registers.walk(side).row) < self.rows.len().max(1);
         let is_known = has_row(Side::High) && has_row(Side::Low) && registers.left <= self.limit;
         self.registers = registers;

@@ -136,6 +136,31 @@ proptest! {
         }
     }
 
+    /// A queue that is alone is sent at once as if it were chosen and then sent.
+    #[test]
+    fn one_queue_alone_is_sent_as_it_would_be_chosen(decisions in decisions()) {
+        for (name, policy) in examples() {
+            let (mut at_once, mut twin) = (policy.build(), policy.build());
+            for (heads, eligible) in &decisions {
+                let queue = eligible.trailing_zeros().min(31) as u8;
+                let grant = twin.choose(&View { eligible: 1 << queue, heads });
+                let mut shown = [Head::default(); 32];
+                let is_sent = at_once.send_alone(queue, &heads[usize::from(queue)], &mut shown);
+                prop_assert_eq!(is_sent, grant.is_some(), "{}", name);
+                if let Some(grant) = grant {
+                    twin.commit(grant);
+                }
+                let view = View { eligible: *eligible, heads };
+                let (one, other) = (at_once.choose(&view), twin.choose(&view));
+                prop_assert_eq!(one, other, "{} remembers something else", name);
+                if let Some(grant) = one {
+                    at_once.commit(grant);
+                    twin.commit(grant);
+                }
+            }
+        }
+    }
+
     /// Saved after some decisions and arrivals, an arbiter goes on in another one that the policy has built.
     #[test]
     fn a_restored_arbiter_chooses_as_the_saved_one(

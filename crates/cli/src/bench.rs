@@ -131,12 +131,13 @@ impl Bench {
         // The clocks start when the fabric is built and stop with its last epoch.
         let mut clocks: Option<[(Instant, Option<Duration>); 2]> = None;
         interrupt::fabric_runs();
-        let mut peak_memory = None;
+        let (mut peak_memory, mut events) = (None, 0);
         let mut shown = Shown::new(self.progress, output.quiet);
         let result = runner::run_over(&experiment, &options, job.ranks(), &mut |progress| {
             shown.update(progress);
             let now = (Instant::now(), machine::cpu_time());
             clocks.get_or_insert([now; 2])[1] = now;
+            events = progress.events;
             // What is computed from the results afterwards is not part of the simulation.
             if progress.share() >= 1.0 {
                 peak_memory = machine::peak_memory();
@@ -156,7 +157,7 @@ impl Bench {
         Ok(Measured {
             fabric: fabric.to_owned(),
             hosts: experiment.fabric.topology.n_nics(),
-            events: run.counters.events,
+            events,
             packet_hops: hops,
             cpu_seconds: cpu,
             wall_seconds: (end.0 - start.0).as_secs_f64(),

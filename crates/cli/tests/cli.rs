@@ -184,7 +184,7 @@ fn the_json_document_has_its_promised_keys() {
     ] {
         assert!(json.get(key).is_some(), "{key} is missing");
     }
-    for key in ["events", "packet_hops", "flit_hops"] {
+    for key in ["injected_packets", "packet_hops", "flit_hops"] {
         assert!(json["counters"][key].as_u64().unwrap() > 0, "{key}");
     }
     for key in [

@@ -21,6 +21,15 @@ pub trait Model: Sized + Send {
         out: &mut Outbox<Self, Q>,
     );
 
+    /// Whether the state outgrows caches, so that [`prefetch`](Self::prefetch) pays.
+    fn outgrows_caches(&self) -> bool {
+        false
+    }
+
+    /// An event is about to be applied: what it will touch may be asked for. Nothing changes.
+    #[inline(always)]
+    fn prefetch(&self, _event: Self::Event) {}
+
     /// Phase B: a marked component decides once, from its own state.
     ///
     /// Its effects on other components come at least one tick later.

@@ -40,7 +40,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
     }
 
     /// An event of this partition, later than now.
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, when: Tick, event: M::Event) {
         debug_assert!(
             when > self.now,

@@ -3,6 +3,7 @@
 /// Name and text of every benchmark fabric.
 pub const FABRICS: &[(&str, &str)] = &[
     ("ft64", include_str!("../bench/ft64.toml")),
+    ("ft64-busy", include_str!("../bench/ft64-busy.toml")),
     ("iq64", include_str!("../bench/iq64.toml")),
     ("opa64", include_str!("../bench/opa64.toml")),
     ("bxi64", include_str!("../bench/bxi64.toml")),

@@ -264,6 +264,10 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         for line in text.lines().filter(is_kind) {
             *kinds.borrow_mut().entry(line.to_owned()).or_default() += 1;
         }
+        let fabric = loaded.experiment.as_ref().map(|native| &native.fabric);
+        if fabric.is_some_and(|plan| plan.is_plain()) {
+            *kinds.borrow_mut().entry("plain".to_owned()).or_default() += 1;
+        }
         keep(&text);
         // The same on a real site, as far as one could be so.
         let site = loaded.experiment.as_ref();
@@ -309,6 +313,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
     }
     // A generator that never gets through to something tests nothing of it.
     for (wanted, one_in) in [
+        ("plain", 60),
         ("kind = \"cioq\"", 20),
         ("kind = \"iq\"", 30),
         ("kind = \"hierarchical\"", 20),

@@ -130,6 +130,12 @@ impl Channels {
         row[sc.index() & (N_SCS - 1)]
     }
 
+    /// The lane of every output, where no port has rows of its own.
+    #[inline(always)]
+    pub fn everywhere(&self, sc: Sc) -> u8 {
+        self.sc2vl[sc.index() & (N_SCS - 1)]
+    }
+
     /// The lane of a switch's output.
     #[inline]
     pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> u8 {

@@ -17,6 +17,14 @@ pub(crate) struct Fabric<S: Switches> {
 
 netloom_encoding::state!([S: Switches] Fabric<S> as Fabric { parts: [shared, endpoints, switches] });
 
+impl<S: Switches> Fabric<S> {
+    /// Whether packets are followed.
+    #[inline(always)]
+    pub(crate) fn is_watching(&self) -> bool {
+        !S::IS_PLAIN && self.shared.watch.is_some()
+    }
+}
+
 impl<S: Switches> Model for Fabric<S> {
     type Event = S::Event;
     type Parcel = Parcel;
@@ -29,6 +37,15 @@ impl<S: Switches> Model for Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) {
         S::apply(self, now, event, out);
+    }
+
+    fn outgrows_caches(&self) -> bool {
+        self.switches.outgrow_caches()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, event: S::Event) {
+        S::prefetch(self, event);
     }
 
     #[inline(always)]

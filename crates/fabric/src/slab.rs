@@ -57,6 +57,12 @@ impl<T: Copy> Slab<T> {
         self.slots[at]
     }
 
+    /// See [`Rows::prefetch`].
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, at: u32) {
+        self.slots.prefetch(at, 0);
+    }
+
     /// How many records are stored.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -12,6 +12,8 @@
 //! A bucket is never wider than 1/64 of its lowest value. All of `u64` fits in 3,776 buckets (30 KB);
 //! the array ends at the largest value seen, so a millisecond in nanoseconds takes 8 KB.
 
+use std::ops::Range;
+
 /// A power of two is cut into `1 << SUB_BITS` buckets.
 const SUB_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
@@ -80,10 +82,15 @@ impl Histogram {
 
     /// Adds everything the other has counted: the same as having recorded all values here.
     pub fn merge(&mut self, other: &Histogram) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
+        let Some(held) = other.held() else {
+            return;
+        };
+        if self.counts.len() < held.end {
+            self.counts
+                .resize(held.end.next_multiple_of(SUB_BUCKETS), 0);
         }
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+        let mine = &mut self.counts[held.clone()];
+        for (mine, theirs) in mine.iter_mut().zip(&other.counts[held]) {
             *mine += theirs;
         }
         self.count += other.count;
@@ -92,10 +99,18 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// The buckets from the least value to the largest: all others hold nothing.
+    fn held(&self) -> Option<Range<usize>> {
+        (self.count > 0).then(|| bucket_of(self.min)..bucket_of(self.max) + 1)
+    }
+
     /// Forgets all values and keeps the memory, for the next epoch.
     pub fn clear(&mut self) {
+        let held = self.held();
         let mut counts = std::mem::take(&mut self.counts);
-        counts.clear();
+        if let Some(held) = held {
+            counts[held].fill(0);
+        }
         *self = Histogram {
             counts,
             ..Histogram::new()

@@ -155,8 +155,6 @@ pub struct Run {
 /// Totals since the start of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CountersSummary {
-    /// Events processed.
-    pub events: u64,
     /// Packets that crossed a switch, once for each switch.
     pub packet_hops: u64,
     /// The same in flits.

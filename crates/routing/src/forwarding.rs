@@ -208,8 +208,26 @@ impl Forwarding {
 
     /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on
     /// (0 at injection). A routing that looks at queues sees empty ones.
-    #[inline]
+    #[inline(always)]
     pub fn route(
+        &self,
+        at: SwitchId,
+        from: Port,
+        lane: u8,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> Hop {
+        // What most fabrics have is worth a way of its own into the code that asks.
+        if let Plan::Tree(plan) = &self.plan
+            && let Some(hop) = plan.route_by_destination(at, destination)
+        {
+            return hop;
+        }
+        self.route_any(at, from, lane, destination, occasion)
+    }
+
+    #[inline(never)]
+    fn route_any(
         &self,
         at: SwitchId,
         from: Port,

@@ -247,6 +247,25 @@ impl TreePlan {
         }
     }
 
+    /// The way where only the destination counts and a child has one cable.
+    #[inline(always)]
+    pub(crate) fn route_by_destination(&self, at: SwitchId, destination: NicId) -> Option<Hop> {
+        if self.has_parallel || !matches!(self.ascent, Ascent::ByDestination) {
+            return None;
+        }
+        let switch = self.switches[at.index()];
+        let level = &self.levels[switch.level as usize];
+        let offset = destination.0.wrapping_sub(switch.first_nic);
+        // Up or down is a toss-up, so computing both costs less than guessing wrong.
+        let up = digit(destination.0, level.siblings, level.up, level.n_up);
+        let down = level.child.of(offset);
+        let port = select_unpredictable(offset < level.nics, down, level.n_down.wrapping_add(up));
+        Some(Hop {
+            port: Port(port as u16),
+            lane: 0,
+        })
+    }
+
     #[inline]
     pub(crate) fn route(
         &self,
@@ -259,7 +278,6 @@ impl TreePlan {
         let level = &self.levels[switch.level as usize];
         let offset = destination.0.wrapping_sub(switch.first_nic);
         let port = match &self.ascent {
-            // Up or down is a toss-up, so computing both costs less than guessing wrong.
             Ascent::ByDestination => {
                 let up = digit(destination.0, level.siblings, level.up, level.n_up);
                 let down = self.down(level, offset, destination);

@@ -49,7 +49,7 @@ impl<T> Default for Pool<T> {
 
 impl<T: Copy> Pool<T> {
     /// Adds an item if the first chunk of the bag has room; otherwise [`open`](Self::open) does.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub(super) fn try_push(&mut self, bag: Bag, item: T) -> bool {
         if let Some(chunk) = self.chunks.get_mut(bag.0 as usize)

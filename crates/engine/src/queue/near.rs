@@ -46,7 +46,7 @@ impl<E: Copy> Near<E> {
     }
 
     /// Adds an event that lies in the window.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, when: u64, event: E) {
         let slot = when as usize & SLOT_MASK;
         if !self.pool.try_push(self.bags[slot], event) {

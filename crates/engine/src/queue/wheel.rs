@@ -36,7 +36,7 @@ impl<E: Copy + Ord> Default for Wheel<E> {
 }
 
 impl<E: Copy + Send + Ord> EventQueue<E> for Wheel<E> {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, when: Tick, event: E) {
         debug_assert!(when.0 >= self.near.base(), "{when} is in the past");
         debug_assert!(when != Tick::NEVER, "an event that never happens");

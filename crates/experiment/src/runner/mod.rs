@@ -573,7 +573,6 @@ impl OneRun<'_> {
 
     fn counted(&self, simulation: &mut dyn Simulation, counters: &Counters) -> CountersSummary {
         CountersSummary {
-            events: simulation.events(),
             packet_hops: counters.packet_hops,
             flit_hops: counters.flit_hops,
             injected_packets: counters.injected,

@@ -68,6 +68,7 @@ impl<S: Switches> Endpoints<S> {
                 messages: 0,
                 wire,
                 is_marked: false,
+                credits_coming: 0,
             }
         };
         let nics: Vec<_> = atlas.nics(partition).iter().map(nic).collect();

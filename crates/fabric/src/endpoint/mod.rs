@@ -141,9 +141,11 @@ pub(crate) struct Nic<A, C> {
     /// Its link class.
     pub(crate) wire: u8,
     pub(crate) is_marked: bool,
+    /// Credits that come back by an event: while there are any, all later ones do.
+    pub(crate) credits_coming: u16,
 }
 
-netloom_encoding::state!([A: Arbiter, C: State] Nic<A, C> as Nic { changes: [present, link_until, link_wake, last_header, sequence, messages, is_marked], parts: [credit], with arbiter_state: [arbiter], stays: [id, port, wire] });
+netloom_encoding::state!([A: Arbiter, C: State] Nic<A, C> as Nic { changes: [credits_coming, present, link_until, link_wake, last_header, sequence, messages, is_marked], parts: [credit], with arbiter_state: [arbiter], stays: [id, port, wire] });
 
 impl<A, C> Nic<A, C> {
     /// Its next packet, as far as the first switch goes by it.
@@ -164,6 +166,21 @@ impl<A, C> Nic<A, C> {
         let number = self.messages;
         self.messages += 1;
         number
+    }
+}
+
+/// What plain endpoints do not have is not asked for.
+impl<S: Switches> Endpoints<S> {
+    /// Whether something is done before a NIC sends.
+    #[inline(always)]
+    pub(crate) fn has_duties(&self) -> bool {
+        !S::IS_PLAIN && self.has_duties
+    }
+
+    /// Whether there are queues per destination before the NICs' own.
+    #[inline(always)]
+    fn has_admittance(&self) -> bool {
+        !S::IS_PLAIN && self.admittance.is_some()
     }
 }
 
@@ -193,7 +210,7 @@ pub(crate) struct Endpoints<S: Switches> {
     /// Queues per destination before the NICs' own, where there are any.
     pub(crate) admittance: Option<Admittance>,
     /// Whether something is done before a NIC sends: messages join in order, flows or programs go on.
-    pub(crate) has_duties: bool,
+    has_duties: bool,
     /// Messages that each NIC was handed in this tick, where classes share a queue: they join it in the decision, in
     /// order of class, because arrivals of one tick come in any order.
     pub(crate) created: Option<Rows<Vec<Created>>>,

@@ -24,7 +24,7 @@ impl<S: Switches> Fabric<S> {
             parcel.packet.destination, self.endpoints.nics[nic].id,
             "a packet reaches the NIC it was sent to"
         );
-        if !self.endpoints.has_duties {
+        if !self.endpoints.has_duties() {
             self.data_arrives(now, nic, &parcel);
             return;
         }
@@ -46,6 +46,10 @@ impl<S: Switches> Fabric<S> {
     fn data_arrives(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
         let packet = &parcel.packet;
         let (shared, endpoints) = (&mut self.shared, &mut self.endpoints);
+        if S::IS_PLAIN {
+            self.hand_over(now, nic, packet);
+            return;
+        }
         if parcel.flags.has(Flags::CORRUPT) {
             shared.protocol.discarded += 1;
             return;
@@ -86,6 +90,9 @@ impl<S: Switches> Fabric<S> {
         shared.counters.deliver(packet, now);
         let row = &mut shared.rows[usize::from(packet.class)];
         let is_complete = endpoints.receiver.receive(nic, packet, now, row);
+        if S::IS_PLAIN {
+            return;
+        }
         if is_complete && let Some(programs) = &mut endpoints.programs {
             programs.message_completed(nic, packet);
         }

@@ -63,7 +63,7 @@ impl<S: Switches> Fabric<S> {
         nic: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        let has_duties = self.endpoints.has_duties;
+        let has_duties = self.endpoints.has_duties();
         let state = &mut self.endpoints.nics[nic];
         if state.link_wake <= now {
             state.link_wake = Tick::NEVER;
@@ -91,14 +91,16 @@ impl<S: Switches> Fabric<S> {
         nic: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        if let Some(flows) = &mut self.endpoints.flows {
+        if !S::IS_PLAIN
+            && let Some(flows) = &mut self.endpoints.flows
+        {
             if flows.unblock(nic) {
                 self.mark_nic(nic, out);
             }
             return;
         }
         let state = &self.endpoints.nics[nic];
-        if self.endpoints.has_duties || (state.present != 0 && state.link_until <= now) {
+        if self.endpoints.has_duties() || (state.present != 0 && state.link_until <= now) {
             self.mark_nic(nic, out);
         }
     }
@@ -112,22 +114,45 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) {
         self.endpoints.nics[nic].is_marked = false;
-        if self.endpoints.has_duties && !self.may_send_after_duties(nic, now, out) {
+        if self.endpoints.has_duties() && !self.may_send_after_duties(nic, now, out) {
             return;
         }
         let state = &self.endpoints.nics[nic];
         if state.present == 0 || state.link_until > now {
             return;
         }
-        if self.endpoints.admittance.is_some() {
+        if self.endpoints.has_admittance() {
             self.decide_admitted(nic, now, out);
             return;
         }
         let endpoints = &mut self.endpoints;
-        let state = &endpoints.nics[nic];
+        let state = &mut endpoints.nics[nic];
         let mut eligible = 0u32;
         let mut wake = Tick::NEVER;
         let mut slots = state.present;
+        // One queue that may send: nothing is to be chosen.
+        if !S::MAY_LOOK_AHEAD && slots.is_power_of_two() {
+            let slot = slots.trailing_zeros() as usize;
+            let queue = &endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
+            let class = u16::from(queue.vl);
+            let may_send =
+                (self.switches).may_send(&state.credit, state.wire, class, queue.flits, now);
+            let head = Head {
+                born: endpoints.messages[queue.head].generation,
+                bytes: queue.bytes,
+                sl: Sl(queue.sl),
+                vl: Vl(queue.vl),
+            };
+            match may_send {
+                Err(when) => self.look_for_room(nic, when, now, out),
+                Ok(()) => {
+                    if (state.arbiter).send_alone(slot as u8, &head, &mut endpoints.heads) {
+                        self.inject(now, nic, slot, out);
+                    }
+                }
+            }
+            return;
+        }
         while slots != 0 {
             let slot = slots.trailing_zeros() as usize;
             slots &= slots - 1;
@@ -218,6 +243,18 @@ impl<S: Switches> Fabric<S> {
         out: &mut Outbox<Self, Q>,
     ) -> Option<usize> {
         let state = &mut self.endpoints.nics[nic];
+        if eligible.is_power_of_two() {
+            let slot = eligible.trailing_zeros() as usize;
+            let head = self.endpoints.heads[slot];
+            if state
+                .arbiter
+                .send_alone(slot as u8, &head, &mut self.endpoints.heads)
+            {
+                return Some(slot);
+            }
+            self.look_for_room(nic, wake, now, out);
+            return None;
+        }
         let chosen = if eligible == 0 {
             None
         } else {
@@ -257,7 +294,7 @@ impl<S: Switches> Fabric<S> {
         } = *queue;
         let message = &mut endpoints.messages[head];
         let state = &mut endpoints.nics[nic];
-        if message.index == 0 && endpoints.numbers.is_none() {
+        if message.index == 0 && (S::IS_PLAIN || endpoints.numbers.is_none()) {
             message.number = state.next_message();
         }
         message.left -= payload;
@@ -328,7 +365,7 @@ impl<S: Switches> Fabric<S> {
         class: u16,
         out: &mut Outbox<Self, Q>,
     ) {
-        if self.endpoints.follows_packets {
+        if !S::IS_PLAIN && self.endpoints.follows_packets {
             self.follow(now, nic, &mut packet);
         }
         let row = usize::from(packet.class);
@@ -337,7 +374,7 @@ impl<S: Switches> Fabric<S> {
         self.endpoints.nic_flits[nic as usize * recorded.len() + row] += flits;
         recorded[row].injected_packets += 1;
         recorded[row].injected_flits += flits;
-        if self.shared.watch.is_some() {
+        if self.is_watching() {
             let (nic, vl) = (packet.source, Vl(packet.vl));
             self.shared
                 .note(&packet, packet.generation, Stage::Created { nic });

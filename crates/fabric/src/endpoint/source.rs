@@ -26,7 +26,7 @@ impl<S: Switches> Fabric<S> {
     fn next_arrival(&mut self, nic: u32, class: u8) -> Option<(Tick, Created)> {
         let endpoints = &mut self.endpoints;
         let plan = &endpoints.classes[usize::from(class)];
-        if endpoints.programs.is_some() && plan.source.program().is_some() {
+        if !S::IS_PLAIN && endpoints.programs.is_some() && plan.source.program().is_some() {
             return None;
         }
         let at = nic as usize * endpoints.classes.len() + usize::from(class);
@@ -61,7 +61,7 @@ impl<S: Switches> Fabric<S> {
             }
             self.take_message(now, nic, created);
         }
-        if self.endpoints.created.is_some() {
+        if !S::IS_PLAIN && self.endpoints.created.is_some() {
             self.mark_nic(nic, out);
         } else {
             self.nic_link_wakes(now, nic, out);
@@ -72,8 +72,8 @@ impl<S: Switches> Fabric<S> {
     #[inline(always)]
     fn take_message(&mut self, now: Tick, nic: u32, created: Created) {
         match &mut self.endpoints.created {
-            None => self.enqueue(now, nic, created),
-            Some(waiting) => waiting[nic].push(created),
+            Some(waiting) if !S::IS_PLAIN => waiting[nic].push(created),
+            _ => self.enqueue(now, nic, created),
         }
     }
 
@@ -102,20 +102,27 @@ impl<S: Switches> Fabric<S> {
             destination,
             bytes,
         } = created;
+        let has_admittance = self.endpoints.has_admittance();
         let endpoints = &mut self.endpoints;
         let row = endpoints.row_of[usize::from(class)][usize::from(sl & 15)];
         let recorded = &mut self.shared.rows[usize::from(row)];
         recorded.offered_messages += 1;
         let segmentation = self.shared.segmentation.of(Sl(sl));
-        recorded.offered_flits += segmentation.flits_of(bytes);
+        let cut = segmentation.cut(bytes);
+        // Most messages are one packet.
+        recorded.offered_flits += if cut.payload == bytes {
+            u64::from(cut.flits)
+        } else {
+            segmentation.flits_of(bytes)
+        };
         let state = &mut endpoints.nics[nic];
         let number = match &mut endpoints.numbers {
-            None => 0,
-            Some(numbers) => {
+            Some(numbers) if !S::IS_PLAIN => {
                 let next = &mut numbers[nic as usize * self.shared.rows.len() + usize::from(row)];
                 *next += 1;
                 *next - 1
             }
+            _ => 0,
         };
         let sc = self.shared.channels.choose(Sl(sl), state.id, destination);
         let message = Message {
@@ -132,17 +139,16 @@ impl<S: Switches> Fabric<S> {
         };
         let id = endpoints.messages.insert(message);
         let slot = usize::from(endpoints.slot_of[sc.index()]);
-        if endpoints.flows.is_some() {
+        if !S::IS_PLAIN && endpoints.flows.is_some() {
             self.join_flow(now, nic, slot, id);
             return;
         }
-        if endpoints.admittance.is_some() {
+        if has_admittance {
             self.admit(nic, slot, destination, id);
             return;
         }
         let queue = &mut endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
         if queue.head == NIL {
-            let cut = segmentation.cut(bytes);
             queue.head = id;
             queue.tail = id;
             (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);

@@ -358,31 +358,38 @@ impl<U: Used> Room<U> {
     /// when this one starts, by which time the earlier ones are over.
     #[inline(always)]
     pub(crate) fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
-        // The usual case: the last ramp is over, and this one takes its place.
-        let first = self.ramps[0];
-        if self.ramps[1].count == 0 && (first.count == 0 || first.end <= now) && ramp.end > now {
+        let [first, second] = self.ramps;
+        if ramp.end <= now {
+            return self.release_at_once(ramp, now);
+        }
+        // An empty one is over since ever.
+        if first.end <= now {
             self.settle(first);
-            self.ramps[0] = ramp;
+            if second.count == 0 {
+                self.ramps[0] = ramp;
+            } else if second.end > now {
+                self.ramps = [second, ramp];
+            } else {
+                self.settle(second);
+                self.ramps = [ramp, Ramp::default()];
+            }
             return true;
         }
-        self.release_among(ramp, now)
+        if second.count == 0 {
+            self.ramps[1] = ramp;
+            return true;
+        }
+        false
     }
 
+    /// The same of room that is free already.
     #[inline(never)]
-    fn release_among(&mut self, ramp: Ramp, now: Tick) -> bool {
+    fn release_at_once(&mut self, ramp: Ramp, now: Tick) -> bool {
         while self.ramps[0].count != 0 && self.ramps[0].end <= now {
             self.settle(self.ramps[0]);
             self.ramps[0] = std::mem::take(&mut self.ramps[1]);
         }
-        if ramp.end <= now {
-            self.settle(ramp);
-        } else if self.ramps[0].count == 0 {
-            self.ramps[0] = ramp;
-        } else if self.ramps[1].count == 0 {
-            self.ramps[1] = ramp;
-        } else {
-            return false;
-        }
+        self.settle(ramp);
         true
     }
 

@@ -2,6 +2,7 @@
 //! before this point.
 
 mod endpoint;
+mod plain;
 pub(crate) mod tiles;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,11 +7,12 @@ use netloom_engine::{EventQueue, Heap, SharedRanks, Wheel};
 use netloom_topology::Egress;
 
 use crate::plan::{Architecture, FabricPlan, FlowControl, InputPorts};
+use crate::port_arbiter::PortArbiter;
 use crate::simulation::running::{Running, Setting};
 use crate::simulation::{Atlas, Options, Simulation};
 use crate::switch::crossbar::shape::{
     Cioq, CioqLanes, CioqPause, CioqQueues, Hierarchical, HierarchicalLanes, HierarchicalPause, Iq,
-    IqPause, Shape,
+    IqPause, Plain, Shape,
 };
 use crate::switch::crossbar::{self, MakeArbiter, n_records};
 use crate::switch::tiled;
@@ -38,91 +39,130 @@ pub fn build_over(
     let n_queues = plan.queue_map().n_queues();
     let tables = Tables::of(plan);
     let is_apart = plan.switch.crossbar().input_ports == InputPorts::PerLane;
-    let is_flat = !is_apart && plan.switch.crossbar().architecture == Architecture::Cioq;
-    // The popular combination (InfiniBand tables, one queue per lane) has its own instances.
-    if let (true, true, ..=64, ..=128, false) = (
-        tables.are_everywhere(),
-        is_flat && plan.flow_control == FlowControl::Credits,
-        n_queues,
-        radix,
-        options.reference,
-    ) {
-        let arbiter = |output| {
-            let table = tables.find(output).expect("every output has a table");
-            table.clone()
-        };
-        return if radix <= 64 {
-            with_wheel::<TwoTable, Cioq, 1, 1>(plan, setting, &arbiter)
-        } else {
-            with_wheel::<TwoTable, Cioq, 2, 1>(plan, setting, &arbiter)
+    if options.reference {
+        let arbiter = |output| -> Box<dyn Arbiter> { plan.policy_of(output).build() };
+        return match is_apart {
+            true => reference_with_lanes_apart(plan, setting, &arbiter),
+            false => reference(plan, setting, &arbiter),
         };
     }
-    let arbiter = |output| -> Box<dyn Arbiter> {
-        match tables.find(output) {
-            Some(table) => Box::new(table.clone()),
-            None => plan.policy_of(output).build(),
-        }
+    let arbiter = |output| match tables.find(output) {
+        Some(table) => PortArbiter::Tables(table.clone()),
+        None => PortArbiter::Other(plan.policy_of(output).build()),
     };
     if is_apart {
         return with_lanes_apart(plan, setting, &arbiter);
     }
-    if options.reference {
-        return reference(plan, setting, &arbiter);
+    if plan.is_plain()
+        && options.watch.is_none()
+        && let Some(simulation) = plain(plan, setting, &arbiter)
+    {
+        return simulation;
     }
     match (&plan.switch.crossbar().architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, Cioq, 1, 1>(plan, setting, &arbiter),
-            (..=64, _) => with_wheel::<_, Cioq, 8, 1>(plan, setting, &arbiter),
-            (..=1024, ..=64) => with_wheel::<_, Cioq, 1, 16>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<_, Cioq, 8, 128>(plan, setting, &arbiter),
+            (..=64, ..=64) => with_wheel::<Cioq, 1, 1>(plan, setting, &arbiter),
+            (..=1024, ..=64) => with_wheel::<Cioq, 1, 16>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<Cioq, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Cioq, FlowControl::QueueCredits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, CioqQueues, 1, 1>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<_, CioqQueues, 8, 128>(plan, setting, &arbiter),
+            (..=64, ..=64) => with_wheel::<CioqQueues, 1, 1>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<CioqQueues, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
             match (n_queues, radix) {
-                (..=64, ..=64) => with_wheel::<_, CioqPause, 1, 1>(plan, setting, &arbiter),
-                (_, _) => with_wheel::<_, CioqPause, 8, 128>(plan, setting, &arbiter),
+                (..=64, ..=64) => with_wheel::<CioqPause, 1, 1>(plan, setting, &arbiter),
+                (_, _) => with_wheel::<CioqPause, 8, 128>(plan, setting, &arbiter),
             }
         }
         (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            match (n_queues, radix) {
-                (..=64, ..=64) => with_wheel::<_, IqPause, 1, 1>(plan, setting, &arbiter),
-                (_, _) => with_wheel::<_, IqPause, 8, 128>(plan, setting, &arbiter),
-            }
+            with_wheel::<IqPause, 8, 128>(plan, setting, &arbiter)
         }
         (Architecture::InputQueued, _) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<_, Iq, 1, 1>(plan, setting, &arbiter),
-            (..=2048, ..=64) => with_wheel::<_, Iq, 1, 32>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<_, Iq, 8, 128>(plan, setting, &arbiter),
+            (..=64, ..=64) => with_wheel::<Iq, 1, 1>(plan, setting, &arbiter),
+            (..=2048, ..=64) => with_wheel::<Iq, 1, 32>(plan, setting, &arbiter),
+            (_, _) => with_wheel::<Iq, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Hierarchical(_), FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            match n_records(plan, radix) {
-                ..=64 => with_wheel::<_, HierarchicalPause, 1, 1>(plan, setting, &arbiter),
-                _ => with_wheel::<_, HierarchicalPause, 32, 1>(plan, setting, &arbiter),
-            }
+            with_wheel::<HierarchicalPause, 32, 1>(plan, setting, &arbiter)
         }
-        (Architecture::Hierarchical(_), _) => match n_records(plan, radix) {
-            ..=64 => with_wheel::<_, Hierarchical, 1, 1>(plan, setting, &arbiter),
-            65..=128 => with_wheel::<_, Hierarchical, 2, 1>(plan, setting, &arbiter),
-            _ => with_wheel::<_, Hierarchical, 32, 1>(plan, setting, &arbiter),
-        },
+        (Architecture::Hierarchical(_), _) => {
+            with_wheel::<Hierarchical, 32, 1>(plan, setting, &arbiter)
+        }
     }
+}
+
+/// What nearly all fabrics are, in instances of their own that ask for nothing else; `None` if there is none that fits.
+fn plain(
+    plan: &FabricPlan,
+    setting: Setting<'_>,
+    arbiter: &MakeArbiter<'_, PortArbiter>,
+) -> Option<Box<dyn Simulation>> {
+    let (radix, n_queues) = (plan.topology.radix(), plan.queue_map().n_queues());
+    let records = n_records(plan, radix);
+    let architecture = &plan.switch.crossbar().architecture;
+    if n_queues > 64 {
+        return None;
+    }
+    let simulation = match (
+        architecture,
+        &plan.flow_control,
+        plan.has_one_pace(),
+        records,
+    ) {
+        (Architecture::Cioq, FlowControl::Credits, true, ..=64) => {
+            with_wheel::<Plain<Cioq, true>, 1, 1>(plan, setting, arbiter)
+        }
+        (Architecture::Cioq, FlowControl::Credits, true, ..=128) => {
+            with_wheel::<Plain<Cioq, true>, 2, 1>(plan, setting, arbiter)
+        }
+        (Architecture::Cioq, FlowControl::Credits, false, ..=64) => {
+            with_wheel::<Plain<Cioq, false>, 1, 1>(plan, setting, arbiter)
+        }
+        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_), true, ..=64) => {
+            with_wheel::<Plain<CioqPause, true>, 1, 1>(plan, setting, arbiter)
+        }
+        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_), false, ..=64) => {
+            with_wheel::<Plain<CioqPause, false>, 1, 1>(plan, setting, arbiter)
+        }
+        (
+            Architecture::InputQueued,
+            FlowControl::Credits | FlowControl::QueueCredits,
+            true,
+            ..=64,
+        ) => with_wheel::<Plain<Iq, true>, 1, 1>(plan, setting, arbiter),
+        (Architecture::Hierarchical(_), FlowControl::Credits, _, ..=64) => {
+            with_wheel::<Plain<Hierarchical, false>, 1, 1>(plan, setting, arbiter)
+        }
+        (Architecture::Hierarchical(_), FlowControl::Credits, _, ..=128) => {
+            with_wheel::<Plain<Hierarchical, false>, 2, 1>(plan, setting, arbiter)
+        }
+        _ => return None,
+    };
+    Some(simulation)
 }
 
 /// Switches whose lanes cross beside each other. They have a record for every lane of an input, hence wide sets.
 fn with_lanes_apart(
     plan: &FabricPlan,
     setting: Setting<'_>,
+    arbiter: &MakeArbiter<'_, PortArbiter>,
+) -> Box<dyn Simulation> {
+    match plan.switch.crossbar().architecture {
+        Architecture::Cioq => with_wheel::<CioqLanes, 32, 128>(plan, setting, arbiter),
+        _ => with_wheel::<HierarchicalLanes, 32, 1>(plan, setting, arbiter),
+    }
+}
+
+/// The reference of such switches.
+fn reference_with_lanes_apart(
+    plan: &FabricPlan,
+    setting: Setting<'_>,
     arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
 ) -> Box<dyn Simulation> {
-    let is_flat = plan.switch.crossbar().architecture == Architecture::Cioq;
-    match (is_flat, setting.options.reference) {
-        (true, false) => with_wheel::<_, CioqLanes, 32, 128>(plan, setting, arbiter),
-        (true, true) => crossbars::<_, CioqLanes, Heap<_>, 32, 128>(plan, setting, arbiter),
-        (false, false) => with_wheel::<_, HierarchicalLanes, 32, 1>(plan, setting, arbiter),
-        (false, true) => crossbars::<_, HierarchicalLanes, Heap<_>, 32, 1>(plan, setting, arbiter),
+    match plan.switch.crossbar().architecture {
+        Architecture::Cioq => crossbars::<_, CioqLanes, Heap<_>, 32, 128>(plan, setting, arbiter),
+        _ => crossbars::<_, HierarchicalLanes, Heap<_>, 32, 1>(plan, setting, arbiter),
     }
 }
 
@@ -147,11 +187,6 @@ impl Tables {
             nic: plan.nic_policy.two_table(),
             own: own.map(|(at, policy)| (*at, policy.two_table())).collect(),
         }
-    }
-
-    fn are_everywhere(&self) -> bool {
-        let own = self.own.values().all(Option::is_some);
-        self.switch.is_some() && self.nic.is_some() && own
     }
 
     fn find(&self, output: Egress) -> Option<&TwoTable> {
@@ -198,12 +233,12 @@ fn reference(
 }
 
 /// What runs, with the wheel.
-fn with_wheel<A: Arbiter + 'static, S: Shape, const W: usize, const R: usize>(
+fn with_wheel<S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, A>,
+    arbiter: &MakeArbiter<'_, PortArbiter>,
 ) -> Box<dyn Simulation> {
-    crossbars::<A, S, Wheel<_>, W, R>(plan, setting, arbiter)
+    crossbars::<_, S, Wheel<_>, W, R>(plan, setting, arbiter)
 }
 
 fn crossbars<A, S, Q, const W: usize, const R: usize>(

@@ -125,6 +125,8 @@ pub(crate) trait Switches: Sized + Send + State {
     type Arbiter: Arbiter;
     /// What a NIC knows of the buffer at the other end of its link.
     type Credit: Send + State;
+    /// Whether nothing is asked for that few fabrics have ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)).
+    const IS_PLAIN: bool = false;
     /// Whether the class of a packet at the first switch may differ from its lane.
     const MAY_LOOK_AHEAD: bool = false;
 
@@ -135,6 +137,17 @@ pub(crate) trait Switches: Sized + Send + State {
         event: Self::Event,
         out: &mut Outbox<Fabric<Self>, Q>,
     );
+
+    /// Whether there are so many that what an event touches is seldom in a near cache.
+    fn outgrow_caches(&self) -> bool {
+        false
+    }
+
+    /// Asks for what an event will touch.
+    #[inline(always)]
+    fn prefetch(fabric: &Fabric<Self>, event: Self::Event) {
+        let _ = (fabric, event);
+    }
 
     /// All decisions of a switch in a tick.
     fn decide<Q: EventQueue<Self::Event>>(

@@ -23,7 +23,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
-        if self.switches.sight.is_some() {
+        if !S::IS_PLAIN && self.switches.sight.is_some() {
             // Still marked, so what is woken here is looked at below.
             self.route_headers(now, switch, out);
         }
@@ -215,7 +215,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             return self.has_room_in_hierarchy(switch, input, head, now, out);
         }
         // Entering a guarded ring needs two free slots, moving on in it one: a bubble always remains.
-        let need = match output.ring_out {
+        let need = match S::ring(output.ring_out) {
             0 => u32::from(head.flits),
             ring => self.slots_for(base + input as u32, ring),
         };
@@ -271,11 +271,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         now: Tick,
         out: &mut Outbox<Self, Q>,
     ) {
-        let when = self
-            .switches
-            .stages
-            .clock
-            .edge_at_or_after(when.max(now + 1));
+        let when = self.switches.stages.edge::<S>(when.max(now + 1));
         let output = &mut self.switches.ports[port];
         if when < output.room_wake {
             output.room_wake = when;

@@ -18,6 +18,7 @@ use crate::switch::crossbar::ahead::Beyond;
 use crate::switch::crossbar::hierarchy::{first_lane, lanes_apart};
 use crate::switch::crossbar::mask::Mask;
 use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
+use crate::switch::crossbar::prefetch;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::sight::{Marks, Sight};
 use crate::switch::crossbar::wire::{Stages, Wire};
@@ -181,6 +182,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let switches = Crossbars {
         sight: Sight::new(plan, switches.len(), ports.len(), announcing),
         marks: Marks::new(plan, ports.len()),
+        is_large: ports.len() > prefetch::MOST_IN_CACHE,
         lanes_per_level: plan.lanes_per_level(),
         n_vls,
         n_queues,

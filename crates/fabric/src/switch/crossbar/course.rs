@@ -250,8 +250,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let feed = self.switches.feeds[id as usize];
             return Course::from_centre(flits, begin, feed, stages, &self.switches.wires);
         }
-        // Where a packet crosses onto its link at the pace of links, it comes in time.
-        if !S::HAS_OUTPUT_BUFFER {
+        // Where a packet crosses onto its link at the pace of links, it comes in time; so does it where there is one pace.
+        if !S::HAS_OUTPUT_BUFFER || S::ONE_PACE {
             return None;
         }
         let number = self.switches.ports[input].wire;
@@ -269,8 +269,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     pub(super) fn held_until(&self, course: &Course, now: Tick, passage: Passage) -> Tick {
         let stages = &self.switches.stages;
         let last = course.last(stages, &self.switches.wires);
-        let (whole, _) = stages.crossing_of(passage, course.flits);
-        let (one, _) = stages.crossing_of(passage, 1);
+        let (whole, _) = stages.crossing_of::<S>(passage, course.flits);
+        let (one, _) = stages.crossing_of::<S>(passage, 1);
         // The next packet has the allocation stage before it.
         let passed = stages.clock.edge_at_or_after(last) + one;
         (now + whole).max(Tick(passed.0 - stages.allocation))

@@ -129,7 +129,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::IS_HIERARCHICAL && port.number >= self.switches.states[port.switch].n_ports {
             return &self.switches.central_buffer;
         }
-        self.switches.output_buffer.of(port.ring_out)
+        self.switches.output_buffer.of(S::ring(port.ring_out))
     }
 
     /// Which room a packet needs before it may cross in a hierarchical switch: pairs of record and amount.
@@ -138,7 +138,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     fn needs(&self, switch: u32, input: usize, head: InputQueue) -> [Option<(u32, u32)>; 2] {
         let base = self.switches.states[switch].base;
         let output = base + u32::from(self.switches.packets[head.head].output);
-        let ring = self.switches.ports[output].ring_out;
+        let ring = S::ring(self.switches.ports[output].ring_out);
         let flits = u32::from(head.flits);
         let slots = || self.slots_for(base + input as u32, ring);
         let crossing = base + u32::from(head.output);

@@ -28,12 +28,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         destination: NicId,
         out: &mut Outbox<Self, Q>,
     ) {
-        if let Some(marks) = &mut self.switches.marks {
-            marks.enter(port, flits);
-        }
-        if self.switches.sight.is_some() {
-            self.await_routing(port, id, out);
-            return;
+        if !S::IS_PLAIN {
+            if let Some(marks) = &mut self.switches.marks {
+                marks.enter(port, flits);
+            }
+            if self.switches.sight.is_some() {
+                self.await_routing(port, id, out);
+                return;
+            }
         }
         let input = &self.switches.ports[port];
         let (switch, number) = (input.switch, Port(input.number));
@@ -52,8 +54,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             .route(at, number, lane, destination, occasion);
         packet.hops = packet.hops.wrapping_add(1);
         let sc = packet.label.sc();
-        let level = self.shared.channels.at_switch(at, number, hop.port, sc);
-        stored.vl = level + hop.lane * self.switches.lanes_per_level;
+        stored.vl = if S::IS_PLAIN {
+            self.shared.channels.everywhere(sc)
+        } else {
+            let level = self.shared.channels.at_switch(at, number, hop.port, sc);
+            level + hop.lane * self.switches.lanes_per_level
+        };
         stored.output = hop.port.0;
         self.header_routed(now, port, id, vl, flits, out);
     }
@@ -73,7 +79,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         stored.next = NIL;
         stored.flags.set(Flags::ANNOUNCED, false);
         let (output, out_vl, destination) = (stored.output, stored.vl, stored.packet.destination);
-        if self.shared.watch.is_some() {
+        if self.switches.is_large {
+            self.ask_for_crossing(port, output);
+        }
+        if self.is_watching() {
             let packet = self.switches.packets[id].packet;
             let input = Port(self.switches.ports[port].number);
             let way = (Port(output), out_vl);
@@ -93,7 +102,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 return;
             }
         }
-        let q = self.switches.queue_map.queue(vl, output, destination) as usize;
+        let q = self.switches.queue(vl, output, destination);
         let port = self.asking(port, vl);
         self.join(now, port, id, q, output, out_vl, flits, out);
     }
@@ -114,12 +123,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         } else {
             stored.packet.vl
         };
-        let q = self
-            .switches
-            .queue_map
-            .queue(lane, output, stored.packet.destination);
+        let q = self.switches.queue(lane, output, stored.packet.destination);
         let port = self.asking(port, lane);
-        self.join(now, port, id, q as usize, output, vl, flits, out);
+        self.join(now, port, id, q, output, vl, flits, out);
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -86,6 +86,28 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         grant.map(|grant| usize::from(inputs[usize::from(grant.queue) % 32]))
     }
 
+    /// The same of one input, and the packet is sent: its lane.
+    #[inline(always)]
+    pub(super) fn send_lane(&mut self, base: u32, input: usize, output: usize) -> Option<u8> {
+        let requests = &self.switches.requests;
+        let lanes = requests.lanes[input * requests.radix + output];
+        if lanes.is_power_of_two() {
+            let lane = lanes.trailing_zeros() as u8;
+            let queue = requests.candidates[self.candidate(input, output, lane)];
+            let first = self.head_of(base, input, usize::from(queue)).head;
+            let head = head(&self.switches.packets[first].packet, lane);
+            let port = &mut self.switches.ports[base + output as u32];
+            let is_sent = port
+                .arbiter
+                .send_alone(lane, &head, &mut self.switches.heads);
+            return is_sent.then_some(lane);
+        }
+        let mut asking = Mask::<W>::default();
+        asking.set(input);
+        self.choose_lane(base, output, asking)?;
+        Some(self.commit_lane(base, output))
+    }
+
     /// The packet that the arbiter of an output and the matching have agreed on: its lane.
     pub(super) fn commit_lane(&mut self, base: u32, output: usize) -> u8 {
         let grant = self.switches.requests.grants[output].expect("a matched output has chosen");

@@ -25,6 +25,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let base = self.switches.states[switch].base;
         let mut free_outputs = Mask::<W>::default();
         let mut asking = Mask::<W>::default();
+        let is_lone = woken.only().is_some();
         for input in woken.iter() {
             let outputs = match self.switches.allocation {
                 Allocation::Separable => self.ask_once(switch, input, now, out),
@@ -32,6 +33,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             };
             if outputs.is_empty() {
                 continue;
+            }
+            if let (true, Some(output)) = (is_lone, outputs.only()) {
+                self.match_lone(now, switch, input, output, out);
+                return;
             }
             asking.set(input);
             self.switches.requests.by_input[input] = outputs;
@@ -63,6 +68,31 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let queue = self.switches.requests.candidates[self.candidate(input, output, lane)];
             self.grant(now, switch, input, usize::from(queue), output, true, out);
         }
+    }
+
+    /// One input asks, for one output: they are matched without rounds, if the output's arbiter sends what is asked with.
+    #[inline(always)]
+    fn match_lone<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        switch: u32,
+        input: usize,
+        output: usize,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let base = self.switches.states[switch].base;
+        let sent = match S::HAS_OUTPUT_BUFFER {
+            true => Some(0),
+            false => self.send_lane(base, input, output),
+        };
+        let Some(lane) = sent else {
+            self.try_again(switch, input, now, out);
+            return;
+        };
+        self.switches.ports[base + input as u32].next_output = output as u16 + 1;
+        self.switches.ports[base + output as u32].next_input = input as u16 + 1;
+        let queue = self.switches.requests.candidates[self.candidate(input, output, lane)];
+        self.grant(now, switch, input, usize::from(queue), output, true, out);
     }
 
     /// Where the queue is noted with which an input asks for an output on a lane. Lanes are told apart only

@@ -33,6 +33,7 @@ mod mask;
 mod nic;
 mod output;
 mod port;
+mod prefetch;
 pub(crate) mod shape;
 mod sight;
 mod stall;
@@ -44,7 +45,7 @@ use netloom_arbitration::{Arbiter, Grant, Head};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::Packet;
 use netloom_routing::deadlock::Centre;
-use netloom_units::{SwitchId, Vl};
+use netloom_units::{NicId, SwitchId, Vl};
 
 use crate::fabric::Fabric;
 use crate::link::room::Limits;
@@ -159,6 +160,9 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     centre: Option<Centre>,
     allocation: Allocation,
 
+    /// Whether they outgrow caches: then what will be touched is asked for ahead.
+    is_large: bool,
+
     states: Rows<Switch<W>>,
     ports: Rows<Port<A, S::Flow, S::Space, W, R>>,
     input_queues: Rows<InputQueue>,
@@ -176,17 +180,26 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     heads: Box<[Head; 32]>,
 }
 
-netloom_encoding::state!([A: Arbiter, S: Shape, const W: usize, const R: usize] Crossbars<A, S, W, R> as Crossbars { changes: [feeds, packets], records: [input_queues, output_queues, arriving], parts: [states, ports, sight, marks], stays: [stages, wires, lanes_per_level, n_vls, n_queues, queue_map, input_buffer, output_buffer, central_buffer, credits_per_queue, beyond, centre, allocation, requests, heads] });
+netloom_encoding::state!([A: Arbiter, S: Shape, const W: usize, const R: usize] Crossbars<A, S, W, R> as Crossbars { changes: [feeds, packets], records: [input_queues, output_queues, arriving], parts: [states, ports, sight, marks], stays: [stages, wires, lanes_per_level, n_vls, n_queues, queue_map, input_buffer, output_buffer, central_buffer, credits_per_queue, beyond, centre, allocation, is_large, requests, heads] });
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
     /// The lane of the routing that a lane of a link belongs to.
     #[inline(always)]
     fn routing_lane(&self, vl: u8) -> u8 {
-        if self.lanes_per_level as usize == self.n_vls {
+        if S::IS_PLAIN || self.lanes_per_level as usize == self.n_vls {
             0
         } else {
             vl / self.lanes_per_level
         }
+    }
+
+    /// The queue of an input that a packet joins.
+    #[inline(always)]
+    fn queue(&self, vl: u8, output: u16, destination: NicId) -> usize {
+        if S::IS_PLAIN && S::HAS_OUTPUT_BUFFER {
+            return usize::from(vl);
+        }
+        self.queue_map.queue(vl, output, destination) as usize
     }
 }
 

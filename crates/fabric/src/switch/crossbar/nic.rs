@@ -7,12 +7,12 @@ use netloom_units::{Clock, Port, Tick};
 
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
-use crate::link::ramp::Ramp;
 use crate::parcel::Parcel;
 use crate::shared::Shared;
 use crate::switch::Candidate;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::wire::ramp;
 use crate::switch::crossbar::{Crossbars, Stored};
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
@@ -45,8 +45,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) {
         let state = &mut self.endpoints.nics[nic];
-        let paces = &self.switches.wires[u32::from(state.wire)].credits;
-        let ramp = Ramp::new(from, units, class, pace, paces);
+        let wires = &self.switches.wires;
+        let paces = || &wires[u32::from(state.wire)].credits;
+        let ramp = ramp::<S>(from, units, class, pace, paces);
+        state.credits_coming -= 1;
         let held = state.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
         self.nic_has_room(now, nic, out);
@@ -68,7 +70,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         parcel.packet.arrival = now + wire.head;
         let packet = &parcel.packet;
         let (flits, vl, destination) = (packet.flits, packet.vl, packet.destination.0);
-        let when = wire.allocatable(now, flits, stages, &mut state.last_header);
+        let when = wire.allocatable::<S>(now, flits, stages, &mut state.last_header);
         let port = state.port;
         state.credit.take(class, flits);
         if S::Flow::IS_PAUSE {

@@ -10,6 +10,7 @@ use crate::link::ramp::Ramp;
 use crate::parcel::Flags;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::wire::ramp;
 use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
@@ -172,8 +173,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) {
         let output = &mut self.switches.ports[port];
-        let paces = output.credit_paces(&self.switches.wires);
-        let ramp = Ramp::new(from, units, class, pace, paces);
+        let ramp = {
+            let paces = || output.credit_paces(&self.switches.wires);
+            ramp::<S>(from, units, class, pace, paces)
+        };
+        if !matches!(output.receiver, Peer::Remote(..)) {
+            output.credits_coming -= 1;
+        }
         let held = output.credit.release(ramp, now);
         assert!(held, "credits of a link come back one packet after another");
         if !S::HAS_OUTPUT_BUFFER {
@@ -198,7 +204,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if output.present == 0 || output.link_until.0 >= now.0 + self.switches.stages.ahead {
             return;
         }
-        let ring = output.ring_out;
+        let ring = S::ring(output.ring_out);
         let paces = output.credit_paces(&self.switches.wires);
         let is_sink = S::NIC_IS_SINK && matches!(output.receiver, Peer::Nic(_));
         let limits = self.switches.input_buffer.of(ring);
@@ -232,11 +238,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         };
         let Some(grant) = chosen else {
             if wake != Tick::NEVER {
-                let when = self
-                    .switches
-                    .stages
-                    .clock
-                    .edge_at_or_after(wake.max(now + 1));
+                let when = self.switches.stages.edge::<S>(wake.max(now + 1));
                 if when < output.link_wake {
                     output.link_wake = when;
                     out.at(when, Event::Link { port });
@@ -291,12 +293,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let output = &mut self.switches.ports[port];
         let wire = &self.switches.wires[u32::from(output.wire_out)];
         let packet = &mut self.switches.packets[id].packet;
-        let end = start + wire.length(flits).on_wire;
+        let end = start + wire.on_wire::<S>(flits);
         output.link_until = end;
 
         // Room at the other end is taken, room in the output buffer comes free.
-        let (charge, freed) = if output.ring_out == 0 {
-            (flits, start + wire.flit)
+        let (charge, freed) = if S::ring(output.ring_out) == 0 {
+            (flits, start + wire.flit::<S>())
         } else {
             (1, end)
         };
@@ -313,7 +315,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 phase: 0,
                 pace: 0,
             };
-            let residence = wire.output_residence(flits, packet.arrival, start);
+            let residence = wire.output_residence::<S>(flits, packet.arrival, start);
             output.output_residence = output.output_residence.wrapping_add(residence);
             if !output.free(ramp, now) {
                 Self::drain_later(self.switches.stages.clock, port, ramp, freed, out);
@@ -331,8 +333,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let destination = packet.destination.0;
         match output.receiver {
             Peer::Port(next) => {
-                let when =
-                    wire.allocatable(start, flits, &self.switches.stages, &mut output.last_header);
+                let when = wire.allocatable::<S>(
+                    start,
+                    flits,
+                    &self.switches.stages,
+                    &mut output.last_header,
+                );
                 out.at(
                     when,
                     Event::Head {
@@ -347,15 +353,29 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Peer::Nic(nic) => {
                 out.at(end + wire.delay, Event::Deliver { nic, packet: id });
                 if !S::NIC_IS_SINK {
-                    let clock = self.switches.stages.clock;
-                    let taken = self.switches.stages.nic_credit_cycles * wire.flit;
+                    // The NIC takes flits as they come; their credits travel back and are here from then on.
+                    let stages = &self.switches.stages;
+                    let taken = stages.nic_credit_cycles * wire.flit::<S>();
                     let back = start + wire.head + taken + wire.delay;
-                    Self::take_in_by_nic(clock, back, port, class, flits, out);
+                    let is_foreseen = S::MAY_FORESEE
+                        && output.present == 0
+                        && output.credits_coming == 0
+                        && output
+                            .credit
+                            .release(ramp::<S>(back, flits, class, 0, || &wire.drain), now);
+                    if !is_foreseen {
+                        output.credits_coming += 1;
+                        Self::take_in_by_nic(stages.edge::<S>(back), back, port, class, flits, out);
+                    }
                 }
             }
             Peer::Remote(partition, next) => {
-                let when =
-                    wire.allocatable(start, flits, &self.switches.stages, &mut output.last_header);
+                let when = wire.allocatable::<S>(
+                    start,
+                    flits,
+                    &self.switches.stages,
+                    &mut output.last_header,
+                );
                 let event = Event::Head {
                     vl,
                     flits,
@@ -370,7 +390,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Peer::Nobody => unreachable!("routing never leads to an unused port"),
         }
         let (short, is_remote) = (output.short, matches!(output.receiver, Peer::Remote(..)));
-        if self.shared.watch.is_some() {
+        if self.is_watching() {
             let packet = self.switches.packets[id].packet;
             let (switch, number) = (self.switch_id(port), Port(self.switches.ports[port].number));
             self.shared.note(
@@ -391,17 +411,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// A NIC takes flits as they come; their credits travel back and are here from `back` on.
+    /// Credits of a NIC come by an event at `when`, and were here from `back` on.
     #[inline(always)]
     fn take_in_by_nic<Q: EventQueue<Event>>(
-        clock: Clock,
+        when: Tick,
         back: Tick,
         port: u32,
         class: u16,
         units: u16,
         out: &mut Outbox<Self, Q>,
     ) {
-        let when = clock.edge_at_or_after(back);
         let lag = (when - back) as u32;
         out.at(
             when,

@@ -79,6 +79,8 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) crossing: u16,
     /// Room that will come free by an event of its own: while there is some, all later room does.
     pub(crate) drains: u16,
+    /// Credits that come back by an event: while there are any, all later ones do.
+    pub(crate) credits_coming: u16,
     /// Round robin over inputs.
     pub(crate) next_input: u16,
     /// A release of this output is on its way.
@@ -110,7 +112,7 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) output_peak: u16,
 }
 
-netloom_encoding::state!([A: Arbiter, F: State, P: State, const W: usize, const R: usize] Port<A, F, P, W, R> as Port { changes: [ready, input_until, input_residence, last_header, next_queue, next_output, input_watched, room_wake, output_until, link_until, waiters, link_wake, present, short, crossing, drains, next_input, output_watched, flits, output_residence, packets, choices, short_need, output_peak], parts: [space, credit], with arbiter_state: [arbiter], stays: [peer, switch, number, wire, ring_in, output_line, receiver, wire_out, ring_out, counter_line] });
+netloom_encoding::state!([A: Arbiter, F: State, P: State, const W: usize, const R: usize] Port<A, F, P, W, R> as Port { changes: [ready, input_until, input_residence, last_header, next_queue, next_output, input_watched, room_wake, output_until, link_until, waiters, link_wake, present, short, crossing, drains, credits_coming, next_input, output_watched, flits, output_residence, packets, choices, short_need, output_peak], parts: [space, credit], with arbiter_state: [arbiter], stays: [peer, switch, number, wire, ring_in, output_line, receiver, wire_out, ring_out, counter_line] });
 
 impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
     /// A port that nothing has happened to.
@@ -140,6 +142,7 @@ impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
             short: 0,
             crossing: 0,
             drains: 0,
+            credits_coming: 0,
             next_input: 0,
             output_watched: false,
             wire_out: place.wire,

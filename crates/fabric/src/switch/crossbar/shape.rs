@@ -1,6 +1,8 @@
 //! What differs between kinds of switch, known when a fabric is built: each kind is an instance of its own
 //! and pays only for what it has.
 
+use std::marker::PhantomData;
+
 use crate::link::flow::Flow;
 use crate::link::lane_room::LaneRoom;
 use crate::link::pause::Pause;
@@ -18,8 +20,35 @@ pub(crate) trait Shape: Send + 'static {
     const HAS_OUTPUT_BUFFER: bool = true;
     /// Whether ports are grouped around a central crossbar.
     const IS_HIERARCHICAL: bool = false;
+    /// Whether the fabric has nothing that few fabrics have ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)): none of it is
+    /// asked for.
+    const IS_PLAIN: bool = false;
+    /// Whether a flit takes one tick everywhere: on links, over crossbars, of the clock.
+    const ONE_PACE: bool = false;
+    /// Whether a sender may be told of credits before they are there. A receiver that pauses says what holds now, and
+    /// several lanes that cross at once send back more than two ramps.
+    const MAY_FORESEE: bool = !Self::Flow::IS_PAUSE && !Self::INPUT_PER_LANE;
     /// Whether a NIC takes in whatever comes.
     const NIC_IS_SINK: bool = Self::Flow::NIC_IS_SINK || !Self::HAS_OUTPUT_BUFFER;
+
+    /// A guarded ring, where there may be one.
+    #[inline(always)]
+    fn ring(number: u8) -> u8 {
+        if Self::IS_PLAIN { 0 } else { number }
+    }
+}
+
+/// A kind of switch in a plain fabric; `ONE_PACE` where a flit takes one tick everywhere.
+pub(crate) struct Plain<S, const ONE_PACE: bool>(PhantomData<S>);
+
+impl<S: Shape, const ONE_PACE: bool> Shape for Plain<S, ONE_PACE> {
+    type Flow = S::Flow;
+    type Space = S::Space;
+    const INPUT_PER_LANE: bool = S::INPUT_PER_LANE;
+    const HAS_OUTPUT_BUFFER: bool = S::HAS_OUTPUT_BUFFER;
+    const IS_HIERARCHICAL: bool = S::IS_HIERARCHICAL;
+    const IS_PLAIN: bool = true;
+    const ONE_PACE: bool = ONE_PACE;
 }
 
 macro_rules! shapes {

@@ -24,6 +24,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     type Arbiter = A;
     type Credit = S::Flow;
     const MAY_LOOK_AHEAD: bool = S::Flow::MAY_LOOK_AHEAD;
+    const IS_PLAIN: bool = S::IS_PLAIN;
 
     #[inline(always)]
     fn apply<Q: EventQueue<Event>>(
@@ -135,6 +136,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
         }
     }
 
+    fn outgrow_caches(&self) -> bool {
+        self.is_large
+    }
+
+    #[inline(always)]
+    fn prefetch(fabric: &Fabric<Self>, event: Event) {
+        fabric.ask_for(event);
+    }
+
     #[inline(always)]
     fn decide<Q: EventQueue<Event>>(
         fabric: &mut Fabric<Self>,
@@ -179,7 +189,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
 
     #[inline(always)]
     fn nic_cycle(&self, wire: u8) -> u64 {
-        self.wires[u32::from(wire)].flit
+        self.wires[u32::from(wire)].flit::<S>()
     }
 
     #[inline(always)]

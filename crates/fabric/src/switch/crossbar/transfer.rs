@@ -1,6 +1,6 @@
 //! A grant: the packet crosses the switch.
 
-use netloom_arbitration::{Arbiter, View};
+use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Clock, Port, Tick};
 
@@ -11,7 +11,7 @@ use crate::plan::Allocation;
 use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
-use crate::switch::crossbar::wire::Passage;
+use crate::switch::crossbar::wire::{Passage, ramp};
 use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
@@ -123,7 +123,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         // The crossbar holds the input, and the input buffer drains at its pace.
         let until = match course {
             Some(course) => self.held_until(course, now, passage),
-            None => now + self.switches.stages.crossing_of(passage, flits).0,
+            None => now + self.switches.stages.crossing_of::<S>(passage, flits).0,
         };
         let in_port = &mut self.switches.ports[ip];
         in_port.input_until = until;
@@ -170,13 +170,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
         if !S::HAS_OUTPUT_BUFFER {
             // Nothing is in the way: the link starts when the first flit has crossed.
-            let length = self.switches.wires[u32::from(out_port.wire_out)].length(flits);
-            let start = now + length.to_output + self.switches.stages.output;
+            let stages = &self.switches.stages;
+            let wire = &self.switches.wires[u32::from(out_port.wire_out)];
+            let start = now + wire.to_output::<S>(flits, stages) + stages.output;
             debug_assert!(
                 out_port.link_until <= start,
                 "a free output has a free link"
             );
-            if self.shared.watch.is_some() {
+            if self.is_watching() {
                 self.note_transfer(id, switch, usize::from(real_output), now, start);
             }
             self.transmit(now, op, id, vl, class, flits, start, out);
@@ -212,8 +213,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let wire = in_port.wire;
         let in_wire = &self.switches.wires[u32::from(wire)];
         let own = course.map_or(flits, |course| course.own);
-        let (peer, ring_in) = (in_port.peer, in_port.ring_in);
-        let residence = in_wire.input_residence(flits, own, arrival, now, stages, passage);
+        let (peer, ring_in) = (in_port.peer, S::ring(in_port.ring_in));
+        let residence = in_wire.input_residence::<S>(flits, own, arrival, now, stages, passage);
         let owner = self.owner(ip);
         self.switches.ports[owner].input_residence += residence;
         let (stages, in_wire) = (&self.switches.stages, &self.switches.wires[u32::from(wire)]);
@@ -221,7 +222,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let begin = now + stages.allocation;
         let last_flit = || match course {
             Some(course) => course.last(stages, &self.switches.wires) - begin,
-            None => stages.crossing_of(passage, flits).1,
+            None => stages.crossing_of::<S>(passage, flits).1,
         };
         let mut start = now + delay;
         let mut units = flits;
@@ -244,27 +245,29 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             pace: passage as u8,
             start,
         };
-        let (clock, flit) = (stages.clock, in_wire.flit);
         match course {
             Some(course) if !is_whole => {
+                let delay = delay - stages.allocation;
                 for piece in course.pieces(stages, &self.switches.wires, passage) {
                     let credits = Credits {
                         units: piece.flits,
                         pace: piece.pace,
-                        start: piece.start + (delay - stages.allocation),
+                        start: piece.start + delay,
                         ..credits
                     };
                     if piece.flits != 0 {
-                        Self::return_credits(clock, peer, credits, flit, out);
+                        self.return_credits(now, peer, credits, wire, out);
                     }
                 }
             }
-            _ => Self::return_credits(clock, peer, credits, flit, out),
+            _ => self.return_credits(now, peer, credits, wire, out),
         }
         if S::IS_HIERARCHICAL && passage == Passage::ToCentre {
             self.remember_feed(now, arrival, wire, id, own);
         }
-        if let Some(marks) = &mut self.switches.marks {
+        if !S::IS_PLAIN
+            && let Some(marks) = &mut self.switches.marks
+        {
             let stored = &mut self.switches.packets[id];
             let is_congested = marks.leave(owner, wire, flits);
             if is_congested && !stored.flags.has(Flags::ACKNOWLEDGEMENT) {
@@ -299,14 +302,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             writer
         };
         let out_port = &mut self.switches.ports[op];
-        let charge = if out_port.ring_out == 0 { flits } else { 1 };
-        if passage == Passage::Local || out_port.ring_out == 0 {
+        let ring = S::ring(out_port.ring_out);
+        let charge = if ring == 0 { flits } else { 1 };
+        if passage == Passage::Local || ring == 0 {
             out_port.space.take(u16::from(vl), charge);
             let used = out_port.space.used(u16::from(vl)) as u16;
             out_port.output_peak = out_port.output_peak.max(used);
         }
         let out_wire = &self.switches.wires[u32::from(out_port.wire_out)];
-        let mut to_output = out_wire.length(flits).to_output;
+        let mut to_output = out_wire.to_output::<S>(flits, &self.switches.stages);
         if passage == Passage::FromCentre {
             let central = out_wire.central(flits);
             to_output = central.to_output;
@@ -321,7 +325,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             out_port.output_residence = residence.wrapping_add_signed(-late);
             let own = match passage {
                 Passage::FromCentre => out_wire.central(course.own).to_output,
-                _ => out_wire.length(course.own).to_output,
+                _ => out_wire.to_output::<S>(course.own, stages),
             };
             let ready = course.ready(stages, wires, out_wire.flit);
             let crossbar = stages.allocation_to_output - stages.allocation;
@@ -337,7 +341,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             u16::from(vl)
         };
         let out_port = &mut self.switches.ports[op];
-        let limits = self.switches.input_buffer.of(out_port.ring_out);
+        let limits = self.switches.input_buffer.of(ring);
         let paces = || out_port.credit_paces(&self.switches.wires);
         if out_port.present == 0
             && out_port.crossing == 0
@@ -349,7 +353,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             // A lane may be stopped while its packet crosses.
             && !S::Flow::IS_PAUSE
             // A routing that looks at credits would see them taken too early.
-            && self.switches.sight.is_none()
+            && (S::IS_PLAIN || self.switches.sight.is_none())
             && out_port.link_until.0 < eligible.0 + self.switches.stages.ahead
             && ((S::NIC_IS_SINK && matches!(out_port.receiver, Peer::Nic(_)))
                 || out_port
@@ -358,18 +362,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         {
             out_port.arbiter.arrived(vl, &head);
             self.switches.packets[id].flags.set(Flags::ANNOUNCED, true);
-            self.switches.heads[usize::from(vl) % 32] = head;
-            let view = View {
-                eligible: 1 << vl,
-                heads: &self.switches.heads,
-            };
-            if let Some(grant) = out_port.arbiter.choose(&view) {
-                out_port.arbiter.commit(grant);
+            if out_port
+                .arbiter
+                .send_alone(vl, &head, &mut self.switches.heads)
+            {
                 self.shared.counters.fused += 1;
                 let start = out_port
                     .link_until
                     .max(eligible + self.switches.stages.output);
-                if self.shared.watch.is_some() {
+                if self.is_watching() {
                     self.note_transfer(id, switch, usize::from(real_output), now, eligible);
                 }
                 self.transmit(now, op, id, vl, class, flits, start, out);
@@ -377,7 +378,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             }
         }
         out_port.crossing += 1;
-        if self.shared.watch.is_some() {
+        if self.is_watching() {
             self.note_transfer(id, switch, usize::from(real_output), now, eligible);
         }
         out.at(
@@ -421,7 +422,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let (vl, flits, output) = (u16::from(stored.vl), stored.packet.flits, stored.output);
         self.switches.ports[link].space.take(vl, flits);
         let output = &mut self.switches.ports[base + u32::from(output)];
-        if output.ring_out != 0 {
+        if S::ring(output.ring_out) != 0 {
             output.space.take(vl, 1);
         }
         let when = now
@@ -454,13 +455,17 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             .note(&packet, buffered, Stage::Buffered { switch, output });
     }
 
-    /// Credits travel back over a link.
+    /// Credits travel back over a link of a class.
+    ///
+    /// When they will be there is known now. Where the sender has nothing waiting it is told at once, as a ramp that lies in the future:
+    /// nothing is to be done when they come. Otherwise they come by an event, and so do all others behind them.
     #[inline(always)]
     fn return_credits<Q: EventQueue<Event>>(
-        clock: Clock,
+        &mut self,
+        now: Tick,
         peer: Peer,
         credits: Credits,
-        nic_period: u64,
+        wire: u8,
         out: &mut Outbox<Self, Q>,
     ) {
         let Credits {
@@ -469,9 +474,25 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             pace,
             start,
         } = credits;
+        let wire = &self.switches.wires[u32::from(wire)];
+        let ramp = || ramp::<S>(start, units, class, pace, || &wire.credits);
         match peer {
             Peer::Port(port) => {
-                let when = clock.edge_at_or_after(start);
+                let sender = &mut self.switches.ports[port];
+                let is_waited_for = if S::HAS_OUTPUT_BUFFER {
+                    sender.present != 0
+                } else {
+                    !sender.waiters.is_empty()
+                };
+                if S::MAY_FORESEE
+                    && !is_waited_for
+                    && sender.credits_coming == 0
+                    && sender.credit.release(ramp(), now)
+                {
+                    return;
+                }
+                sender.credits_coming += 1;
+                let when = self.switches.stages.edge::<S>(start);
                 let lag = (when - start) as u32;
                 out.at(
                     when,
@@ -485,7 +506,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 );
             }
             Peer::Remote(partition, port) => {
-                let when = clock.edge_at_or_after(start);
+                let when = self.switches.stages.edge::<S>(start);
                 let event = Event::Credit {
                     pace,
                     class,
@@ -496,11 +517,18 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 out.send(partition, when, event, Parcel::default());
             }
             Peer::Nic(nic) => {
-                let when = Clock {
-                    period: nic_period,
-                    phase: 0,
+                let has_duties = self.endpoints.has_duties();
+                let sender = &mut self.endpoints.nics[nic];
+                let is_waited_for = sender.present != 0 || has_duties;
+                if S::MAY_FORESEE
+                    && !is_waited_for
+                    && sender.credits_coming == 0
+                    && sender.credit.release(ramp(), now)
+                {
+                    return;
                 }
-                .edge_at_or_after(start);
+                sender.credits_coming += 1;
+                let when = Clock::new(wire.flit::<S>()).edge_at_or_after(start);
                 let lag = (when - start) as u32;
                 out.at(
                     when,

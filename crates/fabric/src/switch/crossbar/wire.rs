@@ -9,9 +9,10 @@
 use crate::rows::Rows;
 use netloom_units::{Clock, Tick};
 
-use crate::link::ramp::{Pace, Paces};
+use crate::link::ramp::{Pace, Paces, Ramp};
 use crate::plan::{Architecture, FabricPlan, LinkTiming};
 use crate::switch::crossbar::course::Lead;
+use crate::switch::crossbar::shape::Shape;
 
 /// Where the paces stand at which a buffer is emptied: first its own crossbar; then, where there is one, the crossbar
 /// to the centre; then the links over which its packets come, as which a crossbar empties it that has caught up.
@@ -203,9 +204,22 @@ impl Stages {
         &self.times[passage as usize]
     }
 
+    /// The first edge at or after a time.
+    #[inline(always)]
+    pub(crate) fn edge<S: Shape>(&self, at: Tick) -> Tick {
+        if S::ONE_PACE {
+            at
+        } else {
+            self.clock.edge_at_or_after(at)
+        }
+    }
+
     /// Ticks that a transfer holds its crossbar ports, and from its first flit to its last.
     #[inline(always)]
-    pub(crate) fn crossing_of(&self, passage: Passage, flits: u16) -> (u64, u64) {
+    pub(crate) fn crossing_of<S: Shape>(&self, passage: Passage, flits: u16) -> (u64, u64) {
+        if S::ONE_PACE {
+            return (u64::from(flits), u64::from(flits).saturating_sub(1));
+        }
         match passage {
             Passage::Local => self.crossing[u32::from(flits)],
             other => self.central_crossing[other as usize - 1][u32::from(flits)],
@@ -348,14 +362,40 @@ impl Wire {
 
     /// What a length decides.
     #[inline]
-    pub(crate) fn length(&self, flits: u16) -> &Length {
+    fn length(&self, flits: u16) -> &Length {
         &self.lengths[u32::from(flits)]
+    }
+
+    /// One flit on the wire.
+    #[inline(always)]
+    pub(crate) fn flit<S: Shape>(&self) -> u64 {
+        if S::ONE_PACE { 1 } else { self.flit }
+    }
+
+    /// Ticks of a packet on the wire.
+    #[inline(always)]
+    pub(crate) fn on_wire<S: Shape>(&self, flits: u16) -> u64 {
+        if S::ONE_PACE {
+            u64::from(flits)
+        } else {
+            self.length(flits).on_wire
+        }
+    }
+
+    /// From the grant to the instant at which the output scheduler may send a packet over this link.
+    #[inline(always)]
+    pub(crate) fn to_output<S: Shape>(&self, flits: u16, stages: &Stages) -> u64 {
+        if S::ONE_PACE {
+            stages.allocation_to_output
+        } else {
+            self.length(flits).to_output
+        }
     }
 
     /// Flits times ticks that a packet spends in an input buffer behind this link, from its header's
     /// arrival to the grant. `own` of them pass at the pace of the crossbar, the others as they come.
     #[inline]
-    pub(crate) fn input_residence(
+    pub(crate) fn input_residence<S: Shape>(
         &self,
         flits: u16,
         own: u16,
@@ -365,6 +405,9 @@ impl Wire {
         passage: Passage,
     ) -> u64 {
         let waited = (granted - arrival) + stages.allocation;
+        if S::ONE_PACE {
+            return u64::from(flits) * (waited + 1);
+        }
         let slip = match passage {
             Passage::Local => self.length(own).slip,
             Passage::ToCentre => self.central(own).slip_in,
@@ -376,8 +419,11 @@ impl Wire {
 
     /// Flits times ticks that a packet spends in an output buffer before this link.
     #[inline]
-    pub(crate) fn output_residence(&self, flits: u16, arrival: Tick, start: Tick) -> u64 {
-        let header = (start - arrival) + self.flit;
+    pub(crate) fn output_residence<S: Shape>(&self, flits: u16, arrival: Tick, start: Tick) -> u64 {
+        let header = (start - arrival) + self.flit::<S>();
+        if S::ONE_PACE {
+            return u64::from(flits) * header;
+        }
         (u64::from(flits) * header).wrapping_add_signed(-self.length(flits).slip)
     }
 
@@ -385,7 +431,7 @@ impl Wire {
     /// same for the packet before it: an input takes in one header per cycle, which matters only where a
     /// link is faster than the clock of the switch behind it.
     #[inline(always)]
-    pub(crate) fn allocatable(
+    pub(crate) fn allocatable<S: Shape>(
         &self,
         start: Tick,
         flits: u16,
@@ -393,6 +439,9 @@ impl Wire {
         last: &mut Tick,
     ) -> Tick {
         let received = start + self.head;
+        if S::ONE_PACE {
+            return received + stages.before_allocation;
+        }
         let wait = self.length(flits).behind_input;
         if stages.clock.period == 1 {
             return received + stages.before_allocation.max(wait);
@@ -417,5 +466,27 @@ impl Wire {
             *last = when;
         }
         when
+    }
+}
+
+/// Room of a class that comes free from `from` on; the paces are asked for only where there are several.
+#[inline(always)]
+pub(crate) fn ramp<'a, S: Shape>(
+    from: Tick,
+    units: u16,
+    class: u16,
+    pace: u8,
+    paces: impl FnOnce() -> &'a Paces,
+) -> Ramp {
+    if S::ONE_PACE {
+        Ramp {
+            end: Tick(from.0 + u64::from(units) - 1),
+            count: units,
+            class,
+            phase: 0,
+            pace,
+        }
+    } else {
+        Ramp::new(from, units, class, pace, paces())
     }
 }

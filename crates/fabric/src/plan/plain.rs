@@ -1,0 +1,55 @@
+//! What most fabrics do not have: a plan without any of it runs in an instance that does not ask for it.
+
+use std::collections::BTreeSet;
+
+use crate::plan::{
+    Architecture, FabricPlan, InputPorts, NicQueues, QueueScheme, ReceiveOrder, SwitchPlan,
+};
+use crate::simulation::rows;
+
+impl FabricPlan {
+    /// Whether this fabric has nothing that few have: switches around crossbars, with a queue for each lane where outputs have buffers;
+    /// endpoints that only send and receive, each class on levels of its own; a routing by destination, on one lane of each level; the
+    /// same lanes at all ports; no marks, and nothing that is counted flow by flow.
+    pub fn is_plain(&self) -> bool {
+        let SwitchPlan::Crossbar(switch) = &self.switch else {
+            return false;
+        };
+        let is_queue_a_lane =
+            switch.architecture == Architecture::InputQueued || switch.queues == QueueScheme::PerVl;
+        let routing = &self.forwarding;
+        is_queue_a_lane
+            && switch.input_ports == InputPorts::One
+            && self.has_plain_endpoints()
+            && !routing.is_adaptive()
+            && !routing.bubble()
+            && routing.lanes() <= 1
+            && routing.keeps_order()
+            && self.channels.own.is_none()
+            && self.marks_above.iter().all(Option::is_none)
+            && self.connections.is_empty()
+            && !self.count_reordering
+    }
+
+    fn has_plain_endpoints(&self) -> bool {
+        let endpoints = &self.endpoints;
+        let mut seen = BTreeSet::new();
+        endpoints.queues == NicQueues::PerChannel
+            && endpoints.buffer.is_none()
+            && endpoints.acknowledgement.is_none()
+            && endpoints.control.is_none()
+            && endpoints.order == ReceiveOrder::Message
+            && rows(self).iter().all(|&(_, sl)| seen.insert(sl))
+            && (self.classes.iter()).all(|class| class.source.program().is_none())
+    }
+
+    /// Whether a flit takes one tick everywhere: on links, over crossbars, of the clock.
+    pub(crate) fn has_one_pace(&self) -> bool {
+        let switch = self.switch.crossbar();
+        let is_even = |(num, den): (u32, u32)| num == den;
+        switch.period == 1
+            && is_even(switch.speedup)
+            && self.links.iter().all(|link| link.flit == 1)
+            && !matches!(switch.architecture, Architecture::Hierarchical(_))
+    }
+}

@@ -1,0 +1,88 @@
+//! What events will touch, asked for before they are applied: a large fabric waits for memory, and waits once for many.
+//!
+//! The lines of a port are those of [`Port`](super::port::Port): 0 is its input side, 1 its output side, 2 room in its buffer, 3
+//! room at the other end, 4 arbiter and counters.
+
+use netloom_arbitration::Arbiter;
+
+use crate::fabric::Fabric;
+use crate::switch::Peer;
+use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::shape::Shape;
+
+/// Ports, at five lines each, that the nearest caches hold beside everything else.
+pub(super) const MOST_IN_CACHE: usize = 1000;
+
+impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+    /// Asks for what an event touches first.
+    #[inline(always)]
+    pub(super) fn ask_for(&self, event: Event) {
+        let (switches, endpoints) = (&self.switches, &self.endpoints);
+        let port_lines = |port: u32, lines: [usize; 2]| {
+            for line in lines {
+                switches.ports.prefetch(port, line);
+            }
+        };
+        let nic_lines = |nic: u32| {
+            for line in 0..3 {
+                endpoints.nics.prefetch(nic, line);
+            }
+        };
+        match event {
+            Event::Head {
+                vl, port, packet, ..
+            } => {
+                switches.ports.prefetch(port, 0);
+                switches.packets.prefetch(packet);
+                let first = port * switches.n_queues as u32;
+                switches.input_queues.prefetch(first + u32::from(vl), 0);
+            }
+            Event::Output { port, packet, .. } => {
+                port_lines(port, [1, 4]);
+                switches.packets.prefetch(packet);
+            }
+            Event::Credit { port, .. } => port_lines(port, [1, 3]),
+            Event::ReleaseInput { port } => switches.ports.prefetch(port, 0),
+            Event::ReleaseOutput { port } | Event::Link { port } => {
+                switches.ports.prefetch(port, 1);
+            }
+            Event::ReleaseBoth { input, output } => {
+                switches.ports.prefetch(input, 0);
+                switches.ports.prefetch(output, 1);
+            }
+            Event::Deliver { nic, packet } => {
+                switches.packets.prefetch(packet);
+                endpoints.nics.prefetch(nic, 0);
+            }
+            Event::Arrival { nic, .. } => {
+                nic_lines(nic);
+                endpoints.queues.prefetch(nic * endpoints.n_slots as u32, 0);
+            }
+            Event::NicCredit { nic, .. } | Event::NicLink { nic } => nic_lines(nic),
+            _ => {}
+        }
+    }
+
+    /// Asks for what a packet touches when it crosses: all of its output, and the sender that hears of the room it leaves.
+    #[inline(always)]
+    pub(super) fn ask_for_crossing(&self, input: u32, output: u16) {
+        let switches = &self.switches;
+        let port = &switches.ports[input];
+        let asked = switches.states[port.switch].base + u32::from(output);
+        for line in 1..5 {
+            switches.ports.prefetch(asked, line);
+        }
+        match port.peer {
+            Peer::Port(sender) => {
+                switches.ports.prefetch(sender, 1);
+                switches.ports.prefetch(sender, 3);
+            }
+            Peer::Nic(nic) => {
+                self.endpoints.nics.prefetch(nic, 0);
+                self.endpoints.nics.prefetch(nic, 1);
+            }
+            Peer::Remote(..) | Peer::Nobody => {}
+        }
+    }
+}
