@@ -62,6 +62,8 @@ pub fn build_over(
     match (&plan.switch.crossbar().architecture, &plan.flow_control) {
         (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
             (..=64, ..=64) => with_wheel::<Cioq, 1, 1>(plan, setting, &arbiter),
+            (..=64, ..=128) => with_wheel::<Cioq, 2, 1>(plan, setting, &arbiter),
+            (..=64, _) => with_wheel::<Cioq, 8, 1>(plan, setting, &arbiter),
             (..=1024, ..=64) => with_wheel::<Cioq, 1, 16>(plan, setting, &arbiter),
             (_, _) => with_wheel::<Cioq, 8, 128>(plan, setting, &arbiter),
         },
@@ -76,7 +78,10 @@ pub fn build_over(
             }
         }
         (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            with_wheel::<IqPause, 8, 128>(plan, setting, &arbiter)
+            match (n_queues, radix) {
+                (..=64, ..=64) => with_wheel::<IqPause, 1, 1>(plan, setting, &arbiter),
+                (_, _) => with_wheel::<IqPause, 8, 128>(plan, setting, &arbiter),
+            }
         }
         (Architecture::InputQueued, _) => match (n_queues, radix) {
             (..=64, ..=64) => with_wheel::<Iq, 1, 1>(plan, setting, &arbiter),
@@ -84,11 +89,16 @@ pub fn build_over(
             (_, _) => with_wheel::<Iq, 8, 128>(plan, setting, &arbiter),
         },
         (Architecture::Hierarchical(_), FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            with_wheel::<HierarchicalPause, 32, 1>(plan, setting, &arbiter)
+            match n_records(plan, radix) {
+                ..=64 => with_wheel::<HierarchicalPause, 1, 1>(plan, setting, &arbiter),
+                _ => with_wheel::<HierarchicalPause, 32, 1>(plan, setting, &arbiter),
+            }
         }
-        (Architecture::Hierarchical(_), _) => {
-            with_wheel::<Hierarchical, 32, 1>(plan, setting, &arbiter)
-        }
+        (Architecture::Hierarchical(_), _) => match n_records(plan, radix) {
+            ..=64 => with_wheel::<Hierarchical, 1, 1>(plan, setting, &arbiter),
+            65..=128 => with_wheel::<Hierarchical, 2, 1>(plan, setting, &arbiter),
+            _ => with_wheel::<Hierarchical, 32, 1>(plan, setting, &arbiter),
+        },
     }
 }
 
