@@ -44,6 +44,31 @@ fn torus(sides: &[u16], hosts: u16, trunk: u16, deadlock: Deadlock) -> Case {
     }
 }
 
+/// A small pool in the centre that is left at half the pace of links. With lanes that cross beside each other, what one
+/// of them frees lets another in sooner than it was told.
+fn slow_centre(case: Case) -> Case {
+    let links = [5, 0, 18].map(|delay| LinkTiming { flit: 1, delay });
+    Case {
+        links: links.to_vec(),
+        period: 3,
+        speedup: (2, 1),
+        pipeline: pipeline(1, 0, 1, 1, 0, 3),
+        flits: vec![1, 2],
+        input: 3,
+        output: 3,
+        pooled: true,
+        ..case
+    }
+    .hierarchical(Centre {
+        ports: 2,
+        links: 1,
+        to: (2, 1),
+        from: (1, 2),
+        flits: 3,
+        pooled: true,
+    })
+}
+
 const USUAL: Centre = Centre {
     ports: 4,
     links: 2,
@@ -94,6 +119,7 @@ twins! {
     tight_output: Case { load: 1.0, flits: vec![8], output: 8, ..tree() }.hierarchical(USUAL);
     pooled_centre: Case { load: 1.0, ..tree() }.hierarchical(Centre { flits: 12, pooled: true, ..USUAL });
     pooled_everything: Case { load: 1.0, pooled: true, input: 16, output: 14, flits: vec![1, 8, 12], ..tree() }.hierarchical(Centre { flits: 13, pooled: true, ..USUAL });
+    pooled_centre_left_slowly: slow_centre(Case { vls: 3, load: 0.6, ..Case::tree(3, 2) });
     several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.hierarchical(USUAL);
     several_vls_per_sl_dtable: Case { channels: several_lanes_per_level(), vls: 5, policy: deficit_table(), input: 40, load: 1.0, ..tree() }.hierarchical(TIGHT);
     dtable: Case { policy: deficit_table(), flits: vec![1, 5, 32], ..tree() }.hierarchical(USUAL);

@@ -1,6 +1,6 @@
 //! From a plan to the endpoints of a partition.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use netloom_packet::{Cursor, N_SCS};
 use netloom_topology::Egress;
@@ -14,12 +14,6 @@ use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
 use crate::slab::Slab;
 use crate::switch::{NIL, Switches};
-
-/// Whether two classes have a service level in common, and so a queue at every NIC that has both.
-fn classes_share_a_level(plan: &FabricPlan) -> bool {
-    let mut seen = BTreeSet::new();
-    !rows(plan).iter().all(|&(_, sl)| seen.insert(sl))
-}
 
 /// The service channels that classes use, each with its level: a NIC has a queue for each.
 fn channels_in_use(plan: &FabricPlan) -> Vec<(Sc, Sl)> {
@@ -117,7 +111,7 @@ impl<S: Switches> Endpoints<S> {
         let programs = Programs::new(plan, n_nics).map(Box::new);
         let buffers = Buffers::new(plan, &queues, n_slots).map(Box::new);
         // What enters a bounded buffer is decided when all of a tick is there.
-        let in_order = has_flows || classes_share_a_level(plan) || buffers.is_some();
+        let in_order = has_flows || plan.classes_share_a_level() || buffers.is_some();
         let acknowledgement = plan.endpoints.acknowledgement;
         let acknowledges = acknowledgement.is_some();
         Endpoints {

@@ -30,7 +30,7 @@ mod source;
 use netloom_arbitration::{Arbiter, Head};
 use netloom_encoding::State;
 use netloom_packet::{Cursor, N_SCS};
-use netloom_units::{NicId, Tick};
+use netloom_units::{NicId, Sl, Tick, Vl};
 use rustc_hash::FxHashMap;
 
 use crate::arbiter_state;
@@ -118,6 +118,19 @@ netloom_encoding::encoded!(NicQueue {
     sl,
     sc
 });
+
+impl NicQueue {
+    /// What the arbiter of the NIC is told of the packet that would be next, of a message created at `born`.
+    #[inline(always)]
+    pub(super) fn shown(&self, born: Tick) -> Head {
+        Head {
+            born,
+            bytes: self.bytes,
+            sl: Sl(self.sl),
+            vl: Vl(self.vl),
+        }
+    }
+}
 
 /// State of a NIC.
 pub(crate) struct Nic<A, C> {

@@ -1,6 +1,6 @@
 //! Sending: the arbiter of a NIC chooses a queue, and its next packet takes the link.
 
-use netloom_arbitration::{Arbiter, Head, View};
+use netloom_arbitration::{Arbiter, View};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
 use netloom_units::{Clock, Sc, Sl, Tick, Vl};
@@ -137,12 +137,7 @@ impl<S: Switches> Fabric<S> {
             let class = u16::from(queue.vl);
             let may_send =
                 (self.switches).may_send(&state.credit, state.wire, class, queue.flits, now);
-            let head = Head {
-                born: endpoints.messages[queue.head].generation,
-                bytes: queue.bytes,
-                sl: Sl(queue.sl),
-                vl: Vl(queue.vl),
-            };
+            let head = queue.shown(endpoints.messages[queue.head].generation);
             match may_send {
                 Err(when) => self.look_for_room(nic, when, now, out),
                 Ok(()) => {
@@ -172,12 +167,7 @@ impl<S: Switches> Fabric<S> {
                     if S::MAY_LOOK_AHEAD {
                         endpoints.head_classes[slot % 32] = class;
                     }
-                    endpoints.heads[slot % 32] = Head {
-                        born: message.generation,
-                        bytes: queue.bytes,
-                        sl: Sl(queue.sl),
-                        vl: Vl(queue.vl),
-                    };
+                    endpoints.heads[slot % 32] = queue.shown(message.generation);
                     eligible |= 1 << slot;
                 }
                 Err(when) => wake = wake.min(when),

@@ -139,6 +139,23 @@ macro_rules! credits {
     };
 }
 
+/// Tells a sender of credits before they are there, if it `may` hear of them and no earlier ones are still to come by an event.
+/// Otherwise they come so too, and are counted among these.
+#[inline(always)]
+pub(crate) fn foresee<F: Flow>(
+    credit: &mut F,
+    coming: &mut u16,
+    may: bool,
+    ramp: impl FnOnce() -> Ramp,
+    now: Tick,
+) -> bool {
+    let is_foreseen = may && *coming == 0 && credit.release(ramp(), now);
+    if !is_foreseen {
+        *coming += 1;
+    }
+    is_foreseen
+}
+
 fn n_classes(plan: &FabricPlan) -> usize {
     match plan.flow_control {
         FlowControl::QueueCredits => plan.queue_map().n_queues() as usize,

@@ -33,14 +33,19 @@ impl FabricPlan {
 
     fn has_plain_endpoints(&self) -> bool {
         let endpoints = &self.endpoints;
-        let mut seen = BTreeSet::new();
         endpoints.queues == NicQueues::PerChannel
             && endpoints.buffer.is_none()
             && endpoints.acknowledgement.is_none()
             && endpoints.control.is_none()
             && endpoints.order == ReceiveOrder::Message
-            && rows(self).iter().all(|&(_, sl)| seen.insert(sl))
+            && !self.classes_share_a_level()
             && (self.classes.iter()).all(|class| class.source.program().is_none())
+    }
+
+    /// Whether two classes have a service level in common, and so a queue at every NIC that has both.
+    pub(crate) fn classes_share_a_level(&self) -> bool {
+        let mut seen = BTreeSet::new();
+        !rows(self).iter().all(|&(_, sl)| seen.insert(sl))
     }
 
     /// Whether a flit takes one tick everywhere: on links, over crossbars, of the clock.

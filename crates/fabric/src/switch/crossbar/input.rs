@@ -274,7 +274,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let ramp = Ramp::after(from, units, u16::from(vl), pace, phase, paces);
         let held = output.space.release(ramp, now);
         assert!(held, "earlier ramps are over when a later one starts");
-        if self.switches.ports[port].short != 0 {
+        // Beside what other lanes free, there may be enough sooner than a waiter was told.
+        let is_awaited = match S::INPUT_PER_LANE {
+            true => !output.waiters.is_empty(),
+            false => output.short != 0,
+        };
+        if is_awaited {
             self.wake_waiters(port, out);
         }
     }

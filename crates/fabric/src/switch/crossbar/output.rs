@@ -10,6 +10,7 @@ use crate::link::ramp::Ramp;
 use crate::parcel::Flags;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::transfer::Credits;
 use crate::switch::crossbar::wire::ramp;
 use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
@@ -353,20 +354,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Peer::Nic(nic) => {
                 out.at(end + wire.delay, Event::Deliver { nic, packet: id });
                 if !S::NIC_IS_SINK {
-                    // The NIC takes flits as they come; their credits travel back and are here from then on.
-                    let stages = &self.switches.stages;
-                    let taken = stages.nic_credit_cycles * wire.flit::<S>();
-                    let back = start + wire.head + taken + wire.delay;
-                    let is_foreseen = S::MAY_FORESEE
-                        && output.present == 0
-                        && output.credits_coming == 0
-                        && output
-                            .credit
-                            .release(ramp::<S>(back, flits, class, 0, || &wire.drain), now);
-                    if !is_foreseen {
-                        output.credits_coming += 1;
-                        Self::take_in_by_nic(stages.edge::<S>(back), back, port, class, flits, out);
-                    }
+                    // The NIC takes flits as they come; their credits travel back.
+                    let taken = self.switches.stages.nic_credit_cycles * wire.flit::<S>();
+                    let credits = Credits {
+                        class,
+                        units: flits,
+                        pace: 0,
+                        start: start + wire.head + taken + wire.delay,
+                    };
+                    let (wires, stages) = (&self.switches.wires, &self.switches.stages);
+                    Self::credits_for_port(now, port, output, credits, wires, stages, out);
                 }
             }
             Peer::Remote(partition, next) => {
@@ -409,29 +406,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::HAS_OUTPUT_BUFFER && short != 0 {
             self.promise_room(now, port, short, out);
         }
-    }
-
-    /// Credits of a NIC come by an event at `when`, and were here from `back` on.
-    #[inline(always)]
-    fn take_in_by_nic<Q: EventQueue<Event>>(
-        when: Tick,
-        back: Tick,
-        port: u32,
-        class: u16,
-        units: u16,
-        out: &mut Outbox<Self, Q>,
-    ) {
-        let lag = (when - back) as u32;
-        out.at(
-            when,
-            Event::Credit {
-                pace: 0,
-                class,
-                units,
-                port,
-                lag,
-            },
-        );
     }
 
     /// Room comes free by an event of its own, from `freed` on.

@@ -5,13 +5,15 @@ use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Clock, Port, Tick};
 
 use crate::fabric::Fabric;
-use crate::link::flow::Flow;
+use crate::link::flow::{Flow, foresee};
 use crate::parcel::{Flags, Parcel};
 use crate::plan::Allocation;
+use crate::rows::Rows;
 use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::port::Port as CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
-use crate::switch::crossbar::wire::{Passage, ramp};
+use crate::switch::crossbar::wire::{Passage, Stages, Wire, ramp};
 use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
@@ -456,9 +458,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Credits travel back over a link of a class.
-    ///
-    /// When they will be there is known now. Where the sender has nothing waiting it is told at once, as a ramp that lies in the future:
-    /// nothing is to be done when they come. Otherwise they come by an event, and so do all others behind them.
     #[inline(always)]
     fn return_credits<Q: EventQueue<Event>>(
         &mut self,
@@ -474,36 +473,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             pace,
             start,
         } = credits;
-        let wire = &self.switches.wires[u32::from(wire)];
-        let ramp = || ramp::<S>(start, units, class, pace, || &wire.credits);
         match peer {
             Peer::Port(port) => {
                 let sender = &mut self.switches.ports[port];
-                let is_waited_for = if S::HAS_OUTPUT_BUFFER {
-                    sender.present != 0
-                } else {
-                    !sender.waiters.is_empty()
-                };
-                if S::MAY_FORESEE
-                    && !is_waited_for
-                    && sender.credits_coming == 0
-                    && sender.credit.release(ramp(), now)
-                {
-                    return;
-                }
-                sender.credits_coming += 1;
-                let when = self.switches.stages.edge::<S>(start);
-                let lag = (when - start) as u32;
-                out.at(
-                    when,
-                    Event::Credit {
-                        pace,
-                        class,
-                        units,
-                        port,
-                        lag,
-                    },
-                );
+                let (wires, stages) = (&self.switches.wires, &self.switches.stages);
+                Self::credits_for_port(now, port, sender, credits, wires, stages, out);
             }
             Peer::Remote(partition, port) => {
                 let when = self.switches.stages.edge::<S>(start);
@@ -517,17 +491,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 out.send(partition, when, event, Parcel::default());
             }
             Peer::Nic(nic) => {
-                let has_duties = self.endpoints.has_duties();
+                let may = S::MAY_FORESEE && !self.endpoints.has_duties();
+                let wire = &self.switches.wires[u32::from(wire)];
                 let sender = &mut self.endpoints.nics[nic];
-                let is_waited_for = sender.present != 0 || has_duties;
-                if S::MAY_FORESEE
-                    && !is_waited_for
-                    && sender.credits_coming == 0
-                    && sender.credit.release(ramp(), now)
-                {
+                let ramp = || ramp::<S>(start, units, class, pace, || &wire.credits);
+                let (coming, may) = (&mut sender.credits_coming, may && sender.present == 0);
+                if foresee(&mut sender.credit, coming, may, ramp, now) {
                     return;
                 }
-                sender.credits_coming += 1;
                 let when = Clock::new(wire.flit::<S>()).edge_at_or_after(start);
                 let lag = (when - start) as u32;
                 out.at(
@@ -543,6 +514,52 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             }
             Peer::Nobody => unreachable!("a packet came from somewhere"),
         }
+    }
+
+    /// Credits for a port of this partition.
+    ///
+    /// When they will be there is known now. Where the port has nothing waiting it is told at once, as a ramp that lies in the future:
+    /// nothing is to be done when they come. Otherwise they come by an event, and so do all others behind them.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    pub(super) fn credits_for_port<Q: EventQueue<Event>>(
+        now: Tick,
+        port: u32,
+        sender: &mut CrossbarPort<A, S::Flow, S::Space, W, R>,
+        credits: Credits,
+        wires: &Rows<Wire>,
+        stages: &Stages,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let Credits {
+            class,
+            units,
+            pace,
+            start,
+        } = credits;
+        let is_waited_for = if S::HAS_OUTPUT_BUFFER {
+            sender.present != 0
+        } else {
+            !sender.waiters.is_empty()
+        };
+        let paces = sender.credit_paces(wires);
+        let ramp = || ramp::<S>(start, units, class, pace, || paces);
+        let (coming, may) = (&mut sender.credits_coming, S::MAY_FORESEE && !is_waited_for);
+        if foresee(&mut sender.credit, coming, may, ramp, now) {
+            return;
+        }
+        let when = stages.edge::<S>(start);
+        let lag = (when - start) as u32;
+        out.at(
+            when,
+            Event::Credit {
+                pace,
+                class,
+                units,
+                port,
+                lag,
+            },
+        );
     }
 }
 
@@ -565,9 +582,9 @@ struct Transfer {
 
 /// Credits of one packet on their way back, from `start` on at the other end.
 #[derive(Clone, Copy)]
-struct Credits {
-    class: u16,
-    units: u16,
-    pace: u8,
-    start: Tick,
+pub(super) struct Credits {
+    pub(super) class: u16,
+    pub(super) units: u16,
+    pub(super) pace: u8,
+    pub(super) start: Tick,
 }
