@@ -140,7 +140,7 @@ const COURSE: &[Column] = &[
     Column::new(
         "watched_flits_per_cycle",
         "flits/cycle",
-        "What the four aggressors of one hot spot sent.",
+        "What aggressors sent to one hot spot.",
     ),
     Column::new(
         "watched_stash_flits",
