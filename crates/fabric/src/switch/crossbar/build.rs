@@ -139,9 +139,11 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     wires.push(Wire::of_centre(&stages));
 
     let looks_ahead = plan.flow_control == FlowControl::QueueCredits;
+    // Most of the memory of a large fabric, which a growing vector would move again and again.
+    let records = |&id: &SwitchId| n_records(plan, topology.n_ports(id)) as usize;
     let mut made = Made {
         switches: Vec::with_capacity(switch_ids.len()),
-        ports: Vec::new(),
+        ports: Vec::with_capacity(switch_ids.iter().map(records).sum()),
         beyond: Vec::new(),
     };
     for &id in switch_ids {
