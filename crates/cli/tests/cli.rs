@@ -2,7 +2,7 @@
 
 mod place;
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use place::{Ended, Place};
@@ -420,41 +420,11 @@ fn partitions_threads_and_twins_change_no_byte() {
 fn an_interrupt_stores_what_there_is() {
     let place = Place::new("interrupt");
     place.file("small.toml", SMALL);
-    let arguments = [
-        "run",
-        "small.toml",
-        "--until",
-        "100s",
-        "--format",
-        "json",
-        "--progress",
-        "json",
-    ];
-    let mut command = place.command(&arguments);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Its first line of progress says that it runs.
-    let mut progress = std::io::BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut progress, &mut line).unwrap();
-    let line: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(line["event"], "progress");
+    let running = place.begin(&["run", "small.toml", "--until", "100s", "--format", "json"]);
+    // Time to deliver something.
     std::thread::sleep(Duration::from_millis(500));
     let began = Instant::now();
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(sent.success());
-    // Somebody must read what it says meanwhile.
-    let reader = std::thread::spawn(move || {
-        std::io::Read::read_to_string(&mut progress, &mut String::new())
-    });
-    let ended = Ended::new(child.wait_with_output().unwrap());
-    reader.join().unwrap().unwrap();
+    let ended = running.stopped_by("-INT");
     assert!(
         began.elapsed() < Duration::from_secs(30),
         "a stop within an epoch"

@@ -4,10 +4,10 @@ mod place;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use place::{Ended, Place};
+use place::{Ended, Place, Running};
 
 const SMALL: &str = "netloom = 1\nname = \"small\"\n\
     [topology]\nkind = \"single-switch\"\nports = 4\n\
@@ -47,31 +47,16 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A run that would last for minutes and is at it.
-fn long_run(place: &Place, folder: &str) -> Child {
-    let arguments = [
+fn long_run(place: &Place, folder: &str) -> Running {
+    place.begin(&[
         "run",
         "small.toml",
         "--until",
         "100s",
         "-o",
         folder,
-        "--progress",
-        "json",
         "--overwrite",
-    ];
-    let mut child = place
-        .command(&arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut progress = std::io::BufReader::new(child.stderr.take().unwrap());
-    std::io::BufRead::read_line(&mut progress, &mut line).unwrap();
-    assert!(line.contains("progress"), "{line}");
-    // It goes on when nobody reads.
-    std::thread::spawn(move || std::io::copy(&mut progress, &mut std::io::sink()));
-    child
+    ])
 }
 
 #[test]
@@ -80,7 +65,7 @@ fn a_second_process_on_a_folder_is_told_who_has_it() {
     place.file("small.toml", SMALL);
     place.run(&["run", "small.toml", "-o", "out"]).with(0);
     let before = files(&place.0.join("out"));
-    let mut child = long_run(&place, "out");
+    let running = long_run(&place, "out");
     for arguments in [
         &["run", "small.toml", "-o", "out"][..],
         &["run", "small.toml", "-o", "out", "--overwrite"],
@@ -88,7 +73,7 @@ fn a_second_process_on_a_folder_is_told_who_has_it() {
         &["plot", "out"],
     ] {
         let refused = place.run(arguments).with(1);
-        let holder = format!("out is in use by process {}", child.id());
+        let holder = format!("out is in use by process {}", running.id());
         assert!(
             refused.stderr.contains(&holder) && refused.stderr.contains("--until 100s"),
             "{}",
@@ -101,8 +86,7 @@ fn a_second_process_on_a_folder_is_told_who_has_it() {
         .with(0);
     place.run(&["compare", "out", "out"]).with(0);
     place.run(&["run", "small.toml", "-o", "other"]).with(0);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    assert_eq!(running.stopped_by("-KILL").code, None);
     assert_eq!(
         files(&place.0.join("out")),
         before,
@@ -466,13 +450,7 @@ fn names_of_tables_in_run_files_are_not_paths() {
 fn an_interrupted_run_is_marked_in_every_file() {
     let place = Place::new("folders-interrupted");
     place.file("small.toml", SMALL);
-    let mut child = long_run(&place, "out");
-    std::thread::sleep(Duration::from_millis(300));
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    long_run(&place, "out").stopped_by("-INT").with(130);
     for name in names(&place.0.join("out")) {
         let is_marked = match name.as_str() {
             // What was run and where it is drawn, which has nothing of the outcome.
@@ -586,7 +564,7 @@ fn checkpoints(place: &Place) -> u64 {
 const KEPT: &str = "netloom = 1\nname = \"kept\"\n\
     [topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
     [[traffic]]\nload = 0.6\n\
-    [measure]\nlength = \"20 ms\"\nrepeat = 2\n";
+    [measure]\nlength = \"40 ms\"\nrepeat = 2\n";
 const KEEP: [&str; 8] = [
     "run",
     "kept.toml",
@@ -651,20 +629,8 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     place.file("kept.toml", KEPT);
     let mut arguments = KEEP.to_vec();
     arguments[7] = "1h";
-    let child = place
-        .command(&arguments)
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(700));
-    let sent = std::process::Command::new("kill")
-        .args(["-TERM", &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(130));
-    let told = String::from_utf8(ended.stderr).unwrap();
+    let ended = place.begin(&arguments).stopped_by("-TERM").with(130);
+    let told = ended.stderr;
     assert!(
         told.contains("the same command goes on from the checkpoint"),
         "{told}"

@@ -340,19 +340,8 @@ fn a_search_for_saturation_finds_the_edge_and_is_the_same_in_shards() {
 fn an_interrupted_study_goes_on() {
     let place = Place::new("study-interrupted");
     place.file("small.toml", &slower(SMALL).replace("1500 us", "6 ms"));
-    let child = place
-        .command(&["run", "small.toml", "-o", "out", "--progress", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let pid = child.id().to_string();
-    std::thread::sleep(Duration::from_millis(700));
-    let killed = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status();
-    assert!(killed.unwrap().success());
-    let ended = Ended::new(child.wait_with_output().unwrap()).with(130);
+    let running = place.begin(&["run", "small.toml", "-o", "out"]);
+    let ended = running.stopped_by("-INT").with(130);
     assert!(
         ended.stderr.contains("go on with netloom resume out"),
         "{}",

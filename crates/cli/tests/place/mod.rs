@@ -3,8 +3,10 @@
 // Every test file takes in the whole and uses a part.
 #![allow(dead_code)]
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
 
 use serde_json::Value;
 
@@ -41,11 +43,58 @@ impl Place {
     pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         Ended::new(self.command(arguments).output().unwrap())
     }
+
+    /// Begins a command and comes back once it runs, which its first line of progress says.
+    pub(crate) fn begin(&self, arguments: &[&str]) -> Running {
+        let mut child = self
+            .command(arguments)
+            .args(["--progress", "json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut progress = BufReader::new(child.stderr.take().unwrap());
+        let mut told = String::new();
+        progress.read_line(&mut told).unwrap();
+        let line: Value = serde_json::from_str(&told).unwrap_or_else(|e| panic!("{e}: {told}"));
+        assert_eq!(line["event"], "progress");
+        // It would stop where nobody reads what it says.
+        let reader = std::thread::spawn(move || {
+            progress.read_to_string(&mut told).unwrap();
+            told
+        });
+        Running { child, reader }
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A command that runs.
+pub(crate) struct Running {
+    child: Child,
+    reader: JoinHandle<String>,
+}
+
+impl Running {
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal, as `-INT`, and waits for its end.
+    pub(crate) fn stopped_by(self, signal: &str) -> Ended {
+        let id = self.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status();
+        assert!(sent.unwrap().success());
+        let output = self.child.wait_with_output().unwrap();
+        Ended {
+            stderr: self.reader.join().unwrap(),
+            ..Ended::new(output)
+        }
     }
 }
 
