@@ -333,8 +333,9 @@ const CODES: &[Code] = &[
     ),
     (
         "E0404",
-        "an SL2VL exception names a switch or port that does not exist",
-        "Exceptions are keyed by switch, input port and output port, each counted from 0. `netloom topo` lists them.",
+        "an exception of a map names a switch or port that does not exist",
+        "Exceptions of sl2vl are keyed by switch, input port and output port, those of sc2vl by switch and output port, each \
+         counted from 0. `netloom topo` lists them.",
     ),
     (
         "E0405",
@@ -352,7 +353,7 @@ const CODES: &[Code] = &[
         "two maps from service levels to lanes",
         "InfiniBand maps a service level to a lane directly: sl2vl, with sl2vl-exception for single switches. \
          Omni-Path goes by way of service channels: sl2sc gives a level one or more channels, sc2vl gives each channel \
-         its lane. A file uses one of them. sl2vl = [0, 2, 1] is the same as sl2sc = [0, 1, 2] with sc2vl = [0, 2, 1].",
+         its lane, with sc2vl-exception for single switches. A file uses one of them. sl2vl = [0, 2, 1] is the same as sl2sc = [0, 1, 2] with sc2vl = [0, 2, 1].",
     ),
     (
         "E0408",
@@ -437,6 +438,13 @@ const CODES: &[Code] = &[
          check` lists what does not arrive.",
     ),
     (
+        "E0420",
+        "management has no lane of its own",
+        "Traffic with management = true is subnet management of InfiniBand: it travels on VL15, with SL15 and SC15, before \
+         all data. Level and channel must not be given to data, the routing must need one lane only, and the switches \
+         and links must be those of a fabric with credits.",
+    ),
+    (
         "E0500",
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
@@ -464,7 +472,7 @@ const CODES: &[Code] = &[
     ),
     (
         "E0503",
-        "SL2VL exceptions break the bubble rule",
+        "exceptions of a map break the bubble rule",
         "The bubble rule guards each lane of a ring by itself. A packet that changes its lane inside a ring enters \
          that lane without the guard.",
     ),

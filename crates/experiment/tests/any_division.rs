@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use drawn::shelf::{OnShelf, Shelf};
-use netloom_experiment::render;
 use netloom_experiment::runner::{
     Checkpoints, Control, NotContinued, Progress, RunOptions, RunResult, run_kept,
 };
 use netloom_experiment::spec::{Request, load};
+use netloom_experiment::{Experiment, render};
 use netloom_fabric::{SharedRanks, ThreadRank};
 use netloom_results::Status;
 use proptest::prelude::*;
@@ -370,14 +370,23 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
     ];
     let switches = [
         "kind = \"cioq\"\nspeedup = 2",
+        "kind = \"cioq\"\ninput-buffer = { pool = \"8 KiB\" }\noutput-buffer = { pool = \"6 KiB\" }",
         "kind = \"iq\"\nqueues = \"voq\"\nallocator = \"islip\"",
     ];
+    // Two levels that share a lane beside that of management, and two lanes. The level of VL1 has the larger packets, for
+    // which the buffers of VL0 keep no room.
+    let management = "[[traffic]]\nmanagement = true\nload = 0.05\nmessage = \"256 B\"\n";
+    let lanes = [(1, management), (2, management), (2, "")];
+    let machines = switches.into_iter().zip(lanes);
     let mut n_compared = 0;
-    for ((topology, routing), switch) in fabrics.iter().flat_map(|f| switches.map(|s| (f, s))) {
+    for ((topology, routing), (switch, (vls, beside))) in fabrics
+        .iter()
+        .flat_map(|f| machines.clone().map(move |m| (f, m)))
+    {
         let text = format!(
             "netloom = 1\n[topology]\n{topology}\n[routing]\nkind = \"{routing}\"\n[switch]\n{switch}\n\
-             [qos]\nvls = 2\n[[traffic]]\nload = 0.5\nsl = 0\nmessage = \"2 KiB\"\n\
-             [[traffic]]\nload = 0.4\nsl = 1\nmessage = \"300 B\"\n[measure]\nlength = \"8 us\"\n"
+             [qos]\nvls = {vls}\n[[traffic]]\nload = 0.4\nsl = 0\nmessage = \"300 B\"\n\
+             [[traffic]]\nload = 0.5\nsl = 1\nmessage = \"2 KiB\"\n{beside}[measure]\nlength = \"8 us\"\n"
         );
         let native = load(&request(&text)).experiment.expect("a sound file");
         let Some(site) = drawn::site::as_site(&text, &native) else {
@@ -385,6 +394,12 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
         };
         assert!(site.is_numbered_alike);
         n_compared += 1;
+        let on_site = load(&request(&site.text)).experiment.expect("a sound site");
+        let buffers = |experiment: &Experiment| {
+            let switch = experiment.fabric.switch.crossbar();
+            (switch.input_buffer.clone(), switch.output_buffer.clone())
+        };
+        assert_eq!(buffers(&native), buffers(&on_site), "{switch}");
         let delivered = |text: &str| {
             let all = results(text, USUAL).expect(text);
             all[0].document.run.counters.delivered_packets
@@ -394,7 +409,7 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
         compare(&site.text).unwrap_or_else(|told| panic!("{told}"));
     }
     assert!(
-        n_compared >= 4,
+        n_compared >= 6,
         "{n_compared} fabrics with routes that a table holds"
     );
 }

@@ -3,7 +3,7 @@
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Loaded, Request, load};
-use netloom_units::{Bytes, Sl};
+use netloom_units::{Bytes, Port, Sc, Sl, SwitchId};
 
 const TREE: &str = "\
 netloom = 1
@@ -196,6 +196,23 @@ fn mistakes_have_their_codes() {
             "sc2vl = [0]\n[[qos.sl2vl-exception]]\nswitch = 0\ninput = 0\noutput = 1\nrow = [0]",
             &["E0407"],
         ),
+        (
+            "sl2vl = [0, 1, 2]\n[[qos.sc2vl-exception]]\nswitch = 0\nrow = [0]",
+            &["E0407"],
+        ),
+        (
+            "[[qos.sc2vl-exception]]\nswitch = 999\nrow = [0]",
+            &["E0404"],
+        ),
+        (
+            "[[qos.sc2vl-exception]]\nswitch = 0\noutput = 99\nrow = [0]",
+            &["E0404"],
+        ),
+        (
+            "vls = 2\n[[qos.sc2vl-exception]]\nswitch = 0\nrow = [2]",
+            &["E0405"],
+        ),
+        ("[qos.sc2vl-exception]\nswitch = 0\nrow = [2]", &["E0101"]),
         ("sl2sc = [[0, 1], [2, 1], 3]", &["E0408"]),
         ("sl2sc = [[0, 0], 1, 2]", &["E0408"]),
         ("sl2sc = [0, 1, 2]\nsc2sl = [0, 2, 2]", &["E0409"]),
@@ -291,4 +308,27 @@ fn messages_name_the_entry_and_what_to_write() {
 
     1 error
     "#);
+}
+
+/// A switch, or one output of it, has its own lanes for channels; what its row leaves out is as everywhere.
+#[test]
+fn single_switches_and_outputs_have_rows_of_their_own() {
+    let loaded = with(
+        "sc2vl = [0, 1, 2]\n[[qos.sc2vl-exception]]\nswitch = 0\nrow = [2, 2]\n\
+         [[qos.sc2vl-exception]]\nswitch = 0\noutput = 1\nrow = [1]\n",
+    );
+    let experiment = loaded.experiment.expect("a sound file");
+    let channels = &experiment.fabric.channels;
+    let lanes = |switch, output| {
+        let at = |sc| channels.at_switch(SwitchId(switch), Port(0), Port(output), Sc(sc));
+        [at(0), at(1), at(2)]
+    };
+    assert_eq!(lanes(0, 2), [2, 2, 2]);
+    assert_eq!(lanes(0, 1), [1, 1, 2]);
+    assert_eq!(lanes(1, 1), [0, 1, 2]);
+    let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let counters = &result.document.run.counters;
+    assert!(counters.delivered_packets > 100, "{counters:?}");
 }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use netloom_packet::N_SCS;
 use netloom_random::{Purpose, Stream};
+use netloom_topology::Topology;
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId};
 
 use crate::lane_rows::{LaneRow, LaneRows};
@@ -79,6 +80,15 @@ impl Channels {
             own: None,
             paths: None,
             draws: Stream::new(1, Purpose::Channel),
+        }
+    }
+
+    /// A level has one channel, and that one lane at every port.
+    pub fn set_everywhere(&mut self, sl: Sl, sc: Sc, vl: u8) {
+        self.sl2sc[sl.index() & 15] = 1 << sc.0;
+        self.sc2vl[sc.index()] = vl;
+        if let Some(own) = &mut self.own {
+            Arc::make_mut(own).set_everywhere(sc, vl);
         }
     }
 
@@ -146,11 +156,11 @@ impl Channels {
         row[sc.index() & (N_SCS - 1)]
     }
 
-    /// All rows by which channels map to lanes somewhere.
-    pub fn rows(&self) -> &[LaneRow] {
+    /// The rows by which channels map to lanes where packets go.
+    pub fn rows(&self, topology: &Topology) -> Vec<&LaneRow> {
         match &self.own {
-            None => std::slice::from_ref(&self.sc2vl),
-            Some(own) => own.rows(),
+            None => vec![&self.sc2vl],
+            Some(own) => own.passed(topology),
         }
     }
 }

@@ -4,8 +4,8 @@
 //! each is kept once and the pairs have its number.
 
 use netloom_packet::N_SCS;
-use netloom_topology::Topology;
-use netloom_units::{NicId, Port, SwitchId};
+use netloom_topology::{Peer, Topology};
+use netloom_units::{NicId, Port, Sc, SwitchId};
 
 /// The lane of each channel. [`DROPPED`] where packets of a channel go no further.
 pub type LaneRow = [u8; N_SCS];
@@ -72,6 +72,11 @@ impl LaneRows {
         self.nics[nic.index()] = self.number(row);
     }
 
+    /// A channel takes a lane in every row.
+    pub fn set_everywhere(&mut self, sc: Sc, vl: u8) {
+        self.rows.iter_mut().for_each(|row| row[sc.index()] = vl);
+    }
+
     /// The row of a pair of ports.
     #[inline]
     pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port) -> &LaneRow {
@@ -86,8 +91,23 @@ impl LaneRows {
         &self.rows[usize::from(self.nics[nic.index()])]
     }
 
-    /// All rows that differ.
-    pub fn rows(&self) -> &[LaneRow] {
-        &self.rows
+    /// The rows by which packets go: those of NICs, and of pairs of ports that both have a cable.
+    pub fn passed(&self, topology: &Topology) -> Vec<&LaneRow> {
+        let mut is_passed = vec![false; self.rows.len()];
+        let mut pass = |number: u16| is_passed[usize::from(number)] = true;
+        self.nics.iter().copied().for_each(&mut pass);
+        for switch in topology.switches() {
+            let pairs = &self.pairs[switch.index()];
+            let cabled = || {
+                let ports = topology.ports(switch);
+                ports.filter(|port| topology.peer(switch, *port) != Peer::Unused)
+            };
+            for (input, output) in cabled().flat_map(|i| cabled().map(move |o| (i, o))) {
+                let number = pairs.get(self.pair(switch, input, output));
+                pass(number.copied().unwrap_or(0));
+            }
+        }
+        let rows = self.rows.iter().zip(is_passed);
+        rows.filter_map(|(row, is)| is.then_some(row)).collect()
     }
 }

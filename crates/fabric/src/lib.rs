@@ -19,8 +19,8 @@
 //! time that follows from a decision is arithmetic, and room in buffers is counted exactly to the flit by ramps.
 //! Flit-by-flit, cycle-driven twins in `tests/` deliver every packet at the same tick.
 //!
-//! What this model leaves out: loss, but for the faults of tiled switches (a lossless fabric never drops); management
-//! traffic (VL15) has its own lane and priority and no special packets; memory banks and the bookkeeping of stashes.
+//! What this model leaves out: loss, but for the faults of tiled switches (a lossless fabric never drops, and management
+//! on VL15, which InfiniBand may drop, has credits); memory banks and the bookkeeping of stashes.
 
 mod arbiter_state;
 mod channels;

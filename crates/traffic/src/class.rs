@@ -18,6 +18,9 @@ use crate::{
 /// The largest service level that any fabric of ours has (Omni-Path: 32 of them).
 pub(crate) const LARGEST_SL: u8 = 31;
 
+/// The service level of subnet management, whose lane has the same number.
+pub const MANAGEMENT: Sl = Sl(15);
+
 /// More mistakes of one file than anybody wants to read.
 const MOST_MISTAKES: usize = 100;
 
@@ -28,6 +31,8 @@ pub struct Class {
     pub name: String,
     /// Its service level.
     pub sl: Sl,
+    /// Whether it is subnet management, which has a lane of its own.
+    pub is_management: bool,
     /// Its messages.
     pub workload: Workload,
     pub(crate) places: Places,
@@ -115,6 +120,7 @@ impl Class {
         Class {
             name: name.into(),
             sl,
+            is_management: false,
             workload,
             places: Places::default(),
         }

@@ -42,7 +42,7 @@ pub use arrival::{
     Periodic, Phase, Poisson, Slot,
 };
 pub use cdf::{Builtin, Cdf, SizeTable};
-pub use class::{Class, Law, Script, Setting, Workload};
+pub use class::{Class, Law, MANAGEMENT, Script, Setting, Workload};
 pub use connections::{Connections, Flow, FlowSetting, MOST_FLOWS};
 pub use context::{Context, Window};
 pub use flow_list::{FlowList, Mistake};

@@ -9,7 +9,7 @@ use netloom_catalog::{
 };
 use netloom_units::{Bytes, Sl, Time};
 
-use crate::class::{LARGEST_SL, Places};
+use crate::class::{LARGEST_SL, MANAGEMENT, Places};
 use crate::ranks::refuse_ranks;
 use crate::{Class, Fixed, Law, NicSet, Ranks, Script, Sizes, TrafficKinds, Workload};
 
@@ -68,7 +68,17 @@ impl Class {
             }
             None => read_law(section, kinds).map(Workload::Drawn),
         };
-        let (common, mut workload) = (common?, workload?);
+        let (mut common, mut workload) = (common?, workload?);
+        if common.management {
+            if let Some(refused) = section.raw("sl").map(|_| "sl").or(lister) {
+                refuse_beside_management(refused, section);
+                return None;
+            }
+            let lines = &mut section.resolved.lines;
+            lines.retain(|line| !is_value(line, "sl"));
+            common.sl = ServiceLevels(vec![MANAGEMENT.0]);
+            common.name.get_or_insert_with(|| "management".to_owned());
+        }
         let n = common.sl.0.len();
         if n > 1 && !share(&mut workload, n) {
             let place = section.place_of("sl");
@@ -96,6 +106,7 @@ impl Class {
                 Some(name) => format!("{name}-sl{sl}"),
             },
             sl: Sl(*sl),
+            is_management: common.management,
             workload: workload.clone(),
             places,
         };
@@ -105,6 +116,24 @@ impl Class {
 
 /// Keys that say everything about the messages of a class.
 const LISTERS: [&str; 2] = ["flows", "workload"];
+
+/// Notes what has no meaning beside `management`: a service level, and lists that give one to each message.
+fn refuse_beside_management(refused: &str, section: &mut Section<'_>) {
+    let place = section.place_of("management");
+    let other = section.place_of(refused);
+    section
+        .notes
+        .error(
+            "E0604",
+            other,
+            format!("`{refused}` has no meaning beside `management`"),
+        )
+        .also(place, "its messages have VL15 and no level of data")
+        .help(match refused {
+            "sl" => "take `sl` away, or write management = false",
+            _ => "write load, message and pattern instead",
+        });
+}
 
 /// Divides the load of a class evenly over so many service levels, if it has one to divide.
 fn share(workload: &mut Workload, n: usize) -> bool {
@@ -266,12 +295,16 @@ fn read_size(
     }
 }
 
+/// Whether a resolved line is the value of a key.
+fn is_value(line: &ResolvedLine, name: &str) -> bool {
+    matches!(line, ResolvedLine::Value { key, .. } if key == name)
+}
+
 /// Writes the default down where a file would have it, behind the load.
 fn resolve_default_message(section: &mut Section<'_>) {
     let lines = &mut section.resolved.lines;
-    let is_load =
-        |line: &ResolvedLine| matches!(line, ResolvedLine::Value { key, .. } if key == "load");
-    let at = lines.iter().position(is_load).map_or(0, |load| load + 1);
+    let load = lines.iter().position(|line| is_value(line, "load"));
+    let at = load.map_or(0, |load| load + 1);
     let line = ResolvedLine::Value {
         key: "message".to_owned(),
         text: DEFAULT_MESSAGE.write(),
@@ -317,6 +350,8 @@ params! {
         name: Option<String> = None,
         /// Its service level; with a list of them, one class each, which share the load equally.
         sl: ServiceLevels = ServiceLevels(vec![0]),
+        /// Whether it is subnet management: it travels on VL15, before all data whatever the arbiter, and takes SL15. A datagram has 256 bytes.
+        management: bool = false,
         /// A CSV file of messages (time or time_ns, source, destination, bytes, sl) instead of a law.
         flows: Option<String> = None,
     }

@@ -498,6 +498,7 @@ fn every_key_is_described() {
         [
             "name",
             "sl",
+            "management",
             "flows",
             "load",
             "message",

@@ -80,7 +80,11 @@ impl Format {
                 "" => continue,
                 path if path.starts_with("study") => 40,
                 path if path.starts_with("plan") => 20,
-                "connections" | "qos.sl2vl-exception" | "link.class.*" | "groups.*" => 12,
+                "connections"
+                | "qos.sl2vl-exception"
+                | "qos.sc2vl-exception"
+                | "link.class.*"
+                | "groups.*" => 12,
                 _ => 3,
             };
             if !is_needed && !random.one_in(rarity) {

@@ -8,17 +8,12 @@ use netloom_units::{Sc, Sl};
 use crate::spec::Desk;
 
 /// Keys by which a file maps service levels to lanes over channels, and those that do it directly.
-const BY_CHANNEL: [&str; 3] = ["qos.sl2sc", "qos.sc2vl", "qos.sc2sl"];
+const BY_CHANNEL: [&str; 4] = ["qos.sl2sc", "qos.sc2vl", "qos.sc2sl", "qos.sc2vl-exception"];
 const DIRECTLY: [&str; 2] = ["qos.sl2vl", "qos.sl2vl-exception"];
 
 /// Whether a file that has channels has nothing but channels.
 pub(crate) fn one_map(desk: &mut Desk<'_>) -> bool {
-    let first_of = |keys: &[&'static str]| {
-        let mut written = keys
-            .iter()
-            .filter_map(|key| Some((*key, desk.places.written(key)?)));
-        written.next()
-    };
+    let first_of = |keys: &[&'static str]| desk.places.first_written(keys);
     let (Some((direct, here)), Some((channel, there))) =
         (first_of(&DIRECTLY), first_of(&BY_CHANNEL))
     else {

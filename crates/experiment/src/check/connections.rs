@@ -88,11 +88,14 @@ pub(crate) fn lanes(
 ) -> Option<Lanes> {
     let channels = &map.channels;
     let has_several = |&sl: &u8| channels.sl2sc[usize::from(sl)].count_ones() != 1;
+    let exceptions = ["qos.sl2vl-exception", "qos.sc2vl-exception"];
+    let exception = desk.places.first_written(&exceptions);
+    let exception = exception.map_or("qos", |(key, _)| key);
     let obstacles = [
         (
             channels.own.is_some(),
-            "qos.sl2vl-exception",
-            "leave the exceptions of `sl2vl` out",
+            exception,
+            "leave the rows of single switches and ports out",
         ),
         (
             sls.iter().any(has_several),
@@ -140,7 +143,7 @@ pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'
     let with_deadlines = (4..).zip(&lanes.deadlines);
     let asked = with_deadlines.filter(|(sl, _)| sls.contains(sl));
     asked.for_each(|(_, vl)| served |= 1 << vl.0);
-    let lacking = map.used & !served;
+    let lacking = map.used_by_data() & !served;
     if lacking == 0 {
         return;
     }

@@ -8,7 +8,7 @@ use netloom_topology::{Structure, Topology};
 use netloom_units::Vl;
 
 use super::buffers::words;
-use crate::spec::{Desk, LaneMap};
+use crate::spec::{Desk, LaneMap, OwnMap};
 
 /// Channels of a cycle that are printed; more help nobody.
 const SHOWN: usize = 8;
@@ -171,11 +171,14 @@ fn are(n: u32) -> String {
 }
 
 /// A packet must not change its lane inside a ring.
-pub(crate) fn exceptions(way: &Forwarding, desk: &mut Desk<'_>) {
+pub(crate) fn exceptions(way: &Forwarding, map: OwnMap, desk: &mut Desk<'_>) {
     if way.bubble() {
-        let message =
-            "exceptions of `sl2vl` can move packets to another lane inside a ring".to_owned();
-        grave(desk, "E0503", "qos.sl2vl-exception", message)
+        let message = format!(
+            "exceptions of `{}` can move packets to another lane inside a ring",
+            map.name
+        );
+        let key = format!("qos.{}-exception", map.name);
+        grave(desk, "E0503", &key, message)
             .help("the bubble rule guards each lane of a ring by itself; use routing.deadlock = \"dateline\"");
     }
 }

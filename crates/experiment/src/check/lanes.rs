@@ -5,7 +5,7 @@ use netloom_catalog::Value;
 use netloom_topology::Topology;
 use netloom_units::{Port, SwitchId};
 
-use crate::spec::{Desk, LaneMap, QosSpec, Sl2VlException};
+use crate::spec::{Desk, LaneMap, OwnRow, QosSpec};
 
 /// Whether lanes times routing lanes fit on a link.
 pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
@@ -76,7 +76,7 @@ pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
         .and_then(|qos| qos.get("arbiter"));
     let name = arbiter.and_then(Value::kind_name);
     // An arbiter that is unknown is told by itself.
-    if lanes.used.count_ones() == 1
+    if lanes.used_by_data().count_ones() == 1
         && !desk.notes.has_errors()
         && let (Some(arbiter), Some(name)) = (arbiter, name.filter(|name| !is_plain(name)))
     {
@@ -90,12 +90,8 @@ pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
 }
 
 /// Whether the ports of an exception exist; those that do not are noted.
-pub(crate) fn exception(
-    exception: &Sl2VlException,
-    path: &str,
-    topology: &Topology,
-    desk: &mut Desk<'_>,
-) -> bool {
+pub(crate) fn exception(exception: &OwnRow, topology: &Topology, desk: &mut Desk<'_>) -> bool {
+    let path = exception.path();
     if exception.switch >= topology.n_switches() {
         let place = desk.places.of(&format!("{path}.switch"));
         desk.notes
@@ -110,7 +106,7 @@ pub(crate) fn exception(
     let n_ports = topology.n_ports(SwitchId(exception.switch));
     let mut exists = true;
     for (key, port) in [("input", exception.input), ("output", exception.output)] {
-        if port >= n_ports {
+        if let Some(port) = port.filter(|port| *port >= n_ports) {
             exists = false;
             let place = desk.places.of(&format!("{path}.{key}"));
             desk.notes
@@ -135,10 +131,10 @@ pub(crate) fn arbiters(
     desk: &mut Desk<'_>,
 ) {
     let context = PortContext {
-        data_vls: lanes.n_vls,
+        data_vls: lanes.n_data_vls,
         largest_packet: lanes.largest_bytes,
         largest_of_sl: lanes.largest_of_sl,
-        used_vls: lanes.used,
+        used_vls: lanes.used_by_data(),
     };
     if let Some(arbiter) = qos.arbiter.as_ref().filter(|_| !is_planned) {
         faults(&**arbiter, "qos.arbiter", &context, desk);

@@ -13,6 +13,7 @@ pub(crate) mod hierarchical;
 pub(crate) mod input_ports;
 pub(crate) mod input_queued;
 pub(crate) mod lanes;
+pub(crate) mod management;
 pub(crate) mod nic;
 pub(crate) mod pause;
 pub(crate) mod pfc;

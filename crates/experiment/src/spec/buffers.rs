@@ -34,13 +34,12 @@ pub(crate) fn sizes(
             .error("E0315", place, "a buffer of more than 16777216 flits")
             .help("that is more than any switch has, and more than can be counted here");
     };
-    let n_vls = usize::from(lanes.n_vls);
     let per_lane = |flits: Option<u32>, desk: &mut Desk<'_>| {
         let Some(flits) = flits else {
             too_large(desk);
             return None;
         };
-        Some(Sizes::Static(vec![flits; n_vls].into()))
+        Some(Sizes::Static(lanes.of_each(|_| flits)))
     };
     let sizes = match at.buffer {
         Buffer::PerVl(bytes) => per_lane(in_flits(bytes.0 / at.parts), desk)?,
@@ -59,18 +58,17 @@ pub(crate) fn sizes(
                 too_large(desk);
                 return None;
             };
-            let own_min = |&largest: &u16| match pool.min {
+            let min = lanes.of_each(|vl| match pool.min {
                 Some(_) => min,
-                None => u32::from(largest),
-            };
-            let min: Box<[u32]> = lanes.largest.iter().map(own_min).collect();
+                None => u32::from(lanes.largest[vl]),
+            });
             if !check::buffers::pool(pool, path, capacity, &min, flit, desk) {
                 return None;
             }
             Sizes::Pool {
                 capacity,
                 min,
-                max: vec![max; n_vls].into(),
+                max: lanes.of_each(|_| max),
             }
         }
     };

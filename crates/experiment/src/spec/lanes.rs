@@ -6,16 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use netloom_arbitration::MANAGEMENT_VL;
 use netloom_catalog::{FromToml, Resolved};
-use netloom_fabric::{Channels, DROPPED, LaneRows};
-use netloom_packet::{N_SCS, SlSegmentation};
+use netloom_fabric::{Channels, DROPPED, LaneRow, LaneRows};
+use netloom_packet::{Cut, N_SCS, SlSegmentation};
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
+use netloom_traffic::MANAGEMENT;
 use netloom_units::{Port, Sc, Sl, SwitchId};
 
-use super::mapping::ChannelSets;
+use super::mapping::{ChannelSets, MANAGEMENT_SC};
 use super::plan::{Classes, Desk};
-use super::qos::QosSpec;
+use super::qos::{BY_CHANNEL, QosSpec};
 use super::reading::resolve_default;
 use super::site;
 use crate::check;
@@ -25,8 +27,10 @@ const LEVELS_WITH_A_CHANNEL: u8 = 15;
 
 /// Lanes of every link.
 pub(crate) struct LaneMap {
-    /// All of them.
+    /// All of them, that of management included where it has traffic.
     pub(crate) n_vls: u8,
+    /// Those of data.
+    pub(crate) n_data_vls: u8,
     pub(crate) channels: Channels,
     /// Flits of the largest packet by lane; 0 where nothing travels.
     pub(crate) largest: Vec<u16>,
@@ -49,15 +53,19 @@ pub(crate) fn lanes(
 ) -> Option<LaneMap> {
     let values = qos.values.as_ref()?;
     let exceptions = qos.exceptions.as_ref()?;
-    let has_channels = values.sl2sc.is_some() || values.sc2vl.is_some() || values.sc2sl.is_some();
+    let has_channels = values.sl2sc.is_some()
+        || values.sc2vl.is_some()
+        || values.sc2sl.is_some()
+        || exceptions.iter().any(|own| own.map == BY_CHANNEL);
     if has_channels && !check::channels::one_map(desk) {
         return None;
     }
     let mut messages: BTreeMap<Sl, u32> = BTreeMap::new();
-    for (&sl, &bytes) in classes.levels.iter().flatten() {
+    for (&sl, &bytes) in classes.of_data() {
         let largest = messages.entry(Sl(sl)).or_insert(0);
         *largest = bytes.max(*largest);
     }
+    let management = classes.largest_of_management();
     let segmentation = &classes.workloads.segmentation;
     if values.sl_mtu.is_some() {
         check::transfer_unit::fact(segmentation, messages.keys().copied(), desk);
@@ -83,11 +91,15 @@ pub(crate) fn lanes(
     if !check::channels::all_levels(&channels, messages.keys(), desk) {
         return None;
     }
+    if management.is_some() && !check::management::lane(&messages, &channels, way, desk) {
+        return None;
+    }
     let used = channels.of_levels(messages.keys().copied());
     // A pair of ports whose row was not read counts as VL0, as `route check` has it.
     let own = site.and_then(|site| site::lane_rows(site, topology, [0; N_SCS]));
     let used_mask = used.keys().fold(0, |mask, sc| mask | 1 << sc.0);
-    let highest = own
+    let passed = own.as_ref().map(|rows| rows.passed(topology));
+    let highest = passed
         .as_ref()
         .and_then(|rows| site::highest_lane(rows, used_mask));
     let (row, path, from) = match (&values.sl2vl, &values.sc2vl) {
@@ -95,7 +107,7 @@ pub(crate) fn lanes(
         (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
         (None, None) => (&[][..], "qos", "SL"),
     };
-    let other_rows = exceptions.iter().map(|exception| &exception.row.0[..]);
+    let other_rows = exceptions.iter().map(|exception| &exception.row[..]);
     let per_routing = way.lanes().max(1);
     let vls = values.vls.unwrap_or_else(|| {
         let named = other_rows.chain([row]).flatten().max();
@@ -136,57 +148,104 @@ pub(crate) fn lanes(
         resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
     }
     let mut own_rows = None;
-    for (at, exception) in exceptions.iter().enumerate() {
-        let path = format!("qos.sl2vl-exception.{at}");
-        check::lanes::row(&exception.row.0, &format!("{path}.row"), "SL", vls, desk);
-        if !check::lanes::exception(exception, &path, topology, desk) {
+    for exception in exceptions {
+        let path = format!("{}.row", exception.path());
+        check::lanes::row(&exception.row, &path, exception.map.from, vls, desk);
+        if !check::lanes::exception(exception, topology, desk) {
             continue;
         }
         let mut own = channels.sc2vl;
-        own[..exception.row.0.len()].copy_from_slice(&existing(&exception.row.0));
-        let (input, output) = (Port(exception.input), Port(exception.output));
-        own_rows
-            .get_or_insert_with(|| LaneRows::new(topology, channels.sc2vl))
-            .set(SwitchId(exception.switch), input, output, own);
+        own[..exception.row.len()].copy_from_slice(&existing(&exception.row));
+        let switch = SwitchId(exception.switch);
+        let rows = own_rows.get_or_insert_with(|| LaneRows::new(topology, channels.sc2vl));
+        let of = |port: Option<u16>| {
+            let all = topology.ports(switch);
+            all.filter(move |at| port.is_none_or(|port| Port(port) == *at))
+        };
+        for output in of(exception.output) {
+            of(exception.input).for_each(|input| rows.set(switch, input, output, own));
+        }
     }
     if let Some(site) = site.filter(|_| own.is_some() || channels.paths.is_some()) {
         check::site::routes(site, used_mask, desk);
     }
-    if let Some(rows) = own {
-        check::site::fact(&rows, topology, &used, desk);
-        channels.own = Some(Arc::new(rows));
+    if let Some(rows) = passed {
+        check::site::fact(&rows, &used, desk);
     }
+    channels.own = own.map(Arc::new);
     if !exceptions.is_empty() {
         channels.own = own_rows.map(Arc::new);
-        check::deadlock::exceptions(way, desk);
+        check::deadlock::exceptions(way, exceptions[0].map, desk);
     }
     let n_vls = vls * per_routing;
     let mut map = LaneMap {
         n_vls,
+        n_data_vls: n_vls,
         largest: vec![0; usize::from(n_vls)],
         largest_bytes: [None; 16],
         largest_of_sl: [None; 16],
         used: 0,
         channels,
     };
+    let rows = map.channels.rows(topology);
+    let rows: Vec<LaneRow> = rows.into_iter().copied().collect();
     for (sc, sl) in used {
-        map.add(sc, sl, messages[&sl], segmentation, vls);
+        let lanes = rows.iter().map(|row| row[sc.index()]);
+        map.add(lanes, sl, messages[&sl], segmentation, vls);
+    }
+    if let Some(bytes) = management {
+        map.add_management(segmentation.of(MANAGEMENT).cut(bytes));
     }
     Some(map)
 }
 
 impl LaneMap {
-    /// Messages of up to so many bytes travel on a channel; there are `vls` lanes for each of the routing.
-    fn add(&mut self, sc: Sc, sl: Sl, bytes: u32, segmentation: &SlSegmentation, vls: u8) {
+    /// Subnet management travels on the lane behind all that data can have, with packets of up to this size.
+    fn add_management(&mut self, largest: Cut) {
+        let vl = MANAGEMENT_VL.index();
+        self.n_vls = MANAGEMENT_VL.0 + 1;
+        self.largest.resize(vl + 1, 0);
+        self.largest[vl] = largest.flits;
+        self.largest_bytes[vl] = Some(largest.bytes);
+        self.largest_of_sl[MANAGEMENT.index()] = Some(largest.bytes);
+        self.used |= 1 << vl;
+        self.channels
+            .set_everywhere(MANAGEMENT, Sc(MANAGEMENT_SC), MANAGEMENT_VL.0);
+    }
+
+    /// The lanes of data that carry traffic, one bit each.
+    pub(crate) fn used_by_data(&self) -> u32 {
+        self.used & !(1 << MANAGEMENT_VL.0)
+    }
+
+    /// Whether management has traffic, and so a lane.
+    pub(crate) fn has_management(&self) -> bool {
+        self.n_vls != self.n_data_vls
+    }
+
+    /// Something of each lane that there is, and nothing for the numbers between those of data and that of management.
+    pub(crate) fn of_each(&self, of: impl Fn(usize) -> u32) -> Box<[u32]> {
+        let exists = |vl| vl < usize::from(self.n_data_vls) || vl == MANAGEMENT_VL.index();
+        let lanes = 0..usize::from(self.n_vls);
+        lanes
+            .map(|vl| if exists(vl) { of(vl) } else { 0 })
+            .collect()
+    }
+
+    /// Messages of up to so many bytes travel on these lanes; there are `vls` for each of the routing.
+    fn add(
+        &mut self,
+        lanes: impl Iterator<Item = u8>,
+        sl: Sl,
+        bytes: u32,
+        segmentation: &SlSegmentation,
+        vls: u8,
+    ) {
         let cut = segmentation.of(sl).cut(bytes);
         let of_sl = &mut self.largest_of_sl[sl.index() & 15];
         *of_sl = Some(cut.bytes).max(*of_sl);
-        for row in self.channels.rows() {
-            if row[sc.index()] == DROPPED {
-                continue;
-            }
-            let lane = usize::from(row[sc.index()]);
-            for vl in (lane..usize::from(self.n_vls)).step_by(usize::from(vls)) {
+        for lane in lanes.filter(|lane| *lane != DROPPED) {
+            for vl in (usize::from(lane)..usize::from(self.n_vls)).step_by(usize::from(vls)) {
                 self.largest[vl] = self.largest[vl].max(cut.flits);
                 self.largest_bytes[vl] = self.largest_bytes[vl].max(Some(cut.bytes));
                 self.used |= 1 << vl;

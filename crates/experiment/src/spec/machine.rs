@@ -49,6 +49,10 @@ pub(crate) fn machine(
     around: &Around<'_>,
     desk: &mut Desk<'_>,
 ) -> Option<Machine> {
+    if around.lanes.has_management() && !check::management::machine(switch, link.flow_control, desk)
+    {
+        return None;
+    }
     if let ArchitectureSpec::Tiled(spec) = &switch.architecture {
         return super::tiled::machine(switch, spec, link, nic, around, desk);
     }

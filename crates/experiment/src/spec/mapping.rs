@@ -8,7 +8,7 @@ use super::link::{LARGEST_MTU, Mtu};
 
 const N_SLS: usize = 16;
 /// The channel of management.
-const MANAGEMENT_SC: u8 = 15;
+pub(crate) const MANAGEMENT_SC: u8 = 15;
 
 /// Lanes by service level (SL2VL), at most 16.
 #[derive(Clone, PartialEq, Eq, Debug)]

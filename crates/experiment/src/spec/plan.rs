@@ -366,11 +366,10 @@ fn segmentation(link: &LinkSpec, qos: Option<&QosSpec>, desk: &mut Desk<'_>) -> 
     check::transfer_unit::by_level(link.segmentation, own, desk)
 }
 
-/// Service levels that carry traffic, one bit each.
+/// Service levels that carry data, one bit each.
 fn used_levels(classes: Option<&Classes>) -> u32 {
-    let levels = classes.into_iter().flat_map(|classes| &classes.levels);
-    let levels = levels.flat_map(BTreeMap::keys);
-    levels.fold(0, |mask, &sl| mask | 1 << (sl & 31))
+    let levels = classes.into_iter().flat_map(Classes::of_data);
+    levels.fold(0, |mask, (&sl, _)| mask | 1 << (sl & 31))
 }
 
 /// A class of connections of one service level.
@@ -391,6 +390,27 @@ fn of_connections(sl: u8, source: Arc<dyn Source>, load: f64) -> (ClassInfo, Cla
 }
 
 impl Classes {
+    /// Levels of data with their largest messages, class by class, those of connections included.
+    pub(crate) fn of_data(&self) -> impl Iterator<Item = (&u8, &u32)> {
+        let management = self
+            .workloads
+            .classes
+            .iter()
+            .map(|class| class.is_management);
+        let management = management.chain(std::iter::repeat(false));
+        let levels = self.levels.iter().zip(management);
+        levels.filter(|(_, is)| !is).flat_map(|(levels, _)| levels)
+    }
+
+    /// The largest message of subnet management; `None` where there is none.
+    pub(crate) fn largest_of_management(&self) -> Option<u32> {
+        let classes = self.workloads.classes.iter().zip(&self.levels);
+        let management = classes.filter(|(class, _)| class.is_management);
+        management
+            .flat_map(|(_, levels)| levels.values().copied())
+            .max()
+    }
+
     /// The classes of connections that are asked for come behind those of the file.
     fn add_connections(
         &mut self,

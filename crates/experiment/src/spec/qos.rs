@@ -13,7 +13,7 @@ use super::reading::{resolved_table, table};
 /// Quality of service, as the file gives it.
 pub(crate) struct QosSpec {
     pub(crate) values: Option<QosValues>,
-    pub(crate) exceptions: Option<Vec<Sl2VlException>>,
+    pub(crate) exceptions: Option<Vec<OwnRow>>,
     pub(crate) arbiter: Option<Arc<dyn Policy>>,
     /// `None` inside where it is the same as at the switches.
     pub(crate) nic_arbiter: Option<Option<Arc<dyn Policy>>>,
@@ -60,6 +60,60 @@ params! {
     }
 }
 
+params! {
+    /// A row of the SC2VL table that holds for one switch, or for one of its outputs.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Sc2VlException {
+        /// The switch.
+        pub(crate) switch: u32,
+        /// The port a packet leaves by; left out, every port of the switch.
+        pub(crate) output: Option<u16> = None,
+        /// The lane of service channel 0, 1, 2, …; what is left out is as everywhere.
+        pub(crate) row: ChannelLanes,
+    }
+}
+
+/// A map to lanes of which single ports may have rows of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct OwnMap {
+    /// The key of the rows is `NAME-exception`.
+    pub(crate) name: &'static str,
+    /// What maps to lanes, "SL" or "SC".
+    pub(crate) from: &'static str,
+    /// What each row has.
+    parts: &'static str,
+}
+
+pub(crate) const BY_LEVEL: OwnMap = OwnMap {
+    name: "sl2vl",
+    from: "SL",
+    parts: "switch, input, output and row",
+};
+pub(crate) const BY_CHANNEL: OwnMap = OwnMap {
+    name: "sc2vl",
+    from: "SC",
+    parts: "switch, output and row",
+};
+
+/// A row of lanes that holds for single ports of a switch.
+pub(crate) struct OwnRow {
+    pub(crate) map: OwnMap,
+    /// Its place in the list of its map.
+    at: usize,
+    pub(crate) switch: u32,
+    /// Every port where there is none.
+    pub(crate) input: Option<u16>,
+    pub(crate) output: Option<u16>,
+    pub(crate) row: Vec<u8>,
+}
+
+impl OwnRow {
+    /// Where the file has it.
+    pub(crate) fn path(&self) -> String {
+        format!("qos.{}-exception.{}", self.map.name, self.at)
+    }
+}
+
 /// Reads `[qos]`.
 pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> QosSpec {
     let values = QosValues::read(section);
@@ -77,7 +131,30 @@ pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> 
             Some(None)
         }
     };
-    let exceptions = read_exceptions(section);
+    let by_level = read_exceptions(section, BY_LEVEL, |section, at| {
+        let own = Sl2VlException::read(section)?;
+        Some(OwnRow {
+            map: BY_LEVEL,
+            at,
+            switch: own.switch,
+            input: Some(own.input),
+            output: Some(own.output),
+            row: own.row.0,
+        })
+    });
+    let by_channel = read_exceptions(section, BY_CHANNEL, |section, at| {
+        let own = Sc2VlException::read(section)?;
+        Some(OwnRow {
+            map: BY_CHANNEL,
+            at,
+            switch: own.switch,
+            input: None,
+            output: own.output,
+            row: own.row.0,
+        })
+    });
+    let exceptions = by_level.zip(by_channel);
+    let exceptions = exceptions.map(|(rows, others)| rows.into_iter().chain(others).collect());
     QosSpec {
         values,
         exceptions,
@@ -95,8 +172,13 @@ fn as_default(mut table: Resolved) -> Resolved {
     table
 }
 
-fn read_exceptions(section: &mut Section<'_>) -> Option<Vec<Sl2VlException>> {
-    let Some(value) = section.raw("sl2vl-exception") else {
+fn read_exceptions(
+    section: &mut Section<'_>,
+    map: OwnMap,
+    read: impl Fn(&mut Section<'_>, usize) -> Option<OwnRow>,
+) -> Option<Vec<OwnRow>> {
+    let key = format!("{}-exception", map.name);
+    let Some(value) = section.raw(&key) else {
         return Some(vec![]);
     };
     let ValueShape::List(items) = &value.shape else {
@@ -107,17 +189,17 @@ fn read_exceptions(section: &mut Section<'_>) -> Option<Vec<Sl2VlException>> {
                 value.place,
                 format!("expected a list of tables, found {}", value.shape.word()),
             )
-            .help("write [[qos.sl2vl-exception]] and below it switch, input, output and row");
+            .help(format!("write [[qos.{key}]] and below it {}", map.parts));
         return None;
     };
     let mut exceptions = Some(vec![]);
-    for item in items {
+    for (at, item) in items.iter().enumerate() {
         let Some(mut inner) = Section::open(item, section.notes) else {
             exceptions = None;
             continue;
         };
-        let read = Sl2VlException::read(&mut inner);
-        let line = ResolvedLine::Item("sl2vl-exception".into(), inner.finish());
+        let read = read(&mut inner, at);
+        let line = ResolvedLine::Item(key.clone(), inner.finish());
         section.resolved.lines.push(line);
         match (read, &mut exceptions) {
             (Some(exception), Some(list)) => list.push(exception),

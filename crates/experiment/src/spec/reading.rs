@@ -111,6 +111,14 @@ impl Places<'_> {
         self.find(path).ok()
     }
 
+    /// The first of these values that the file has, and its place.
+    pub(crate) fn first_written<'k>(&self, paths: &[&'k str]) -> Option<(&'k str, Place)> {
+        let mut written = paths
+            .iter()
+            .filter_map(|path| Some((*path, self.written(path)?)));
+        written.next()
+    }
+
     /// The kind that the file names there, as a text or as `kind` of a table.
     pub(crate) fn kind(&self, path: &str) -> Option<&str> {
         let value = self.value(path).ok()?;

@@ -216,6 +216,11 @@ pub fn sections() -> Vec<SectionInfo> {
             "A row of the SL2VL table that holds for one (switch, input, output) only.",
             qos::Sl2VlException::params(),
         ),
+        list(
+            "qos.sc2vl-exception",
+            "A row of the SC2VL table that holds for one switch, or for one of its outputs.",
+            qos::Sc2VlException::params(),
+        ),
         section(
             "plan",
             "What the classes need of every port; the tables follow, unless `qos.arbiter` is written.",

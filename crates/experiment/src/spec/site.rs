@@ -306,8 +306,8 @@ pub(super) fn inputs(site: &Site) -> Vec<String> {
 }
 
 /// The highest lane that channels take anywhere; none if they are dropped everywhere.
-pub(super) fn highest_lane(rows: &LaneRows, used: u32) -> Option<u8> {
-    let lanes = rows.rows().iter().flat_map(|row| {
+pub(super) fn highest_lane(rows: &[&LaneRow], used: u32) -> Option<u8> {
+    let lanes = rows.iter().flat_map(|row| {
         let channels = row.iter().enumerate();
         channels.filter_map(move |(sc, vl)| (used >> sc & 1 == 1).then_some(*vl))
     });

@@ -206,6 +206,27 @@ fn crossbar(tape: &mut Tape<'_>, may_be_by_lane: bool) -> String {
     format!("crossbar-start = \"{start}\"\ninput-ports = \"{ports}\"\n")
 }
 
+/// What most fabrics are: a queue for each lane, and endpoints that only send and receive.
+fn plain_machine(tape: &mut Tape<'_>) -> Machine {
+    let flow_control = tape.of(&["\"credits\"", "\"credits\"", "\"pfc\""]);
+    let input = match flow_control {
+        "\"pfc\"" => "\"32 KiB\"".to_owned(),
+        _ => buffer(tape),
+    };
+    let mut text = format!(
+        "[switch]\nkind = \"cioq\"\ninput-buffer = {input}\noutput-buffer = {}\nspeedup = {}\n",
+        buffer(tape),
+        tape.of(&["1", "2", "1.5"])
+    );
+    text.push_str(&crossbar(tape, false));
+    text.push_str(&stages(tape));
+    Machine {
+        is_tiled: false,
+        flow_control: flow_control.to_owned(),
+        text,
+    }
+}
+
 fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
     let kind = tape.of(&["cioq", "iq", "hierarchical", "tiled", "tiled"]);
     let mut text = format!("[switch]\nkind = \"{kind}\"\n");
@@ -361,12 +382,9 @@ const ARBITERS: &[&str] = &[
     "{ kind = \"wfq\", weights = [[0, 4], [1, 2]] }",
 ];
 
-fn class(tape: &mut Tape<'_>, wiring: &Wiring, number: u32, n_levels: u32) -> String {
+fn class(tape: &mut Tape<'_>, wiring: &Wiring, number: u32, level: u32) -> String {
     let n = wiring.n_nics;
-    let mut text = format!(
-        "[[traffic]]\nname = \"c{number}\"\nsl = {}\n",
-        tape.below(n_levels)
-    );
+    let mut text = format!("[[traffic]]\nname = \"c{number}\"\nsl = {level}\n");
     let arrival = tape.of(&[
         "\"bernoulli\"",
         "\"poisson\"",
@@ -411,7 +429,12 @@ fn class(tape: &mut Tape<'_>, wiring: &Wiring, number: u32, n_levels: u32) -> St
 /// The text of an experiment.
 pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     let wiring = wiring(tape);
-    let machine = machine(tape, &wiring);
+    // Few that are drawn freely have nothing that few fabrics have.
+    let is_plain = tape.one_in(8);
+    let machine = match is_plain {
+        true => plain_machine(tape),
+        false => machine(tape, &wiring),
+    };
     let mut text = format!("netloom = 1\n[topology]\n{}\n", wiring.text);
     let routing = tape.of(wiring.routings);
     let rate = tape.of(&["100 Gbps", "80 Gbps", "200 Gbps"]);
@@ -437,11 +460,13 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     } else {
         writeln!(text, "[routing]\n{}", keys_of(routing)).unwrap();
     }
-    let connections = !machine.is_tiled && machine.flow_control == "\"credits\"" && tape.one_in(8);
-    // Tiled switches have no lanes by service level.
-    let n_levels = match machine.is_tiled {
-        true => 1,
-        false => tape.of(&[1, 2, 3]),
+    let connections =
+        !is_plain && !machine.is_tiled && machine.flow_control == "\"credits\"" && tape.one_in(8);
+    // Tiled switches have no lanes by service level; plain fabrics have a level for each class.
+    let n_levels = match (machine.is_tiled, is_plain) {
+        (true, _) => 1,
+        (_, true) => 3,
+        _ => tape.of(&[1, 2, 3]),
     };
     if connections {
         writeln!(
@@ -470,15 +495,32 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
         if tape.one_in(3) {
             writeln!(text, "nic-arbiter = {}", tape.of(ARBITERS)).unwrap();
         }
+        if !is_plain && text.contains("sc2vl") && tape.one_in(3) {
+            let output = tape.of(&["", "output = 1\n"]);
+            let switch = tape.below(2);
+            writeln!(
+                text,
+                "[[qos.sc2vl-exception]]\nswitch = {switch}\n{output}row = [2, 0, 1]"
+            )
+            .unwrap();
+        }
     }
-    for number in 0..tape.between(1, 4) {
-        let class = class(tape, &wiring, number, n_levels);
+    let n_classes = match is_plain {
+        true => tape.between(1, n_levels),
+        false => tape.between(1, 4),
+    };
+    for number in 0..n_classes {
+        let level = match is_plain {
+            true => number,
+            false => tape.below(n_levels),
+        };
+        let class = class(tape, &wiring, number, level);
         match connections {
             true => text.push_str(&class.replace("\nsl = ", "\nsl = 8 #")),
             false => text.push_str(&class),
         }
     }
-    if !connections && wiring.n_nics >= 12 && tape.one_in(3) {
+    if !connections && !is_plain && wiring.n_nics >= 12 && tape.one_in(3) {
         let workload = tape.of(&[
             "{ kind = \"bigfft\", grid = [3, 4], rounds = 1, size-divisor = 64 }",
             "{ kind = \"fill-boundary\", grid = [3, 2, 2], rounds = 2, size-divisor = 64 }",
@@ -502,8 +544,16 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             "compute = \"333 ns\"\ncompute-law = \"exponential\"\n",
         ]));
     }
-    if !connections && n_levels == 3 && tape.one_in(3) {
+    if !connections && !is_plain && n_levels == 3 && tape.one_in(3) {
         text.push_str("[[traffic]]\nname = \"listed\"\nflows = \"flows.csv\"\n");
+    }
+    let may_be_managed = !is_plain
+        && !machine.is_tiled
+        && machine.flow_control.contains("credits")
+        && !wiring.has_groups
+        && !routing.contains("dateline");
+    if may_be_managed && tape.one_in(6) {
+        text.push_str("[[traffic]]\nmanagement = true\nload = 0.1\nmessage = \"256 B\"\n");
     }
     let (seed, length) = (tape.between(1, 1000), tape.of(&["4 us", "2 us", "9 us"]));
     writeln!(

@@ -16,11 +16,12 @@ pub(crate) struct AsSite {
     pub(crate) is_numbered_alike: bool,
 }
 
-/// The same experiment on a site with the same routes; `None` where no forwarding table can hold the routes, or the
-/// file says something about lanes that a map cannot.
+/// The same experiment on a site with the same routes; `None` where no forwarding table can hold the routes or the rule that
+/// guards its rings, or the file says something about lanes that a map cannot.
 pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
     let (topology, forwarding) = (&experiment.fabric.topology, &experiment.fabric.forwarding);
-    if forwarding.needs_occasion() || forwarding.is_adaptive() || forwarding.lanes() > 1 {
+    let has_table = !forwarding.needs_occasion() && !forwarding.is_adaptive();
+    if !has_table || forwarding.bubble() || forwarding.lanes() > 1 {
         return None;
     }
     let mut subnet = as_subnet(topology, Speed::Edr, Width::ALL[2]).ok()?;
@@ -40,9 +41,10 @@ pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
         }
     }
     if !text.contains("sc2vl") && !text.contains("kind = \"tiled\"") {
-        let n_vls = experiment.fabric.n_vls;
+        // Without channels of its own a level has the channel of its number.
+        let lanes = &experiment.fabric.channels.sc2vl;
+        let map = SlToVl(std::array::from_fn(|sl| Vl(lanes[sl])));
         for node in &subnet.nodes {
-            let map = SlToVl(std::array::from_fn(|sl| Vl(sl as u8 % n_vls)));
             let n_ports = node.ports.len() as u8;
             let inputs = if node.kind.is_switch() { n_ports } else { 1 };
             for port in 1..n_ports {
@@ -72,7 +74,9 @@ pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
         section.push_str(&format!(", '''\n{maps}'''"));
     }
     section.push_str("]\n");
-    let text = replaced(text, "topology", &section);
+    // Ports of a site are counted from 1.
+    let text = text.replace("\noutput = 1\nrow", "\noutput = 2\nrow");
+    let text = replaced(&text, "topology", &section);
     Some(AsSite {
         text: replaced(&text, "routing", "kind = \"forwarding-tables\"\n"),
         is_numbered_alike,

@@ -12,7 +12,7 @@ use crate::link::room::{Lanes, Limits, Queues, Room};
 use crate::plan::{FabricPlan, FlowControl};
 
 /// One way of flow control, at one sender.
-pub(crate) trait Flow: Send + State {
+pub(crate) trait Flow: Clone + Send + State {
     /// Whether the receiver stops and restarts lanes, instead of handing out credits.
     const IS_PAUSE: bool = false;
     /// Whether classes may be queues, which a sender finds by looking one hop ahead.
@@ -120,6 +120,7 @@ macro_rules! credits {
 
             fn count(&mut self, _: u16, _: u16, _: Tick) {}
 
+            #[inline(always)]
             fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
                 <$room>::in_use(self, now, paces)
             }

@@ -162,12 +162,17 @@ impl Ramp {
         Tick(self.end.0 - self.length(paces))
     }
 
-    /// How many are free at a time.
-    #[inline]
+    /// How many are free at a time. Most ramps that are asked are over.
+    #[inline(always)]
     pub(crate) fn passed(&self, now: Tick, paces: &Paces) -> u32 {
         if now >= self.end {
             return u32::from(self.count);
         }
+        self.passed_before_the_end(now, paces)
+    }
+
+    #[inline(never)]
+    fn passed_before_the_end(&self, now: Tick, paces: &Paces) -> u32 {
         let start = self.start(paces);
         if now < start {
             return 0;

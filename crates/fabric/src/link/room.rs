@@ -156,8 +156,8 @@ pub(crate) trait Used {
     fn of(&self, class: u16) -> u16;
     /// The same, to change.
     fn of_mut(&mut self, class: u16) -> &mut u16;
-    /// How many counters there are.
-    fn n_classes(&self) -> usize;
+    /// All counters.
+    fn all(&self) -> &[u16];
 }
 
 /// A class is a lane.
@@ -194,8 +194,9 @@ impl Used for Lanes {
         &mut self.0[usize::from(class) % MOST_LANES]
     }
 
-    fn n_classes(&self) -> usize {
-        MOST_LANES
+    #[inline(always)]
+    fn all(&self) -> &[u16] {
+        &self.0
     }
 }
 
@@ -233,8 +234,9 @@ impl Used for Queues {
         &mut self.0[usize::from(class)]
     }
 
-    fn n_classes(&self) -> usize {
-        self.0.len()
+    #[inline]
+    fn all(&self) -> &[u16] {
+        &self.0
     }
 }
 
@@ -283,12 +285,12 @@ impl<U: Used> Room<U> {
     }
 
     /// In use by all classes now.
+    #[inline(always)]
     pub(crate) fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
-        let settled: u32 = (0..self.used.n_classes())
-            .map(|class| self.used(class as u16))
-            .sum();
-        let ramps = self.ramps.iter().filter(|ramp| ramp.count != 0);
-        settled - ramps.map(|ramp| ramp.passed(now, paces)).sum::<u32>()
+        let settled: u32 = self.used.all().iter().copied().map(u32::from).sum();
+        // A ramp that is not there is over since ever, and nothing of it has passed.
+        let [first, second] = &self.ramps;
+        settled - first.passed(now, paces) - second.passed(now, paces)
     }
 
     /// How much a class may still send.
@@ -328,7 +330,7 @@ impl<U: Used> Room<U> {
     /// Its queues, or itself; lanes that share one queue are that one.
     fn classes_of(&self, lane: u16, limits: &Limits) -> impl Iterator<Item = u16> + use<U> {
         let per_lane = limits.per_lane as u16;
-        let lanes = self.used.n_classes() as u16 / per_lane;
+        let lanes = self.used.all().len() as u16 / per_lane;
         let first = lane % lanes * per_lane;
         first..first + per_lane
     }
@@ -436,7 +438,7 @@ impl<U: Used> Room<U> {
 
     /// Whether nothing is in use once everything known has come free: what a drained fabric shows.
     pub(crate) fn is_idle(&self) -> bool {
-        (0..self.used.n_classes()).all(|class| {
+        (0..self.used.all().len()).all(|class| {
             let coming: u16 = self
                 .ramps
                 .iter()

@@ -176,8 +176,9 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
     }
 
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {
+        let now = self.engine.now();
         let models = self.engine.models();
-        let here = models.flat_map(|fabric| fabric.switches.port_uses());
+        let here = models.flat_map(|fabric| fabric.switches.port_uses(now));
         let here = here.collect();
         let mut all: Vec<_> = self.collected(here);
         all.sort_unstable_by_key(|(switch, port, _)| (*switch, *port));

@@ -244,7 +244,7 @@ pub(crate) trait Switches: Sized + Send + State {
     );
 
     /// What every port has done, in any order.
-    fn port_uses(&self) -> Vec<(SwitchId, Port, PortUse)>;
+    fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)>;
 
     /// Packets in the buffers and on the links of this partition, each once.
     fn packets_under_way(fabric: &Fabric<Self>) -> u64;

@@ -11,7 +11,6 @@ use netloom_units::Tick;
 
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
-use crate::switch::Peer;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::mask::Mask;
 use crate::switch::crossbar::port::InputQueue;
@@ -30,7 +29,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) -> bool {
         let output = &self.switches.ports[port];
-        if S::NIC_IS_SINK && matches!(output.receiver, Peer::Nic(_)) {
+        if S::is_sink(output.receiver) {
             return true;
         }
         let (need, limits) = (u32::from(head.flits), &self.switches.input_buffer.flits);

@@ -207,7 +207,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
         let ring = S::ring(output.ring_out);
         let paces = output.credit_paces(&self.switches.wires);
-        let is_sink = S::NIC_IS_SINK && matches!(output.receiver, Peer::Nic(_));
+        let is_sink = S::is_sink(output.receiver);
         let limits = self.switches.input_buffer.of(ring);
         let first = port * self.switches.n_vls as u32;
         let mut eligible = 0u32;
@@ -303,7 +303,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         } else {
             (1, end)
         };
-        if !S::NIC_IS_SINK || !matches!(output.receiver, Peer::Nic(_)) {
+        if !S::is_sink(output.receiver) {
             output.credit.take(class, charge);
         }
         output.flits += u64::from(flits);

@@ -7,6 +7,7 @@ use crate::link::flow::Flow;
 use crate::link::lane_room::LaneRoom;
 use crate::link::pause::Pause;
 use crate::link::room::{Queues, Room};
+use crate::switch::Peer;
 
 /// A kind of switch as types and constants.
 pub(crate) trait Shape: Send + 'static {
@@ -30,6 +31,12 @@ pub(crate) trait Shape: Send + 'static {
     const MAY_FORESEE: bool = !Self::Flow::IS_PAUSE && !Self::INPUT_PER_LANE;
     /// Whether a NIC takes in whatever comes.
     const NIC_IS_SINK: bool = Self::Flow::NIC_IS_SINK || !Self::HAS_OUTPUT_BUFFER;
+
+    /// Whether whoever receives from an output takes in whatever comes.
+    #[inline(always)]
+    fn is_sink(receiver: Peer) -> bool {
+        Self::NIC_IS_SINK && matches!(receiver, Peer::Nic(_))
+    }
 
     /// A guarded ring, where there may be one.
     #[inline(always)]

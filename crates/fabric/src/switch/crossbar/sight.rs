@@ -3,20 +3,23 @@
 //! A routing that looks at queues decides where the switch decides: headers that arrive on one edge are routed before
 //! anything is granted, in order of their inputs, each seeing what those before it chose.
 
+use std::borrow::Cow;
+
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port, Tick};
 
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
+use crate::link::ramp::Ramp;
 use crate::plan::FabricPlan;
+use crate::recorder::PortUse;
 use crate::rows::Rows;
 use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
-use crate::switch::crossbar::port::Port as CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
-use crate::switch::{Exit, Header, Peer};
+use crate::switch::{Exit, Header, Switches};
 
 /// What a routing looks at.
 pub(super) struct Sight {
@@ -26,14 +29,41 @@ pub(super) struct Sight {
     headers: Rows<Vec<(u16, u32)>>,
     /// By link class: flits that a round trip keeps under way, not waiting for anything.
     round_trips: Vec<u32>,
+    /// By port: the link that was last given together with the crossbar.
+    early: Rows<Early>,
     /// What switches tell each other.
     pub(super) announcing: Option<Announcing>,
 }
 
 netloom_encoding::state!(Sight {
-    records: [committed, headers],
+    records: [committed, headers, early],
     parts: [announcing],
     stays: [round_trips]
+});
+
+/// A link that was given together with the crossbar, before its scheduler would have given it. Until then nobody sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Early {
+    /// The edge on which the scheduler would have given it.
+    edge: Tick,
+    /// Until when the link was in use before.
+    link_until: Tick,
+    /// Flits times ticks that the packet spends in the output buffer.
+    residence: u64,
+    /// Credits that it takes, and of which class; none where a NIC takes in whatever comes.
+    credits: u16,
+    class: u16,
+    /// Zero where no link was ever given so.
+    flits: u16,
+}
+
+netloom_encoding::encoded!(Early {
+    edge,
+    link_until,
+    residence,
+    credits,
+    class,
+    flits
 });
 
 impl Sight {
@@ -52,10 +82,30 @@ impl Sight {
                 round_trips: links
                     .map(|link| (2 * link.delay).div_ceil(link.flit) as u32)
                     .collect(),
+                early: vec![Early::default(); n_ports].into(),
                 announcing,
             })
         })
     }
+
+    /// The link of an output that was given early, if that is not to be seen in a tick. Switches look before they give
+    /// anything on an edge.
+    #[inline]
+    fn unseen(&self, output: u32, now: Tick) -> Option<&Early> {
+        let early = &self.early[output];
+        (early.edge >= now && early.flits != 0).then_some(early)
+    }
+}
+
+/// Whether the link of an output may be given together with the crossbar. A routing that looks has looked on this edge;
+/// how things stood is remembered of one link that it is not to see yet.
+#[inline(always)]
+pub(super) fn may_give_early<S: Shape>(sight: Option<&Sight>, output: u32, now: Tick) -> bool {
+    let Some(sight) = sight else {
+        return true;
+    };
+    // A copy of the credits of many queues, or of many ramps, would cost more than is saved.
+    !S::Flow::MAY_LOOK_AHEAD && !S::INPUT_PER_LANE && sight.unseen(output, now + 1).is_none()
 }
 
 /// Inputs that mark packets when they are congested.
@@ -111,20 +161,78 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
             true => port.space.in_use(now, &self.wires[wire].drain),
             false => 0,
         };
-        let is_sink = S::NIC_IS_SINK && matches!(port.receiver, Peer::Nic(_));
+        let is_sink = S::is_sink(port.receiver);
         let beyond = match is_sink {
             true => 0,
-            false => port.credit.in_use(now, port.credit_paces(&self.wires)),
+            false => {
+                let early = sight.unseen(output, now).map_or(0, |early| early.credits);
+                port.credit.in_use(now, port.credit_paces(&self.wires)) - u32::from(early)
+            }
         };
         let round_trip = sight.round_trips[wire as usize];
         sight.committed[output] + inside + beyond.saturating_sub(round_trip)
+    }
+
+    /// The link was given to a packet whose scheduler would have done so on a later edge: a routing that looks is not to see
+    /// it before. `before` are the end of the link's use and the residence in the output buffer as they were.
+    pub(super) fn given_early(
+        &mut self,
+        output: u32,
+        edge: Tick,
+        before: (Tick, u64),
+        (class, charge): (u16, u16),
+        flits: u16,
+    ) {
+        let Some(sight) = &mut self.sight else {
+            return;
+        };
+        let port = &self.ports[output];
+        sight.early[output] = Early {
+            edge,
+            link_until: before.0,
+            residence: port.output_residence.wrapping_sub(before.1),
+            credits: if S::is_sink(port.receiver) { 0 } else { charge },
+            class,
+            flits,
+        };
+    }
+
+    /// Until when the link of an output is in use, and its credits, as they are seen in a tick.
+    pub(super) fn seen(&self, output: u32, now: Tick) -> (Tick, Cow<'_, S::Flow>) {
+        let port = &self.ports[output];
+        let sight = self.sight.as_ref();
+        let Some(early) = sight.and_then(|sight| sight.unseen(output, now)) else {
+            return (port.link_until, Cow::Borrowed(&port.credit));
+        };
+        // In the copy its credits are back already.
+        let mut credit = port.credit.clone();
+        let back = Ramp {
+            end: now,
+            count: early.credits,
+            class: early.class,
+            ..Ramp::default()
+        };
+        credit.release(back, now);
+        (early.link_until, Cow::Owned(credit))
+    }
+
+    /// What an output has done before a tick.
+    pub(super) fn use_of(&self, output: u32, now: Tick) -> PortUse {
+        let mut usage = self.ports[output].usage();
+        let sight = self.sight.as_ref();
+        if let Some(early) = sight.and_then(|sight| sight.unseen(output, now)) {
+            usage.flits -= u64::from(early.flits);
+            usage.packets -= 1;
+            usage.output_residence = usage.output_residence.wrapping_sub(early.residence);
+        }
+        usage
     }
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
     /// The output of a way out.
-    pub(super) fn output_of(&self, exit: Exit) -> &CrossbarPort<A, S::Flow, S::Space, W, R> {
-        &self.switches.ports[exit.header.base + u32::from(exit.output.0)]
+    pub(super) fn output_of(&self, exit: Exit) -> u32 {
+        exit.header.base + u32::from(exit.output.0)
     }
 
     /// The lane of the link on which a packet would leave.
@@ -160,7 +268,10 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         switch: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        self.announce(now, switch, out);
+        let announces = Switches::announcing(&self.switches).is_some();
+        if announces {
+            self.announce(now, switch, out);
+        }
         let Some(sight) = &mut self.switches.sight else {
             return;
         };
@@ -173,7 +284,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let (vl, flits) = (stored.packet.vl, stored.packet.flits);
             self.header_routed(now, base + u32::from(number), id, vl, flits, out);
         }
-        if !headers.is_empty() {
+        if announces && !headers.is_empty() {
             self.await_announcement(now, switch, out);
         }
         headers.clear();

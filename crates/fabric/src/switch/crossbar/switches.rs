@@ -244,24 +244,25 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
         if !S::Flow::IS_PAUSE {
             return false;
         }
-        let port = fabric.output_of(exit);
+        let port = &fabric.switches.ports[fabric.output_of(exit)];
         port.credit.is_stopped(fabric.class_of(exit))
     }
 
     fn is_blocked(fabric: &Fabric<Self>, exit: Exit, flits: u16, now: Tick) -> bool {
-        let port = fabric.output_of(exit);
+        let output = fabric.output_of(exit);
         let (switches, vl) = (&fabric.switches, fabric.class_of(exit));
-        let paces = port.credit_paces(&switches.wires);
+        let paces = switches.ports[output].credit_paces(&switches.wires);
         let limits = &switches.input_buffer.flits;
-        port.link_until > now || port.credit.room_of(vl, now, paces, limits) < u32::from(flits)
+        let (link_until, credit) = switches.seen(output, now);
+        link_until > now || credit.room_of(vl, now, paces, limits) < u32::from(flits)
     }
 
     fn occupancy(fabric: &Fabric<Self>, exit: Exit, now: Tick) -> Occupancy {
-        let port = fabric.output_of(exit);
+        let output = fabric.output_of(exit);
         let (switches, vl) = (&fabric.switches, fabric.class_of(exit));
-        let paces = port.credit_paces(&switches.wires);
-        port.credit
-            .occupancy_of(vl, now, paces, &switches.input_buffer.flits)
+        let paces = switches.ports[output].credit_paces(&switches.wires);
+        let (_, credit) = switches.seen(output, now);
+        credit.occupancy_of(vl, now, paces, &switches.input_buffer.flits)
     }
 
     fn announcing(&self) -> Option<&Announcing> {
@@ -288,12 +289,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
         fabric.mark_switch(switch, out);
     }
 
-    fn port_uses(&self) -> Vec<(SwitchId, Port, PortUse)> {
+    fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)> {
         let is_port = |at: u32| self.ports[at].number < self.states[self.ports[at].switch].n_ports;
         let ports = (0..self.ports.len() as u32).filter(|&at| is_port(at));
         let usage = |at: u32| {
             let port = &self.ports[at];
-            (self.states[port.switch].id, Port(port.number), port.usage())
+            let usage = self.use_of(at, now);
+            (self.states[port.switch].id, Port(port.number), usage)
         };
         ports.map(usage).collect()
     }

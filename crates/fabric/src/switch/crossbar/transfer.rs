@@ -6,6 +6,7 @@ use netloom_units::{Clock, Port, Tick};
 
 use crate::fabric::Fabric;
 use crate::link::flow::{Flow, foresee};
+use crate::link::ramp::{Paces, Ramp};
 use crate::parcel::{Flags, Parcel};
 use crate::plan::Allocation;
 use crate::rows::Rows;
@@ -13,6 +14,7 @@ use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::port::Port as CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::sight::may_give_early;
 use crate::switch::crossbar::wire::{Passage, Stages, Wire, ramp};
 use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
@@ -144,7 +146,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             self.drain_input(now, ip, id, q, passage, course, out);
         }
 
-        if let Some(sight) = &mut self.switches.sight
+        if !S::IS_PLAIN
+            && let Some(sight) = &mut self.switches.sight
             && passage != Passage::ToCentre
         {
             sight.committed[base + u32::from(real_output)] -= u32::from(flits);
@@ -354,10 +357,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                     && eligible <= now + self.switches.stages.allocation_to_output))
             // A lane may be stopped while its packet crosses.
             && !S::Flow::IS_PAUSE
-            // A routing that looks at credits would see them taken too early.
-            && (S::IS_PLAIN || self.switches.sight.is_none())
+            && (S::IS_PLAIN || may_give_early::<S>(self.switches.sight.as_deref(), op, now))
             && out_port.link_until.0 < eligible.0 + self.switches.stages.ahead
-            && ((S::NIC_IS_SINK && matches!(out_port.receiver, Peer::Nic(_)))
+            && (S::is_sink(out_port.receiver)
                 || out_port
                     .credit
                     .has(class, u32::from(charge), now, limits, paces))
@@ -372,10 +374,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 let start = out_port
                     .link_until
                     .max(eligible + self.switches.stages.output);
+                let before = (out_port.link_until, out_port.output_residence);
                 if self.is_watching() {
                     self.note_transfer(id, switch, usize::from(real_output), now, eligible);
                 }
                 self.transmit(now, op, id, vl, class, flits, start, out);
+                if !S::IS_PLAIN {
+                    self.switches
+                        .given_early(op, eligible, before, (class, charge), flits);
+                }
                 return;
             }
         }
@@ -467,12 +474,6 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         wire: u8,
         out: &mut Outbox<Self, Q>,
     ) {
-        let Credits {
-            class,
-            units,
-            pace,
-            start,
-        } = credits;
         match peer {
             Peer::Port(port) => {
                 let sender = &mut self.switches.ports[port];
@@ -480,25 +481,24 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 Self::credits_for_port(now, port, sender, credits, wires, stages, out);
             }
             Peer::Remote(partition, port) => {
-                let when = self.switches.stages.edge::<S>(start);
-                let event = Event::Credit {
-                    pace,
-                    class,
-                    units,
-                    port,
-                    lag: (when - start) as u32,
-                };
+                let (when, event) = credits.arriving::<S>(port, &self.switches.stages);
                 out.send(partition, when, event, Parcel::default());
             }
             Peer::Nic(nic) => {
                 let may = S::MAY_FORESEE && !self.endpoints.has_duties();
                 let wire = &self.switches.wires[u32::from(wire)];
                 let sender = &mut self.endpoints.nics[nic];
-                let ramp = || ramp::<S>(start, units, class, pace, || &wire.credits);
+                let ramp = || credits.ramp::<S>(&wire.credits);
                 let (coming, may) = (&mut sender.credits_coming, may && sender.present == 0);
                 if foresee(&mut sender.credit, coming, may, ramp, now) {
                     return;
                 }
+                let Credits {
+                    class,
+                    units,
+                    pace,
+                    start,
+                } = credits;
                 let when = Clock::new(wire.flit::<S>()).edge_at_or_after(start);
                 let lag = (when - start) as u32;
                 out.at(
@@ -531,35 +531,18 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         stages: &Stages,
         out: &mut Outbox<Self, Q>,
     ) {
-        let Credits {
-            class,
-            units,
-            pace,
-            start,
-        } = credits;
         let is_waited_for = if S::HAS_OUTPUT_BUFFER {
             sender.present != 0
         } else {
             !sender.waiters.is_empty()
         };
         let paces = sender.credit_paces(wires);
-        let ramp = || ramp::<S>(start, units, class, pace, || paces);
         let (coming, may) = (&mut sender.credits_coming, S::MAY_FORESEE && !is_waited_for);
-        if foresee(&mut sender.credit, coming, may, ramp, now) {
-            return;
+        let ramp = || credits.ramp::<S>(paces);
+        if !foresee(&mut sender.credit, coming, may, ramp, now) {
+            let (when, event) = credits.arriving::<S>(port, stages);
+            out.at(when, event);
         }
-        let when = stages.edge::<S>(start);
-        let lag = (when - start) as u32;
-        out.at(
-            when,
-            Event::Credit {
-                pace,
-                class,
-                units,
-                port,
-                lag,
-            },
-        );
     }
 }
 
@@ -587,4 +570,33 @@ pub(super) struct Credits {
     pub(super) units: u16,
     pub(super) pace: u8,
     pub(super) start: Tick,
+}
+
+impl Credits {
+    /// How they come at the sender.
+    #[inline(always)]
+    fn ramp<S: Shape>(self, paces: &Paces) -> Ramp {
+        ramp::<S>(self.start, self.units, self.class, self.pace, || paces)
+    }
+
+    /// The event by which they come at a port: on the first edge at which they can be of use.
+    #[inline(always)]
+    fn arriving<S: Shape>(self, port: u32, stages: &Stages) -> (Tick, Event) {
+        let Credits {
+            class,
+            units,
+            pace,
+            start,
+        } = self;
+        let when = stages.edge::<S>(start);
+        let lag = (when - start) as u32;
+        let event = Event::Credit {
+            pace,
+            class,
+            units,
+            port,
+            lag,
+        };
+        (when, event)
+    }
 }

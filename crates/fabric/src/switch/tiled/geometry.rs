@@ -32,6 +32,8 @@ pub(crate) struct Geometry {
     pub(crate) column_of: [u8; MOST_PORTS],
     /// Of a request bit (channel times O plus tile output): the channel and the output.
     pub(crate) request: [(u8, u8); 64],
+    /// By tile output: the request bits of packets for it, but for those on their way to a stash.
+    pub(crate) requests_for: [u64; MOST_AT_TILE],
 }
 
 impl Geometry {
@@ -51,6 +53,13 @@ impl Geometry {
             "sets of ports, tiles and channels fit their words"
         );
         let at = |size: u32| std::array::from_fn(|port| (port as u32 / size) as u8);
+        let request: [(u8, u8); 64] =
+            std::array::from_fn(|bit| ((bit as u32 / outputs) as u8, (bit as u32 % outputs) as u8));
+        let mut requests_for = [0u64; MOST_AT_TILE];
+        let is_stored = |channel: u8| u32::from(channel) == lanes;
+        for (bit, (channel, output)) in request.into_iter().enumerate() {
+            requests_for[usize::from(output)] |= u64::from(!is_stored(channel)) << bit;
+        }
         Geometry {
             rows,
             columns,
@@ -65,9 +74,8 @@ impl Geometry {
             },
             row_of: at(inputs),
             column_of: at(outputs),
-            request: std::array::from_fn(|bit| {
-                ((bit as u32 / outputs) as u8, (bit as u32 % outputs) as u8)
-            }),
+            request,
+            requests_for,
         }
     }
 

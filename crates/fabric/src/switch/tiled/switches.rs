@@ -231,7 +231,7 @@ impl Switches for Tiles {
         fabric.tell_switch(switch, out);
     }
 
-    fn port_uses(&self) -> Vec<(SwitchId, PortNumber, PortUse)> {
+    fn port_uses(&self, _: Tick) -> Vec<(SwitchId, PortNumber, PortUse)> {
         let mut all = Vec::new();
         for port in &self.ports {
             let switch = &self.states[port.switch];

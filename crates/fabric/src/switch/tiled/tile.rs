@@ -277,23 +277,20 @@ impl Fabric<Tiles> {
         aside: u8,
         out: &mut Outbox<Self, Q>,
     ) -> Tick {
-        let (outputs, channels) = (
-            self.switches.geometry.outputs,
-            self.switches.geometry.channels,
-        );
-        let tile_output = self.switches.geometry.tile_output(port, row);
-        let store = self.switches.geometry.store();
+        let geometry = &self.switches.geometry;
+        let (outputs, channels) = (geometry.outputs, geometry.channels);
+        let tile_output = geometry.tile_output(port, row);
+        let store = geometry.store();
         let requests = self.switches.tile_inputs[tile_input].requests;
-        let asks = |channel: &u32| {
-            if *channel == store {
-                u32::from(aside) == output && requests >> (store * outputs) & 1 == 1
-            } else {
-                requests >> (channel * outputs + output) & 1 == 1
-                    && self.column_has_room(tile_input, tile_output, output, *channel)
-            }
-        };
-        let asking = (0..channels).filter(asks);
-        let asking = asking.fold(0, |set, channel| set | 1u64 << channel);
+        let mut asking = 0u64;
+        for bit in members(requests & geometry.requests_for[output as usize % MOST_AT_TILE]) {
+            let channel = u32::from(geometry.request[bit as usize % 64].0);
+            let has_room = self.column_has_room(tile_input, tile_output, output, channel);
+            asking |= u64::from(has_room) << channel;
+        }
+        if u32::from(aside) == output {
+            asking |= (requests >> (store * outputs) & 1) << store;
+        }
         let channel = first_from(asking, self.switches.tile_inputs[tile_input].next_channel);
         let at = if channel == store { 0 } else { output };
         let queue = &mut self.switches.row_queues

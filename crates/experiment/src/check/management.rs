@@ -1,0 +1,85 @@
+//! Subnet management: VL15 and SL15 are its own, and few machines have them.
+
+use std::collections::BTreeMap;
+
+use netloom_catalog::{Value, ValueShape};
+use netloom_fabric::Channels;
+use netloom_routing::Forwarding;
+use netloom_traffic::MANAGEMENT;
+use netloom_units::Sl;
+
+use crate::spec::Desk;
+use crate::spec::flow_control::FlowControlSpec;
+use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
+
+/// Whether level and lane of management are free for it. No file can give its channel to data.
+pub(crate) fn lane(
+    data: &BTreeMap<Sl, u32>,
+    channels: &Channels,
+    way: &Forwarding,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let number = MANAGEMENT.0;
+    let (message, help) = if data.contains_key(&MANAGEMENT) {
+        let message = format!("{MANAGEMENT} has data, and management takes it");
+        (
+            message,
+            "give the class of data another service level".to_owned(),
+        )
+    } else if channels.paths.is_some() {
+        let message =
+            "the routes of this site give every path a channel, and management has its own";
+        (
+            message.to_owned(),
+            "leave `management` out, or write `qos.sl2vl`".to_owned(),
+        )
+    } else if way.lanes() > 1 {
+        let message = format!(
+            "the routing takes {} lanes for each, and VL{number} is only one",
+            way.lanes()
+        );
+        (message, "take a routing with one lane".to_owned())
+    } else {
+        return true;
+    };
+    refuse(message, help, desk);
+    false
+}
+
+/// Whether switches and links have a lane for management.
+pub(crate) fn machine(
+    switch: &SwitchSpec,
+    flow_control: FlowControlSpec,
+    desk: &mut Desk<'_>,
+) -> bool {
+    let (message, help) = if matches!(switch.architecture, ArchitectureSpec::Tiled(_)) {
+        (
+            "a tiled switch has no lane for management",
+            "take another kind of switch",
+        )
+    } else if matches!(
+        flow_control,
+        FlowControlSpec::Pfc { .. } | FlowControlSpec::Pause { .. }
+    ) {
+        (
+            "links with PAUSE have no lane for management: it is InfiniBand's",
+            "write link.flow-control = \"credits\", or give the class a service level instead of `management`",
+        )
+    } else {
+        return true;
+    };
+    refuse(message.to_owned(), help.to_owned(), desk);
+    false
+}
+
+fn refuse(message: String, help: String, desk: &mut Desk<'_>) {
+    let classes = match desk.places.root.get("traffic").map(|tables| &tables.shape) {
+        Some(ValueShape::List(classes)) => &classes[..],
+        _ => &[],
+    };
+    let is_set = |value: &&Value| value.shape == ValueShape::Bool(true);
+    let mut written = classes.iter().filter_map(|class| class.get("management"));
+    let place = written.find(is_set).map(|value| value.place);
+    let place = place.unwrap_or(desk.places.of("traffic"));
+    desk.notes.error("E0420", place, message).help(help);
+}

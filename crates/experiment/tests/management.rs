@@ -1,0 +1,164 @@
+//! Subnet management on VL15: it goes before all data, and what has no lane for it is refused.
+
+use netloom_experiment::render;
+use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
+use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_fabric::Sizes;
+
+/// A tree whose links are full of data on two lanes, and management now and then.
+const FILE: &str = "\
+netloom = 1
+[topology]
+kind = \"fat-tree\"
+arity = 4
+levels = 2
+[qos]
+arbiter = { kind = \"ib-two-table\", high = [[1, 255]], low = [[0, 64]], limit = 255 }
+[[traffic]]
+sl = 0
+load = 0.5
+pattern = \"uniform\"
+[[traffic]]
+sl = 1
+load = 0.5
+[[traffic]]
+management = true
+load = 0.01
+message = \"256 B\"
+[measure]
+length = \"60 us\"
+warmup = \"10 us\"
+";
+
+fn read(text: &str) -> Loaded {
+    load(&Request::new("test.toml", text))
+}
+
+fn said(text: &str) -> String {
+    let loaded = read(text);
+    render(&loaded.document, &loaded.notes, false)
+}
+
+fn ran(text: &str) -> RunResult {
+    let loaded = read(text);
+    let words = render(&loaded.document, &loaded.notes, false);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+    run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    })
+}
+
+/// No choice is lost to data, so a packet of management waits for the one on the link and no longer. Data of the low
+/// table, which may starve as the high one has no limit, waits far longer.
+#[test]
+fn management_goes_before_data_of_both_tables() {
+    let result = ran(&format!("{FILE}waits = true\n"));
+    let run = &result.document.run;
+    let class = |name: &str| {
+        let mut classes = run.classes.iter();
+        let found = classes.find(|class| class.class == name);
+        &found.unwrap_or_else(|| panic!("a class {name}")).summary
+    };
+    let (data, management) = (class("sl1"), class("management"));
+    assert!(management.delivered_messages > 200);
+    let p99 = |summary: &netloom_results::Summary| summary.latency_p99_ns.unwrap();
+    assert!(
+        5.0 * p99(management) < p99(data),
+        "{} ns against {} ns",
+        p99(management),
+        p99(data)
+    );
+    let waits = run.waits.as_ref().expect("waits are measured");
+    for place in [&waits.switches, &waits.nics] {
+        let longest = |vl: u8| {
+            let found = place.classes.iter().find(|class| class.number == vl);
+            &found.unwrap_or_else(|| panic!("VL{vl}")).summary
+        };
+        let (low, management) = (longest(0), longest(15));
+        assert_eq!(management.wait_at_least_bytes, 0, "{management:?}");
+        assert_eq!(management.wait_at_most_bytes, 2048, "{management:?}");
+        assert!(low.wait_at_least_bytes > 2048, "{low:?}");
+    }
+}
+
+#[test]
+fn connections_and_management_share_a_fabric() {
+    let text = "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [2, 2]\nhosts = 2\n[link]\nmtu = \"256 B\"\n\
+                [connections]\ntarget = 20\nretries = 100\n\
+                [[traffic]]\nmanagement = true\nload = 0.02\nmessage = \"256 B\"\n\
+                [measure]\nlength = \"40 us\"\nwarmup = \"5 us\"\n";
+    let result = ran(text);
+    let classes = &result.document.run.classes;
+    let management = classes.iter().find(|class| class.class == "management");
+    assert!(management.expect("its class").summary.delivered_messages > 20);
+    assert!(result.document.run.connections.is_some());
+}
+
+#[test]
+fn what_has_no_lane_for_management_is_refused() {
+    let cases = [
+        ("data on SL15", FILE.replace("sl = 1\n", "sl = 15\n")),
+        (
+            "PAUSE",
+            FILE.replace("[qos]", "[link]\nflow-control = \"pfc\"\n[qos]"),
+        ),
+        (
+            "a routing of several lanes",
+            FILE.replace(
+                "kind = \"fat-tree\"\narity = 4\nlevels = 2\n",
+                "kind = \"torus\"\nsides = [4, 4]\nhosts = 1\n[routing]\nkind = \"dimension-order\"\ndeadlock = \"dateline\"\n",
+            ),
+        ),
+        (
+            "a level beside it",
+            FILE.replace("management = true\n", "management = true\nsl = 2\n"),
+        ),
+        (
+            "a list beside it",
+            FILE.replace(
+                "management = true\nload = 0.01\nmessage = \"256 B\"\n",
+                "management = true\nflows = \"flows.csv\"\n",
+            ),
+        ),
+    ];
+    let told: Vec<String> = cases
+        .iter()
+        .map(|(case, text)| format!("{case}:\n{}", said(text)))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+/// Between the lanes of data and VL15 there are numbers, and no lanes: they have no part of a buffer.
+#[test]
+fn buffers_have_the_lanes_that_there_are() {
+    let pool = "[switch]\ninput-buffer = { pool = \"16 KiB\", min = \"4 KiB\" }\noutput-buffer = \"8 KiB\"\n[qos]";
+    let loaded = read(&FILE.replace("[qos]", pool));
+    let words = render(&loaded.document, &loaded.notes, false);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
+    let switch = experiment.fabric.switch.crossbar();
+    let Sizes::Pool { min, max, .. } = &switch.input_buffer else {
+        panic!("a pool, not {:?}", switch.input_buffer);
+    };
+    let with_room = |sizes: &[u32]| -> Vec<usize> {
+        let lanes = sizes.iter().enumerate().filter(|(_, flits)| **flits != 0);
+        lanes.map(|(vl, _)| vl).collect()
+    };
+    assert_eq!(with_room(min), [0, 1, 15]);
+    assert_eq!(with_room(max), [0, 1, 15]);
+    // Three lanes of 8 KiB.
+    assert_eq!(switch.output_buffer.total(), 3 * 128);
+}
+
+/// SL15 is a level like others where there is no management.
+#[test]
+fn data_of_sl15_needs_an_entry_as_any_data_does() {
+    let text = FILE.replace("management = true\n", "sl = 15\n").replace(
+        "{ kind = \"ib-two-table\", high = [[1, 255]], low = [[0, 64]], limit = 255 }",
+        "{ kind = \"bxi-table\", table = [[0, 4], [1, 2]], k = 16 }",
+    );
+    let words = said(&text);
+    assert!(
+        words.contains("E0412") && words.contains("SL15 has traffic"),
+        "{words}"
+    );
+}
