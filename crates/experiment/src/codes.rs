@@ -334,8 +334,8 @@ const CODES: &[Code] = &[
     (
         "E0404",
         "an exception of a map names a switch or port that does not exist",
-        "Exceptions of sl2vl are keyed by switch, input port and output port, those of sc2vl by switch and output port, each \
-         counted from 0. `netloom topo` lists them.",
+        "Exceptions of sl2vl are keyed by switch, input port and output port, those of sc2vl by switch and output port, those of \
+         sc2sc by switch and, where wanted, input and output port, each counted from 0. `netloom topo` lists them.",
     ),
     (
         "E0405",
@@ -353,14 +353,14 @@ const CODES: &[Code] = &[
         "two maps from service levels to lanes",
         "InfiniBand maps a service level to a lane directly: sl2vl, with sl2vl-exception for single switches. \
          Omni-Path goes by way of service channels: sl2sc gives a level one or more channels, sc2vl gives each channel \
-         its lane, with sc2vl-exception for single switches. A file uses one of them. sl2vl = [0, 2, 1] is the same as sl2sc = [0, 1, 2] with sc2vl = [0, 2, 1].",
+         its lane, with sc2vl-exception for single switches, and sc2sc changes channels on the way. A file uses one of them. sl2vl = [0, 2, 1] is the same as sl2sc = [0, 1, 2] with sc2vl = [0, 2, 1].",
     ),
     (
         "E0408",
         "a service channel is of two service levels",
         "A packet of Omni-Path carries its service channel only, and switches find its service level by SC2SL. So a \
-         channel belongs to one level. Two levels can still share a lane: give each its channel, and both channels the \
-         same lane in sc2vl.",
+         channel belongs to one level, also where sc2sc changes channels on the way. Two levels can still share a lane: give \
+         each its channel, and both channels the same lane in sc2vl.",
     ),
     (
         "E0409",
@@ -472,7 +472,7 @@ const CODES: &[Code] = &[
     ),
     (
         "E0503",
-        "exceptions of a map break the bubble rule",
+        "packets that change their lane break the bubble rule",
         "The bubble rule guards each lane of a ring by itself. A packet that changes its lane inside a ring enters \
          that lane without the guard.",
     ),

@@ -334,6 +334,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         ("flow-control = \"pfc\"", 40),
         ("flow-control = \"pause\"", 100),
         ("flow-control = \"queue-credits\"", 80),
+        ("sc2sc", 60),
         ("on a site", 10),
         ("as on a site", 150),
     ] {

@@ -3,7 +3,7 @@
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Loaded, Request, load};
-use netloom_units::{Bytes, Port, Sc, Sl, SwitchId};
+use netloom_units::{Bytes, NicId, Port, Sc, Sl, SwitchId};
 
 const TREE: &str = "\
 netloom = 1
@@ -213,6 +213,24 @@ fn mistakes_have_their_codes() {
             &["E0405"],
         ),
         ("[qos.sc2vl-exception]\nswitch = 0\nrow = [2]", &["E0101"]),
+        ("sl2vl = [0, 1, 2]\nsc2sc = [3]", &["E0407"]),
+        ("sc2sc = [32]", &["E0102"]),
+        ("sc2sc = [15]", &["E0102"]),
+        (
+            "sc2sc = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 3]",
+            &["E0102"],
+        ),
+        // By way of SC8 and SC9 to the channel of another level.
+        ("sc2sc = [8, 1, 2, 3, 4, 5, 6, 7, 9, 2]", &["E0408"]),
+        ("[[qos.sc2sc-exception]]\nswitch = 0\nrow = [1]", &["E0408"]),
+        (
+            "sc2sc = [8]\nsc2sl = [0, 1, 2, 3, 4, 5, 6, 7, 1]",
+            &["E0409"],
+        ),
+        (
+            "[[qos.sc2sc-exception]]\nswitch = 0\ninput = 99\noutput = 98\nrow = [8]",
+            &["E0404", "E0404"],
+        ),
         ("sl2sc = [[0, 1], [2, 1], 3]", &["E0408"]),
         ("sl2sc = [[0, 0], 1, 2]", &["E0408"]),
         ("sl2sc = [0, 1, 2]\nsc2sl = [0, 2, 2]", &["E0409"]),
@@ -321,12 +339,45 @@ fn single_switches_and_outputs_have_rows_of_their_own() {
     let channels = &experiment.fabric.channels;
     let lanes = |switch, output| {
         let at = |sc| channels.at_switch(SwitchId(switch), Port(0), Port(output), Sc(sc));
-        [at(0), at(1), at(2)]
+        [at(0).1, at(1).1, at(2).1]
     };
     assert_eq!(lanes(0, 2), [2, 2, 2]);
     assert_eq!(lanes(0, 1), [1, 1, 2]);
     assert_eq!(lanes(1, 1), [0, 1, 2]);
     let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let counters = &result.document.run.counters;
+    assert!(counters.delivered_packets > 100, "{counters:?}");
+}
+
+/// SC2SC is applied before SC2VL at every switch; single switches and ports have rows of their own.
+#[test]
+fn channels_change_on_the_way() {
+    let loaded = with(
+        "vls = 3\nsc2sc = [8]\nsc2vl = [0, 1, 2, 0, 0, 0, 0, 0, 1, 2]\n\
+         [[qos.sc2sc-exception]]\nswitch = 1\nrow = [8, 16]\n\
+         [[qos.sc2sc-exception]]\nswitch = 1\ninput = 2\noutput = 1\nrow = [9]\n\
+         [[qos.sc2vl-exception]]\nswitch = 2\nrow = [0, 1, 2, 0, 0, 0, 0, 0, 2]\n",
+    );
+    let experiment = loaded.experiment.as_ref().expect("a sound file");
+    let channels = &experiment.fabric.channels;
+    let at = |switch, input, output| {
+        let at = |sc| channels.at_switch(SwitchId(switch), Port(input), Port(output), Sc(sc));
+        [at(0), at(1), at(8)].map(|(sc, vl)| (sc.0, vl))
+    };
+    assert_eq!(at(0, 0, 1), [(8, 1), (1, 1), (8, 1)]);
+    assert_eq!(at(1, 0, 1), [(8, 1), (16, 1), (8, 1)]);
+    assert_eq!(at(1, 2, 1), [(9, 2), (1, 1), (8, 1)]);
+    assert_eq!(at(2, 0, 1), [(8, 2), (1, 1), (8, 2)]);
+    // A NIC changes nothing.
+    assert_eq!(channels.at_nic(NicId(0), Sc(0)), 0);
+    assert_eq!(
+        fact(&loaded, "lanes"),
+        "SL0 on SC0 (VL0), behind switches SC8 (VL1), SC9 (VL2); \
+         SL1 on SC1 (VL1), behind switches SC16 (VL1); SL2 on SC2 (VL2)"
+    );
+    let result = run(experiment, &RunOptions::default(), &mut |_| {
         Control::Continue
     });
     let counters = &result.document.run.counters;

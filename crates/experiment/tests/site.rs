@@ -107,7 +107,7 @@ fn lanes_and_tables_are_those_of_the_site() {
     let channels = &made.fabric.channels;
     // The conf of the sample: hosts send SL8 on VL0, switches on VL7.
     assert_eq!(channels.at_nic(NicId(3), netloom_units::Sc(8)), 0);
-    let lane = channels.at_switch(SwitchId(0), Port(1), Port(5), netloom_units::Sc(8));
+    let (_, lane) = channels.at_switch(SwitchId(0), Port(1), Port(5), netloom_units::Sc(8));
     assert_eq!(lane, 7);
     assert_eq!(made.fabric.n_vls, 8);
     // Every host and every port with a cable has its own tables, those of switch ports 0 lead nowhere.

@@ -1,8 +1,8 @@
 //! From service level to virtual lane, by way of service channels.
 //!
 //! ```text
-//!  NIC, per message          every link, per packet
-//!  SL ── SL2SC ──► SC ────── SC2VL ──► VL
+//!  NIC, per message      every switch, per packet      every link, per packet
+//!  SL ── SL2SC ──► SC ── SC2SC ──► SC ──────────────── SC2VL ──► VL
 //! ```
 //!
 //! In Omni-Path a service level owns one or more channels, a packet carries its channel, and each channel
@@ -10,17 +10,18 @@
 //! packet here carries the level as well, so SC2SL, by which a switch would find it, is not needed.
 //!
 //! Of several channels a flow takes one by a draw keyed by (seed, level, source, destination): the packets
-//! of a flow keep their order, as they all take the same lanes, and flows spread over the lanes.
+//! of a flow keep their order, as they all take the same lanes, and flows spread over the lanes. SC2SC changes the channel of
+//! a packet on its way; its acknowledgement begins with the channel that it began with.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use netloom_packet::N_SCS;
+use netloom_packet::{Label, N_SCS};
 use netloom_random::{Purpose, Stream};
 use netloom_topology::Topology;
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId};
 
-use crate::lane_rows::{LaneRow, LaneRows};
+use crate::lane_rows::{LaneRows, PassedRows};
 
 /// Channels by path: a routing that needs several lanes to be free of deadlock says which each path takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +65,7 @@ pub struct Channels {
     pub sl2sc: [u32; 16],
     /// SC2VL: the lane of each channel where nothing else is said.
     pub sc2vl: [u8; N_SCS],
-    /// Rows of single ports, as in the tables that InfiniBand devices hold.
+    /// Rows of single ports, as in the tables that devices hold, and every change of channels.
     pub own: Option<Arc<LaneRows>>,
     /// Channels of single paths, where a routing gives them.
     pub paths: Option<Arc<PathChannels>>,
@@ -146,20 +147,33 @@ impl Channels {
         self.sc2vl[sc.index() & (N_SCS - 1)]
     }
 
-    /// The lane of a switch's output.
+    /// The channel with which a packet goes on behind a switch, and its lane there.
     #[inline]
-    pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> u8 {
-        let row = match &self.own {
-            None => &self.sc2vl,
-            Some(own) => own.at_switch(switch, input, output),
+    pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> (Sc, u8) {
+        match &self.own {
+            None => (sc, self.everywhere(sc)),
+            Some(own) => own.at_switch(switch, input, output, sc),
+        }
+    }
+
+    /// A packet passes a switch: it goes on with the channel that it has there. Its lane.
+    #[inline(always)]
+    pub fn pass(&self, switch: SwitchId, input: Port, output: Port, label: &mut Label) -> u8 {
+        let Some(own) = &self.own else {
+            return self.everywhere(label.sc());
         };
-        row[sc.index() & (N_SCS - 1)]
+        let (sc, lane) = own.at_switch(switch, input, output, label.sc());
+        label.set_sc(sc);
+        lane
     }
 
     /// The rows by which channels map to lanes where packets go.
-    pub fn rows(&self, topology: &Topology) -> Vec<&LaneRow> {
+    pub fn rows(&self, topology: &Topology) -> PassedRows {
         match &self.own {
-            None => vec![&self.sc2vl],
+            None => PassedRows {
+                at_nics: vec![self.sc2vl],
+                at_switches: vec![self.sc2vl],
+            },
             Some(own) => own.passed(topology),
         }
     }

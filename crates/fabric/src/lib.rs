@@ -47,13 +47,14 @@ pub use endpoint::control::{
     CONGESTION_CONTROLS, CongestionControl, Control, Cuts, Echo, EcnWindow, FlowState, Link,
     MarkBase, Marking, Uncontrolled, Window,
 };
-pub use lane_rows::{DROPPED, LaneRow, LaneRows};
+pub use lane_rows::{ChannelRow, DROPPED, LaneRow, LaneRows, PassedRows, SAME_CHANNELS};
 pub use link::ramp::Pace;
 pub use link::room::Sizes;
 /// Several processes that are one run.
 pub use netloom_engine::{Ranks, SharedRanks, ThreadRank};
 pub use plan::tiles::{
-    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashUse, TileStages, Tiled,
+    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages,
+    Tiled,
 };
 pub use plan::{
     Allocation, Architecture, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan, FabricPlan,

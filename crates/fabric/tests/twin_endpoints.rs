@@ -215,6 +215,8 @@ twins! {
     answers_per_destination_pfc: tree().hot(6, 0.5).acknowledging(1).per_destination(16).pfc(16, 8);
     answers_input_queued: tree().input_queued().queues(VoqSwitch).islip(2).acknowledging(1);
     answers_hierarchical: tree().acknowledging(1).hierarchical(Centre::default());
+    answers_changing_channels: Case { channels: several_lanes_per_level(), changes: true, vls: 5, ..tree() }.acknowledging(1);
+    windows_changing_channels: Case { channels: several_lanes_per_level(), changes: true, vls: 5, ..tree() }.hot(6, 0.5).controlled(&[8], WINDOW);
     answers_several_lanes: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.acknowledging(1);
     answers_two_classes_a_level: Case { classes_per_level: 2, ..tree() }.acknowledging(1);
     answers_bxi: Case { policy: bxi_table(), vls: 4, ..tree() }.acknowledging(2);
@@ -473,7 +475,7 @@ proptest! {
         (voq, islip, xoff) in (any::<bool>(), 0u8..3, 0u32..40),
         (vls, classes_per_level, arbiter) in (1u8..4, 1u8..3, 0u8..4),
         (load, hot, seed) in (0.2f64..1.0, any::<bool>(), 0u64..1000),
-        (is_stored, per_lane) in (any::<bool>(), any::<bool>()),
+        (is_stored, per_lane, changes) in (any::<bool>(), any::<bool>(), any::<bool>()),
         ends in ends(),
     ) {
         // A hierarchical switch has a queue per lane and a stage before its first allocation, an input-queued one no pool.
@@ -501,6 +503,7 @@ proptest! {
             pooled: pooled && !is_input_queued,
             queues: if voq && !is_hierarchical { VoqSwitch } else { QueueScheme::PerVl },
             vls,
+            changes: changes && !base.plan().forwarding.bubble(),
             classes_per_level,
             policy: match arbiter {
                 0 | 1 => base.policy.clone(),

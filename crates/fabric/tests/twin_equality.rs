@@ -123,6 +123,9 @@ twins! {
     slow_switch_clock: Case { links: vec![LinkTiming { flit: 3, delay: 7 }], period: 7, speedup: (3, 1), flits: vec![1, 5], load: 0.7, until: 12_000, ..Case::tree(4, 2) };
     cut_at_the_mtu: Case { flits: vec![1, 20, 64], mtu: Some(8), load: 0.8, ..Case::tree(4, 2) };
     several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, flits: vec![1, 8, 16], load: 0.9, ..Case::tree(4, 2) };
+    changing_channels: Case { changes: true, flits: vec![1, 8, 16], load: 0.9, ..Case::tree(4, 2) };
+    changing_channels_pool: Case { channels: several_lanes_per_level(), changes: true, vls: 5, policy: bxi_deficit(), pooled: true, input: 24, output: 24, flits: vec![2, 16], load: 0.95, ..Case::tree(2, 3) };
+    changing_channels_dateline: Case { changes: true, vls: 3, flits: vec![1, 8], input: 16, output: 16, load: 0.5, ..Case::torus(&[4, 4], 1, 1, Deadlock::Dateline) };
     several_vls_per_sl_dtable: Case { channels: several_lanes_per_level(), vls: 5, policy: deficit_table(), flits: vec![1, 5, 32], input: 40, load: 1.0, speedup: (2, 1), ..Case::tree(4, 2) };
     several_vls_per_sl_bxi_pool: Case { channels: several_lanes_per_level(), vls: 5, policy: bxi_deficit(), pooled: true, input: 24, output: 24, flits: vec![2, 16], load: 0.95, ..Case::tree(2, 3) };
     several_vls_per_sl_dateline: Case { channels: vec![vec![(0, 0), (4, 1)], vec![(1, 2)]], vls: 3, flits: vec![1, 8], input: 16, output: 16, load: 0.5, ..Case::torus(&[4, 4], 1, 1, Deadlock::Dateline) };
@@ -151,7 +154,7 @@ proptest! {
         (input, output) in (0u32..40, 0u32..40),
         (pooled, voq, islip) in (any::<bool>(), any::<bool>(), 0u8..3),
         (vls, arbiter, classes_per_level) in (1u8..5, 0u8..6, 1u8..3),
-        (has_channels, sl_mtu) in (any::<bool>(), proptest::collection::vec(1u64..24, 0..3)),
+        (has_channels, changes, sl_mtu) in (any::<bool>(), any::<bool>(), proptest::collection::vec(1u64..24, 0..3)),
         (load, is_stored, per_lane) in (0.1f64..1.0, any::<bool>(), any::<bool>()),
         seed in 0u64..1000,
     ) {
@@ -169,6 +172,8 @@ proptest! {
         let channels = if has_channels { (0..vls).map(of_level).collect() } else { vec![] };
         let case = Case {
             channels,
+            // A packet that changes its lane inside a ring is not guarded.
+            changes: changes && shape != 3,
             classes_per_level,
             sl_mtu,
             links: vec![LinkTiming { flit: flit_a, delay: delay_a }, LinkTiming { flit: flit_b, delay: delay_b }],

@@ -120,6 +120,7 @@ twins! {
     pooled_centre: Case { load: 1.0, ..tree() }.hierarchical(Centre { flits: 12, pooled: true, ..USUAL });
     pooled_everything: Case { load: 1.0, pooled: true, input: 16, output: 14, flits: vec![1, 8, 12], ..tree() }.hierarchical(Centre { flits: 13, pooled: true, ..USUAL });
     pooled_centre_left_slowly: slow_centre(Case { vls: 3, load: 0.6, ..Case::tree(3, 2) });
+    changing_channels: Case { channels: several_lanes_per_level(), changes: true, vls: 5, ..tree() }.hierarchical(USUAL);
     several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.hierarchical(USUAL);
     several_vls_per_sl_dtable: Case { channels: several_lanes_per_level(), vls: 5, policy: deficit_table(), input: 40, load: 1.0, ..tree() }.hierarchical(TIGHT);
     dtable: Case { policy: deficit_table(), flits: vec![1, 5, 32], ..tree() }.hierarchical(USUAL);
@@ -207,7 +208,7 @@ proptest! {
         flits in proptest::collection::vec(1u64..20, 1..4),
         (input, output, pooled) in (0u32..40, 0u32..40, any::<bool>()),
         (vls, arbiter) in (1u8..5, 0u8..6),
-        has_channels in any::<bool>(),
+        (has_channels, changes) in (any::<bool>(), any::<bool>()),
         (load, is_stored, per_lane) in (0.1f64..1.0, any::<bool>(), any::<bool>()),
         seed in 0u64..1000,
     ) {
@@ -222,6 +223,7 @@ proptest! {
         let of_level = |sl: u8| vec![(sl, sl), (16 + sl, (sl + 1) % vls)];
         let case = Case {
             channels: if has_channels { (0..vls).map(of_level).collect() } else { vec![] },
+            changes: changes && shape != 3,
             links: vec![LinkTiming { flit: flit_a, delay: delay_a }, LinkTiming { flit: flit_b, delay: delay_b }],
             period,
             speedup: (num, den),

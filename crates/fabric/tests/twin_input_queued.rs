@@ -139,6 +139,7 @@ twins! {
     drr: Case { policy: deficit_round_robin(), ..tree() }.input_queued().queues(OBQA).islip(2);
     oldest_first: Case { policy: Arc::new(OldestFirst {}), ..tree() }.input_queued().queues(VoqSwitch).islip(2);
     strict_priority: Case { policy: Arc::new(StrictPriority { order: VlOrder::default() }), ..tree() }.input_queued().queues(VoqSwitch);
+    changing_channels: Case { channels: several_lanes_per_level(), changes: true, vls: 5, policy: deficit_table(), input: 40, ..tree() }.input_queued().queues(VoqSwitch).islip(2);
     several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, policy: deficit_table(), input: 40, ..tree() }.input_queued().queues(VoqSwitch).islip(2);
     sl_mtu: Case { mtu: Some(16), sl_mtu: vec![3, 2, 8], flits: vec![1, 20], ..tree() }.input_queued().queues(VoqSwitch).queue_credits(16);
     other_clocks: thirteen_to_ten().input_queued().queues(VoqSwitch).islip(2);
@@ -197,7 +198,7 @@ proptest! {
         (scheme, islip, is_cioq) in (0usize..6, 0u8..4, any::<bool>()),
         (per_queue, per_destination, pooled) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (vls, arbiter) in (1u8..5, 0u8..4),
-        has_channels in any::<bool>(),
+        (has_channels, changes) in (any::<bool>(), any::<bool>()),
         load in 0.1f64..1.0,
         seed in 0u64..1000,
     ) {
@@ -217,6 +218,7 @@ proptest! {
         let mut case = Case {
             routing,
             channels: if has_channels { (0..vls).map(of_level).collect() } else { vec![] },
+            changes,
             links: vec![LinkTiming { flit, delay: delay_a }, LinkTiming { flit, delay: delay_b }],
             period,
             pipeline: pipeline(stages.0, stages.1, stages.2, stages.3, stages.4, stages.5),

@@ -90,6 +90,13 @@ impl Label {
         Sc(self.0 & Self::CHANNEL)
     }
 
+    /// Changes it.
+    #[inline]
+    pub fn set_sc(&mut self, sc: Sc) {
+        debug_assert!(sc.0 <= Self::CHANNEL, "{sc} in a field of 5 bits");
+        self.0 = self.0 & !Self::CHANNEL | sc.0 & Self::CHANNEL;
+    }
+
     /// What the routing of the fabric remembers of the packet: two bits whose meaning is its own.
     #[inline]
     pub fn word(self) -> u8 {
@@ -118,7 +125,8 @@ mod tests {
     fn a_label_holds_channel_word_and_end() {
         for sc in (0..N_SCS as u8).map(Sc) {
             for is_last in [false, true] {
-                let mut label = Label::new(sc, is_last);
+                let mut label = Label::new(Sc(31 - sc.0), is_last);
+                label.set_sc(sc);
                 for word in [0, 2, 3, 1] {
                     label.set_word(word);
                     let is = (label.sc(), label.word(), label.is_last());

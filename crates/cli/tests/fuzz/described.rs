@@ -83,6 +83,7 @@ impl Format {
                 "connections"
                 | "qos.sl2vl-exception"
                 | "qos.sc2vl-exception"
+                | "qos.sc2sc-exception"
                 | "link.class.*"
                 | "groups.*" => 12,
                 _ => 3,

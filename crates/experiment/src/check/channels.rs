@@ -1,6 +1,6 @@
 //! Service channels: one map, every channel of one level, every level with a channel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netloom_fabric::Channels;
 use netloom_units::{Sc, Sl};
@@ -8,7 +8,14 @@ use netloom_units::{Sc, Sl};
 use crate::spec::Desk;
 
 /// Keys by which a file maps service levels to lanes over channels, and those that do it directly.
-const BY_CHANNEL: [&str; 4] = ["qos.sl2sc", "qos.sc2vl", "qos.sc2sl", "qos.sc2vl-exception"];
+const BY_CHANNEL: [&str; 6] = [
+    "qos.sl2sc",
+    "qos.sc2vl",
+    "qos.sc2sl",
+    "qos.sc2sc",
+    "qos.sc2vl-exception",
+    "qos.sc2sc-exception",
+];
 const DIRECTLY: [&str; 2] = ["qos.sl2vl", "qos.sl2vl-exception"];
 
 /// Whether a file that has channels has nothing but channels.
@@ -88,9 +95,43 @@ pub(crate) fn all_levels<'a>(
     lacking.is_empty()
 }
 
+/// The channels that packets have on their way, each with its level, if no change leads to a channel of another level:
+/// those they begin with, and what rows of SC2SC, each with its path in the file, make of them.
+pub(crate) fn onward(
+    began: &BTreeMap<Sc, Sl>,
+    changes: &[(String, &[u8])],
+    desk: &mut Desk<'_>,
+) -> Option<BTreeMap<Sc, Sl>> {
+    let mut used = began.clone();
+    let mut is_good = true;
+    let mut waiting: Vec<(Sc, Sl)> = began.iter().map(|(sc, sl)| (*sc, *sl)).collect();
+    while let Some((sc, sl)) = waiting.pop() {
+        for (path, row) in changes {
+            let Some(to) = row.get(sc.index()).map(|to| Sc(*to)) else {
+                continue;
+            };
+            match used.get(&to) {
+                None => {
+                    used.insert(to, sl);
+                    waiting.push((to, sl));
+                }
+                Some(owner) if *owner != sl => {
+                    is_good = false;
+                    let place = desk.places.of(&format!("{path}.{}", sc.0));
+                    let message = format!("{sc} of {sl} becomes {to}, which is of {owner}");
+                    desk.notes.error("E0408", place, message).help(
+                        "a channel belongs to one service level, or a switch could not tell the level of a packet",
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    is_good.then_some(used)
+}
+
 /// Whether SC2SL leads back to the level of each channel. Of a channel that no level has, it may say anything.
-pub(crate) fn inverse(sc2sl: &[u8], channels: &Channels, desk: &mut Desk<'_>) {
-    let levels = channels.of_levels((0..16).map(Sl));
+pub(crate) fn inverse(sc2sl: &[u8], levels: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
     for (sc, &said) in sc2sl.iter().enumerate() {
         let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != said) else {
             continue;
@@ -111,14 +152,25 @@ pub(crate) fn inverse(sc2sl: &[u8], channels: &Channels, desk: &mut Desk<'_>) {
     }
 }
 
-/// States the channels and lanes of the levels with traffic.
-pub(crate) fn fact(used: &BTreeMap<Sc, Sl>, channels: &Channels, desk: &mut Desk<'_>) {
-    let mut by_level: BTreeMap<Sl, Vec<String>> = BTreeMap::new();
-    for (&sc, &sl) in used {
-        let way = format!("{sc} (VL{})", channels.sc2vl[sc.index()]);
-        by_level.entry(sl).or_default().push(way);
-    }
-    let words = |(sl, ways): (&Sl, &Vec<String>)| format!("{sl} on {}", ways.join(", "));
-    let levels: Vec<String> = by_level.iter().map(words).collect();
-    desk.fact("lanes", levels.join("; "));
+/// States the channels and lanes of the levels with traffic: those with which packets begin, and then those they take on.
+pub(crate) fn fact(
+    began: &BTreeMap<Sc, Sl>,
+    used: &BTreeMap<Sc, Sl>,
+    channels: &Channels,
+    desk: &mut Desk<'_>,
+) {
+    let of_level = |all: &BTreeMap<Sc, Sl>, level: Sl, is_asked: &dyn Fn(&Sc) -> bool| {
+        let own = all.iter().filter(|(sc, sl)| **sl == level && is_asked(sc));
+        let words = own.map(|(sc, _)| format!("{sc} (VL{})", channels.sc2vl[sc.index()]));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let levels: BTreeSet<Sl> = began.values().copied().collect();
+    let words = levels.into_iter().map(|sl| {
+        let first = of_level(began, sl, &|_| true);
+        match of_level(used, sl, &|sc| !began.contains_key(sc)).as_str() {
+            "" => format!("{sl} on {first}"),
+            then => format!("{sl} on {first}, behind switches {then}"),
+        }
+    });
+    desk.fact("lanes", words.collect::<Vec<_>>().join("; "));
 }

@@ -5,6 +5,7 @@ use netloom_packet::{MOST_FLITS, SlSegmentation};
 use netloom_topology::Topology;
 use netloom_units::{Sl, short_time};
 
+use super::lanes::OWN_ROWS;
 use crate::spec::admitted::{Admitted, CLASS_NAMES, Obstacle, Requests};
 use crate::spec::connections::{ConnectionsSpec, Refused};
 use crate::spec::link::LinkSpec;
@@ -88,14 +89,13 @@ pub(crate) fn lanes(
 ) -> Option<Lanes> {
     let channels = &map.channels;
     let has_several = |&sl: &u8| channels.sl2sc[usize::from(sl)].count_ones() != 1;
-    let exceptions = ["qos.sl2vl-exception", "qos.sc2vl-exception"];
-    let exception = desk.places.first_written(&exceptions);
-    let exception = exception.map_or("qos", |(key, _)| key);
+    let own = desk.places.first_written(&OWN_ROWS);
+    let own = own.map_or("qos", |(key, _)| key);
     let obstacles = [
         (
             channels.own.is_some(),
-            exception,
-            "leave the rows of single switches and ports out",
+            own,
+            "leave changes of channels and the rows of single switches and ports out",
         ),
         (
             sls.iter().any(has_several),

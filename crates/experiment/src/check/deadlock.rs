@@ -8,7 +8,8 @@ use netloom_topology::{Structure, Topology};
 use netloom_units::Vl;
 
 use super::buffers::words;
-use crate::spec::{Desk, LaneMap, OwnMap};
+use super::lanes::OWN_ROWS;
+use crate::spec::{Desk, LaneMap};
 
 /// Channels of a cycle that are printed; more help nobody.
 const SHOWN: usize = 8;
@@ -171,14 +172,13 @@ fn are(n: u32) -> String {
 }
 
 /// A packet must not change its lane inside a ring.
-pub(crate) fn exceptions(way: &Forwarding, map: OwnMap, desk: &mut Desk<'_>) {
-    if way.bubble() {
-        let message = format!(
-            "exceptions of `{}` can move packets to another lane inside a ring",
-            map.name
-        );
-        let key = format!("qos.{}-exception", map.name);
-        grave(desk, "E0503", &key, message)
+pub(crate) fn own_rows(way: &Forwarding, desk: &mut Desk<'_>) {
+    if let Some((key, _)) = desk.places.first_written(&OWN_ROWS)
+        && way.bubble()
+    {
+        let name = key.trim_start_matches("qos.");
+        let message = format!("`{name}` can move packets to another lane inside a ring");
+        grave(desk, "E0503", key, message)
             .help("the bubble rule guards each lane of a ring by itself; use routing.deadlock = \"dateline\"");
     }
 }

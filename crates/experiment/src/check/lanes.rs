@@ -7,6 +7,14 @@ use netloom_units::{Port, SwitchId};
 
 use crate::spec::{Desk, LaneMap, OwnRow, QosSpec};
 
+/// Keys by which a channel has not the same lane at every switch.
+pub(crate) const OWN_ROWS: [&str; 4] = [
+    "qos.sl2vl-exception",
+    "qos.sc2vl-exception",
+    "qos.sc2sc",
+    "qos.sc2sc-exception",
+];
+
 /// Whether lanes times routing lanes fit on a link.
 pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
     if u16::from(vls) * u16::from(per_routing) <= 15 {

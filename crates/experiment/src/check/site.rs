@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use netloom_arbitration::Policy;
-use netloom_fabric::{DROPPED, LaneRow};
+use netloom_fabric::{DROPPED, PassedRows};
 use netloom_infiniband::Site;
 use netloom_infiniband::routes::{Names, check_routes_on};
 use netloom_topology::{Egress, Topology};
 use netloom_units::{Sc, Sl, Vl};
 
 use super::deadlock::grave;
+use super::lanes::OWN_ROWS;
 use crate::spec::Desk;
 
 /// Outputs that are told; more help nobody.
@@ -53,13 +54,8 @@ pub(crate) fn too_few_lanes(vls: u8, highest: u8, desk: &mut Desk<'_>) {
 /// Whether what is programmed at a site decides which lanes packets take: its own forwarding and lanes, and no other map
 /// in the file.
 pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
-    let keys = [
-        "qos.sl2vl",
-        "qos.sl2sc",
-        "qos.sc2vl",
-        "qos.sl2vl-exception",
-        "qos.sc2vl-exception",
-    ];
+    let keys = ["qos.sl2vl", "qos.sl2sc", "qos.sc2vl"];
+    let keys = [&keys[..], &OWN_ROWS].concat();
     let is_written = desk.places.first_written(&keys).is_some();
     let kind = desk.places.kind("routing");
     let is_own = kind.is_none_or(|kind| kind == "forwarding-tables");
@@ -103,9 +99,9 @@ pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
 }
 
 /// States the lanes of the levels with traffic, over all ports that packets pass.
-pub(crate) fn fact(rows: &[&LaneRow], used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
+pub(crate) fn fact(rows: &PassedRows, used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
     let words = used.keys().map(|sc| {
-        let lanes: BTreeSet<u8> = rows.iter().map(|row| row[sc.index()]).collect();
+        let lanes: BTreeSet<u8> = rows.all().map(|row| row[sc.index()]).collect();
         let word = |vl: &u8| match *vl {
             DROPPED => "dropped".to_owned(),
             vl => Vl(vl).to_string(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use netloom_arbitration::MANAGEMENT_VL;
 use netloom_catalog::{FromToml, Resolved};
-use netloom_fabric::{Channels, DROPPED, LaneRow, LaneRows};
+use netloom_fabric::{Channels, DROPPED, LaneRows, SAME_CHANNELS};
 use netloom_packet::{Cut, N_SCS, SlSegmentation};
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -17,7 +17,7 @@ use netloom_units::{Port, Sc, Sl, SwitchId};
 
 use super::mapping::{ChannelSets, MANAGEMENT_SC};
 use super::plan::{Classes, Desk};
-use super::qos::{BY_CHANNEL, QosSpec};
+use super::qos::{BY_LEVEL, CHANGES, OwnRow, QosSpec, QosValues};
 use super::reading::resolve_default;
 use super::site;
 use crate::check;
@@ -56,7 +56,8 @@ pub(crate) fn lanes(
     let has_channels = values.sl2sc.is_some()
         || values.sc2vl.is_some()
         || values.sc2sl.is_some()
-        || exceptions.iter().any(|own| own.map == BY_CHANNEL);
+        || values.sc2sc.is_some()
+        || exceptions.iter().any(|own| own.map != BY_LEVEL);
     if has_channels && !check::channels::one_map(desk) {
         return None;
     }
@@ -94,7 +95,8 @@ pub(crate) fn lanes(
     if management.is_some() && !check::management::lane(&messages, &channels, way, desk) {
         return None;
     }
-    let used = channels.of_levels(messages.keys().copied());
+    let began = channels.of_levels(messages.keys().copied());
+    let used = check::channels::onward(&began, &changes(values, exceptions), desk)?;
     // A pair of ports whose row was not read counts as VL0, as `route check` has it.
     let own = site.and_then(|site| site::lane_rows(site, topology, [0; N_SCS]));
     let used_mask = used.keys().fold(0, |mask, sc| mask | 1 << sc.0);
@@ -107,7 +109,8 @@ pub(crate) fn lanes(
         (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
         (None, None) => (&[][..], "qos", "SL"),
     };
-    let other_rows = exceptions.iter().map(|exception| &exception.row[..]);
+    let of_lanes = exceptions.iter().filter(|own| own.map != CHANGES);
+    let other_rows = of_lanes.map(|exception| &exception.row[..]);
     let per_routing = way.lanes().max(1);
     let vls = values.vls.unwrap_or_else(|| {
         let named = other_rows.chain([row]).flatten().max();
@@ -139,31 +142,48 @@ pub(crate) fn lanes(
     let lane_of = |sc: &Sc| (sc.0, channels.sc2vl[sc.index()]);
     check::lanes::left_out(row, path, from, used.keys().map(lane_of), desk);
     if has_channels {
-        write_channels(&channels, resolved);
+        let mut levels = channels.of_levels((0..16).map(Sl));
+        levels.extend(&used);
+        write_channels(&channels, &levels, resolved);
         let sc2sl = values.sc2sl.as_ref().map_or(&[][..], |row| &row.0[..]);
-        check::channels::inverse(sc2sl, &channels, desk);
-        check::channels::fact(&used, &channels, desk);
+        check::channels::inverse(sc2sl, &levels, desk);
+        check::channels::fact(&began, &used, &channels, desk);
     } else {
         let row = channels.sc2vl[..16].to_vec();
         resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
     }
-    let mut own_rows = None;
+    let mut onward = SAME_CHANNELS;
+    let changed = values.sc2sc.as_ref().map_or(&[][..], |row| &row.0[..]);
+    onward[..changed.len()].copy_from_slice(changed);
+    let as_everywhere = || LaneRows::new(topology, channels.sc2vl, onward);
+    let mut own_rows = values.sc2sc.as_ref().map(|_| as_everywhere());
     for exception in exceptions {
-        let path = format!("{}.row", exception.path());
-        check::lanes::row(&exception.row, &path, exception.map.from, vls, desk);
+        let is_change = exception.map == CHANGES;
+        if !is_change {
+            let path = format!("{}.row", exception.path());
+            check::lanes::row(&exception.row, &path, exception.map.from, vls, desk);
+        }
         if !check::lanes::exception(exception, topology, desk) {
             continue;
         }
-        let mut own = channels.sc2vl;
-        own[..exception.row.len()].copy_from_slice(&existing(&exception.row));
+        type Set = fn(&mut LaneRows, SwitchId, Port, Port, [u8; N_SCS]);
+        let (mut own, row, set): (_, _, Set) = match is_change {
+            true => (onward, exception.row.clone(), LaneRows::set_onward),
+            false => (
+                channels.sc2vl,
+                existing(&exception.row),
+                LaneRows::set_lanes,
+            ),
+        };
+        own[..row.len()].copy_from_slice(&row);
         let switch = SwitchId(exception.switch);
-        let rows = own_rows.get_or_insert_with(|| LaneRows::new(topology, channels.sc2vl));
+        let rows = own_rows.get_or_insert_with(as_everywhere);
         let of = |port: Option<u16>| {
             let all = topology.ports(switch);
             all.filter(move |at| port.is_none_or(|port| Port(port) == *at))
         };
         for output in of(exception.output) {
-            of(exception.input).for_each(|input| rows.set(switch, input, output, own));
+            of(exception.input).for_each(|input| set(rows, switch, input, output, own));
         }
     }
     if let Some(site) = site.filter(|_| own.is_some() || channels.paths.is_some()) {
@@ -172,11 +192,9 @@ pub(crate) fn lanes(
     if let Some(rows) = passed {
         check::site::fact(&rows, &used, desk);
     }
-    channels.own = own.map(Arc::new);
-    if !exceptions.is_empty() {
-        channels.own = own_rows.map(Arc::new);
-        check::deadlock::exceptions(way, exceptions[0].map, desk);
-    }
+    // A site whose own rows hold has none in the file.
+    channels.own = own.or(own_rows).map(Arc::new);
+    check::deadlock::own_rows(way, desk);
     let n_vls = vls * per_routing;
     let mut map = LaneMap {
         n_vls,
@@ -188,15 +206,25 @@ pub(crate) fn lanes(
         channels,
     };
     let rows = map.channels.rows(topology);
-    let rows: Vec<LaneRow> = rows.into_iter().copied().collect();
     for (sc, sl) in used {
-        let lanes = rows.iter().map(|row| row[sc.index()]);
+        // No NIC sends what only switches make.
+        let at_nics = rows.at_nics.iter().filter(|_| began.contains_key(&sc));
+        let lanes = at_nics.chain(&rows.at_switches).map(|row| row[sc.index()]);
         map.add(lanes, sl, messages[&sl], segmentation, vls);
     }
     if let Some(bytes) = management {
         map.add_management(segmentation.of(MANAGEMENT).cut(bytes));
     }
     Some(map)
+}
+
+/// The rows by which channels change, each with its path in the file.
+fn changes<'a>(values: &'a QosValues, exceptions: &'a [OwnRow]) -> Vec<(String, &'a [u8])> {
+    let everywhere = values.sc2sc.iter();
+    let everywhere = everywhere.map(|row| ("qos.sc2sc".to_owned(), &row.0[..]));
+    let own = exceptions.iter().filter(|own| own.map == CHANGES);
+    let own = own.map(|own| (format!("{}.row", own.path()), &own.row[..]));
+    everywhere.chain(own).collect()
 }
 
 impl LaneMap {
@@ -255,15 +283,15 @@ impl LaneMap {
 }
 
 /// Writes down what a file with channels leaves out. A channel of no level has SL0 in SC2SL.
-fn write_channels(channels: &Channels, resolved: &mut Resolved) {
+fn write_channels(channels: &Channels, levels: &BTreeMap<Sc, Sl>, resolved: &mut Resolved) {
     let of_level = |sl| channels.of_levels([Sl(sl)]).keys().map(|sc| sc.0).collect();
     let sets = ChannelSets((0..LEVELS_WITH_A_CHANNEL).map(of_level).collect());
     resolve_default(resolved, &["qos"], 1, "sl2sc", sets.write());
     let lanes = channels.sc2vl.to_vec().write();
     resolve_default(resolved, &["qos"], 2, "sc2vl", lanes);
-    let mut levels = [0u8; N_SCS];
-    for (sc, sl) in channels.of_levels((0..16).map(Sl)) {
-        levels[sc.index()] = sl.0;
+    let mut sc2sl = [0u8; N_SCS];
+    for (sc, sl) in levels {
+        sc2sl[sc.index()] = sl.0;
     }
-    resolve_default(resolved, &["qos"], 3, "sc2sl", levels.to_vec().write());
+    resolve_default(resolved, &["qos"], 3, "sc2sl", sc2sl.to_vec().write());
 }

@@ -22,6 +22,10 @@ pub(crate) struct ChannelSets(pub(crate) Vec<Vec<u8>>);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ChannelLanes(pub(crate) Vec<u8>);
 
+/// Channels by channel (SC2SC), at most 32.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ChannelChanges(pub(crate) Vec<u8>);
+
 /// Service levels by channel (SC2SL), at most 32.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ChannelLevels(pub(crate) Vec<u8>);
@@ -73,6 +77,35 @@ impl FromToml for ChannelLanes {
 
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         row(value, notes, N_SCS, "lanes", "SC0").map(ChannelLanes)
+    }
+
+    fn write(&self) -> String {
+        self.0.write()
+    }
+}
+
+impl FromToml for ChannelChanges {
+    fn shape() -> Shape {
+        Shape::List(Box::new(Shape::Integer(0, N_SCS as i128 - 1)))
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let channels = row::<u8>(value, notes, N_SCS, "channels", "SC0")?;
+        let ValueShape::List(items) = &value.shape else {
+            return None;
+        };
+        let mut is_good = true;
+        for (from, (to, item)) in (0..).zip(channels.iter().zip(items)) {
+            if from != MANAGEMENT_SC {
+                is_good &= exists(*to, item, notes);
+            } else if *to != MANAGEMENT_SC {
+                let message = format!("SC15 is for management and cannot become SC{to}");
+                let help = "write 15 at its place, the sixteenth";
+                notes.error("E0102", item.place, message).help(help);
+                is_good = false;
+            }
+        }
+        is_good.then_some(ChannelChanges(channels))
     }
 
     fn write(&self) -> String {

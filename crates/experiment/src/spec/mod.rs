@@ -54,7 +54,7 @@ pub use cost::{Cost, bytes_in_words, seconds_in_words};
 pub use extends::FILES;
 pub(crate) use lanes::LaneMap;
 pub(crate) use plan::{Desk, Timing, grouped};
-pub(crate) use qos::{OwnMap, OwnRow, QosSpec};
+pub(crate) use qos::{OwnRow, QosSpec};
 pub(crate) use remake::Workloads;
 pub use sections::{Concept, SectionInfo, concepts, sections};
 pub use site::read_plan;

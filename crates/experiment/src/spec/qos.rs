@@ -7,7 +7,9 @@ use netloom_catalog::{
     Kind, Param, Params, Resolved, ResolvedLine, Section, Shape, ValueShape, params, read_kind,
 };
 
-use super::mapping::{ChannelLanes, ChannelLevels, ChannelSets, LaneRow, LevelMtus};
+use super::mapping::{
+    ChannelChanges, ChannelLanes, ChannelLevels, ChannelSets, LaneRow, LevelMtus,
+};
 use super::reading::{resolved_table, table};
 
 /// Quality of service, as the file gives it.
@@ -32,6 +34,9 @@ params! {
         pub(crate) sl2sc: Option<ChannelSets> = None,
         /// The lane of service channel 0, 1, 2, …, at most 32; left out, SC n takes VL n modulo `vls`.
         pub(crate) sc2vl: Option<ChannelLanes> = None,
+        /// The service channel with which a packet of service channel 0, 1, 2, … goes on behind a switch, at most 32; what is
+        /// left out stays as it is.
+        pub(crate) sc2sc: Option<ChannelChanges> = None,
         /// The service level of service channel 0, 1, 2, …: the inverse of `sl2sc`, from which it follows.
         pub(crate) sc2sl: Option<ChannelLevels> = None,
         /// Largest payload of a packet of service level 0, 1, 2, …, at most that of `link.mtu`; left out, that.
@@ -73,12 +78,27 @@ params! {
     }
 }
 
-/// A map to lanes of which single ports may have rows of their own.
+params! {
+    /// A row of the SC2SC table that holds for one switch, or for one of its inputs or outputs, or for a pair of them.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Sc2ScException {
+        /// The switch.
+        pub(crate) switch: u32,
+        /// The port a packet comes in by; left out, every port of the switch.
+        pub(crate) input: Option<u16> = None,
+        /// The port it leaves by; left out, every port of the switch.
+        pub(crate) output: Option<u16> = None,
+        /// What service channel 0, 1, 2, … becomes; what is left out is as everywhere.
+        pub(crate) row: ChannelChanges,
+    }
+}
+
+/// A map of which single ports may have rows of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OwnMap {
     /// The key of the rows is `NAME-exception`.
     pub(crate) name: &'static str,
-    /// What maps to lanes, "SL" or "SC".
+    /// What it maps, "SL" or "SC".
     pub(crate) from: &'static str,
     /// What each row has.
     parts: &'static str,
@@ -95,7 +115,13 @@ pub(crate) const BY_CHANNEL: OwnMap = OwnMap {
     parts: "switch, output and row",
 };
 
-/// A row of lanes that holds for single ports of a switch.
+pub(crate) const CHANGES: OwnMap = OwnMap {
+    name: "sc2sc",
+    from: "SC",
+    parts: "switch, input, output and row",
+};
+
+/// A row that holds for single ports of a switch.
 pub(crate) struct OwnRow {
     pub(crate) map: OwnMap,
     /// Its place in the list of its map.
@@ -153,8 +179,19 @@ pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> 
             row: own.row.0,
         })
     });
-    let exceptions = by_level.zip(by_channel);
-    let exceptions = exceptions.map(|(rows, others)| rows.into_iter().chain(others).collect());
+    let changes = read_exceptions(section, CHANGES, |section, at| {
+        let own = Sc2ScException::read(section)?;
+        Some(OwnRow {
+            map: CHANGES,
+            at,
+            switch: own.switch,
+            input: own.input,
+            output: own.output,
+            row: own.row.0,
+        })
+    });
+    let lists: Option<Vec<Vec<OwnRow>>> = [by_level, by_channel, changes].into_iter().collect();
+    let exceptions = lists.map(|lists| lists.into_iter().flatten().collect());
     QosSpec {
         values,
         exceptions,

@@ -221,6 +221,11 @@ pub fn sections() -> Vec<SectionInfo> {
             "A row of the SC2VL table that holds for one switch, or for one of its outputs.",
             qos::Sc2VlException::params(),
         ),
+        list(
+            "qos.sc2sc-exception",
+            "A row of the SC2SC table that holds for one switch, or for one of its inputs or outputs, or for a pair of them.",
+            qos::Sc2ScException::params(),
+        ),
         section(
             "plan",
             "What the classes need of every port; the tables follow, unless `qos.arbiter` is written.",

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use netloom_arbitration::{Entry, IbTwoTable, Policy, VlArbitrationTable};
 use netloom_catalog::{Described, Document, Notes, Params, Section};
 use netloom_design::plan::{Device, PortsOf, Room, Surroundings};
-use netloom_fabric::{DROPPED, LaneRow, LaneRows, PathChannels};
+use netloom_fabric::{DROPPED, LaneRow, LaneRows, PassedRows, PathChannels, SAME_CHANNELS};
 use netloom_infiniband::opensm::PortKind;
 use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing};
 use netloom_topology::{Egress, InfiniBand, Topology};
@@ -205,7 +205,7 @@ pub(super) fn lane_rows(site: &Site, topology: &Topology, usual: LaneRow) -> Opt
         return None;
     }
     let ports = Ports::of(site, topology);
-    let mut rows = LaneRows::new(topology, usual);
+    let mut rows = LaneRows::new(topology, usual, SAME_CHANNELS);
     for ((output, input), map) in &site.programmed.sl_to_vl {
         let mut row = usual;
         for (lane, vl) in row.iter_mut().zip(map.0) {
@@ -216,7 +216,7 @@ pub(super) fn lane_rows(site: &Site, topology: &Topology, usual: LaneRow) -> Opt
         } else if let Some((switch, port)) = ports.at_switch(output) {
             let input = Port(u16::from(*input));
             if input.0 < topology.n_ports(switch) {
-                rows.set(switch, input, port, row);
+                rows.set_lanes(switch, input, port, row);
             }
         }
     }
@@ -306,8 +306,8 @@ pub(super) fn inputs(site: &Site) -> Vec<String> {
 }
 
 /// The highest lane that channels take anywhere; none if they are dropped everywhere.
-pub(super) fn highest_lane(rows: &[&LaneRow], used: u32) -> Option<u8> {
-    let lanes = rows.iter().flat_map(|row| {
+pub(super) fn highest_lane(rows: &PassedRows, used: u32) -> Option<u8> {
+    let lanes = rows.all().flat_map(|row| {
         let channels = row.iter().enumerate();
         channels.filter_map(move |(sc, vl)| (used >> sc & 1 == 1).then_some(*vl))
     });

@@ -136,6 +136,7 @@ pub(crate) fn machine(
         priority: spec.priority,
         ports,
         stash,
+        stash_select: spec.stash.select,
         faults: Faults {
             seed: around.seed,
             ..spec.faults

@@ -254,7 +254,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
             match stash {
                 "none" | "unused" => writeln!(text, "stash = \"{stash}\"").unwrap(),
                 "reliability" => {
-                    writeln!(text, "stash = {{ kind = \"reliability\", other-share = 0.5, timeout = \"3 us\" }}")
+                    writeln!(text, "stash = {{ kind = \"reliability\", other-share = 0.5, timeout = \"3 us\", select = \"{}\" }}", tape.of(&["room", "credits"]))
                         .unwrap();
                     if tape.one_in(2) {
                         let chance = |tape: &mut Tape<'_>| tape.of(&["0.0", "0.01", "0.05"]);
@@ -270,7 +270,8 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 }
                 _ => writeln!(
                     text,
-                    "stash = {{ kind = \"congestion\", other-share = 0.5 }}"
+                    "stash = {{ kind = \"congestion\", other-share = 0.5, select = \"{}\" }}",
+                    tape.of(&["room", "credits"])
                 )
                 .unwrap(),
             }
@@ -487,7 +488,11 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             1 => writeln!(text, "[qos]\nvls = 1").unwrap(),
             _ => writeln!(
                 text,
-                "[qos]\nsl2sc = [[0, 1], 2, [3, 4]]\nsc2vl = [0, 1, 1, 2, 0]"
+                "[qos]\nsl2sc = [[0, 1], 2, [3, 4]]\nsc2vl = [0, 1, 1, 2, 0]{}",
+                match is_plain {
+                    true => "",
+                    false => tape.of(&["", "", "\nsc2sc = [8, 16, 9, 10]"]),
+                }
             )
             .unwrap(),
         }
@@ -501,6 +506,14 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             writeln!(
                 text,
                 "[[qos.sc2vl-exception]]\nswitch = {switch}\n{output}row = [2, 0, 1]"
+            )
+            .unwrap();
+        }
+        if !is_plain && text.contains("sc2vl") && tape.one_in(3) {
+            let input = tape.of(&["", "input = 1\n"]);
+            writeln!(
+                text,
+                "[[qos.sc2sc-exception]]\nswitch = 0\n{input}row = [5, 1, 6]"
             )
             .unwrap();
         }

@@ -76,6 +76,7 @@ pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
     section.push_str("]\n");
     // Ports of a site are counted from 1.
     let text = text.replace("\noutput = 1\nrow", "\noutput = 2\nrow");
+    let text = text.replace("\ninput = 1\nrow", "\ninput = 2\nrow");
     let text = replaced(&text, "topology", &section);
     Some(AsSite {
         text: replaced(&text, "routing", "kind = \"forwarding-tables\"\n"),

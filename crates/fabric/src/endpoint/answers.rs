@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
-use netloom_units::{NicId, Sl, Tick};
+use netloom_units::{NicId, Sc, Sl, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
@@ -20,7 +20,8 @@ pub(crate) struct Answer {
     flits: u16,
     row: u8,
     sl: u8,
-    label: Label,
+    /// The channel with which that packet began.
+    sc: Sc,
     is_marked: bool,
     is_negative: bool,
     created: Tick,
@@ -34,7 +35,7 @@ netloom_encoding::encoded!(Answer {
     flits,
     row,
     sl,
-    label,
+    sc,
     is_marked,
     is_negative,
     created,
@@ -60,7 +61,10 @@ impl<S: Switches> Fabric<S> {
             flits: packet.flits,
             row: packet.class,
             sl: packet.sl.0,
-            label: packet.label,
+            sc: self
+                .shared
+                .channels
+                .choose(packet.sl, packet.source, packet.destination),
             is_marked: parcel.flags.has(Flags::MARKED),
             is_negative: parcel.flags.has(Flags::CORRUPT),
             created: now,
@@ -83,7 +87,7 @@ impl<S: Switches> Fabric<S> {
             return;
         };
         let state = &endpoints.nics[nic];
-        let data_lane = self.shared.channels.at_nic(state.id, answer.label.sc());
+        let data_lane = self.shared.channels.at_nic(state.id, answer.sc);
         let vl = self.switches.answer_lane(data_lane);
         let candidate = state.candidate(answer.destination, vl);
         let class = self.switches.class_at_first(&self.shared, candidate);
@@ -114,7 +118,7 @@ impl<S: Switches> Fabric<S> {
             vl,
             hops: 0,
             flow: 0,
-            label: Label::new(answer.label.sc(), true),
+            label: Label::new(answer.sc, true),
         };
         let parcel = Parcel {
             packet,

@@ -552,7 +552,9 @@ impl<S: Switches> Fabric<S> {
     ) {
         let packet = &parcel.packet;
         let endpoints = &mut self.endpoints;
-        let slot = endpoints.slot_of[packet.label.sc().index()];
+        let channels = &self.shared.channels;
+        let began = channels.choose(packet.sl, packet.destination, packet.source);
+        let slot = endpoints.slot_of[began.index()];
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
         let sender = &flows.senders[nic];
         let Some(&at) = sender.by_destination.get(&Key::new(packet.source, slot)) else {

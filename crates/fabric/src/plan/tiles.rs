@@ -46,8 +46,20 @@ pub struct Tiled {
     pub ports: Vec<PortBuffers>,
     /// What unused port buffers are used for; nothing if `None`.
     pub stash: Option<StashUse>,
+    /// By what a packet finds its stash.
+    pub stash_select: StashSelect,
     /// What goes wrong on purpose.
     pub faults: Faults,
+}
+
+choice! {
+    /// The shortest queue that a packet for a stash joins: the column with the most, and then its output with the most.
+    pub enum StashSelect {
+        /// Room in stashes: of a column what nobody is on the way to, of an output with what is free before it (G002-4).
+        Room = "room",
+        /// Credits of the channel to stashes: what is free in front of the tile, and in front of the output.
+        Credits = "credits",
+    }
 }
 
 choice! {

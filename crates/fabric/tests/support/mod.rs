@@ -14,12 +14,13 @@ use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
     Allocation, Architecture, Channels, ClassPlan, Control, CrossbarPlan, CrossbarStart,
-    EndpointPlan, FabricPlan, FlowControl, InputPorts, LinkTiming, NicQueues, Options, Pipeline,
-    QueueScheme, ReceiveOrder, Row, Simulation, Sizes, SwitchPlan, Window, build, rows,
+    EndpointPlan, FabricPlan, FlowControl, InputPorts, LaneRow, LaneRows, LinkTiming, NicQueues,
+    Options, Pipeline, QueueScheme, ReceiveOrder, Row, SAME_CHANNELS, Simulation, Sizes,
+    SwitchPlan, Window, build, rows,
 };
 use netloom_packet::{Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
-use netloom_topology::{Blueprint, Egress, FatTree, SingleSwitch, Torus};
+use netloom_topology::{Blueprint, Egress, FatTree, SingleSwitch, Topology, Torus};
 use netloom_traffic::{
     ArrivalProcess, Bernoulli, Class, Fixed, Law, Mix, NicSet, Pattern, Setting, Slot, Uniform,
     Workload,
@@ -69,6 +70,8 @@ pub(crate) struct Case {
     pub(crate) sl_mtu: Vec<u64>,
     /// By service level its channels, as pairs of channel and lane; empty for one channel and lane each.
     pub(crate) channels: Vec<Vec<(u8, u8)>>,
+    /// Every switch gives packets another channel, and every pair of ports has lanes of its own.
+    pub(crate) changes: bool,
     /// Classes of each service level.
     pub(crate) classes_per_level: u8,
     /// Over all classes.
@@ -130,6 +133,7 @@ impl Case {
             mtu: None,
             sl_mtu: vec![],
             channels: vec![],
+            changes: false,
             classes_per_level: 1,
             load: 0.5,
             seed: 1,
@@ -170,7 +174,7 @@ impl Case {
         }
     }
 
-    fn channel_map(&self) -> Channels {
+    fn channel_map(&self, topology: &Topology) -> Channels {
         let mut map = Channels::identity(self.vls);
         if !self.channels.is_empty() {
             map.sl2sc = [0; 16];
@@ -181,8 +185,27 @@ impl Case {
                 map.sc2vl[usize::from(sc)] = vl;
             }
         }
+        if self.changes {
+            map.own = Some(Arc::new(self.changing_rows(topology, &map.sc2vl)));
+        }
         map.reseed(self.seed);
         map
+    }
+
+    /// Channel n becomes n + 8 and again n; its lane is the next but for what ports and switch add.
+    fn changing_rows(&self, topology: &Topology, usual: &LaneRow) -> LaneRows {
+        let onward = SAME_CHANNELS.map(|sc| sc ^ 8);
+        let mut rows = LaneRows::new(topology, *usual, onward);
+        for switch in topology.switches() {
+            let ports = || topology.ports(switch);
+            for (input, output) in ports().flat_map(|i| ports().map(move |o| (i, o))) {
+                let step = switch.0 + 3 * u32::from(input.0) + 5 * u32::from(output.0);
+                let lane =
+                    |sc: u8| (u32::from(usual[usize::from(sc & !8)]) + step) as u8 % self.vls;
+                rows.set_lanes(switch, input, output, SAME_CHANNELS.map(lane));
+            }
+        }
+        rows
     }
 
     pub(crate) fn plan(&self) -> FabricPlan {
@@ -200,7 +223,7 @@ impl Case {
         for (own, &flits) in segmentation.mtu.iter_mut().zip(&self.sl_mtu) {
             *own = Some(Bytes(flits * 64));
         }
-        let channels = self.channel_map();
+        let channels = self.channel_map(&topology);
         let n_vls = self.vls * forwarding.lanes();
         let message = u32::try_from(self.flits.iter().max().unwrap() * 64).unwrap();
         let mut largest = vec![0u16; usize::from(n_vls)];
@@ -213,8 +236,10 @@ impl Case {
                 *lane = flits.max(*lane);
             }
         }
+        let everywhere = largest.iter().copied().max().filter(|_| self.changes);
+        let least = everywhere.max(self.acknowledgement).unwrap_or(0);
         for lane in &mut largest {
-            *lane = (*lane).max(self.acknowledgement.unwrap_or(0));
+            *lane = least.max(*lane);
         }
         let sizes = |per_vl: u32| {
             if self.pooled {

@@ -9,10 +9,11 @@ impl Twin<'_> {
         if self.plan.endpoints.acknowledgement.is_none() {
             return;
         }
+        let began = self.channel(packet.sl, packet.source, nic as u32);
         self.nics[nic].answers.push_back(Answer {
             to: packet.source,
             born: self.now,
-            sc: packet.sc,
+            sc: began,
             sl: packet.sl,
             row: packet.row,
             kind: Kind::Acknowledgement {

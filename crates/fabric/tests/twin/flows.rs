@@ -138,7 +138,8 @@ impl Twin<'_> {
         if !self.has_flows() {
             return;
         }
-        let key = (answer.source, self.slot_of(answer.sc));
+        let began = self.channel(answer.sl, nic as u32, answer.source);
+        let key = (answer.source, self.slot_of(began));
         let (now, limit) = (self.now, self.window_of_plan());
         let next = self.nics[nic].sequence;
         let flow = self.nics[nic].flows.of.get_mut(&key);

@@ -67,8 +67,9 @@ impl Twin<'_> {
         packet.word = word;
         packet.hops += 1;
         packet.output = usize::from(hop.port.0);
-        packet.next_vl = self.plan.channels.at_switch(at, from, hop.port, packet.sc)
-            + hop.lane * self.plan.lanes_per_level();
+        let (onward, level) = self.plan.channels.at_switch(at, from, hop.port, packet.sc);
+        packet.sc = onward;
+        packet.next_vl = level + hop.lane * self.plan.lanes_per_level();
         let onwards = Sender::Switch(s, packet.output);
         packet.next_class = self.class_ahead(onwards, &packet, packet.next_vl);
         let queue = self.queue_of(packet.vl, packet.output, packet.destination);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use netloom_arbitration::{Head, View};
 use netloom_fabric::NicQueues;
 use netloom_metrics::Delivery;
-use netloom_units::{NicId, Sc, Tick, Vl};
+use netloom_units::{NicId, Sc, Sl, Tick, Vl};
 
 use super::Twin;
 use super::state::{Class, Kind, Message, Packet, Ready, Sender};
@@ -58,17 +58,22 @@ impl Twin<'_> {
         row.expect("a row per class and level") as u8
     }
 
+    /// The channel with which packets of a flow begin.
+    pub(super) fn channel(&self, sl: u8, from: u32, to: u32) -> Sc {
+        self.plan.channels.choose(Sl(sl), NicId(from), NicId(to))
+    }
+
     /// A message is created and joins its queue.
     pub(super) fn create(&mut self, nic: usize, class: usize, destination: u32, bytes: u32) {
         let (row, sl) = (self.row_of(class), self.plan.classes[class].sl);
-        let (from, to) = (NicId(nic as u32), NicId(destination));
+        let sc = self.channel(sl.0, nic as u32, destination);
         let number = &mut self.nics[nic].numbers[usize::from(row)];
         *number += 1;
         let message = Message {
             born: self.now,
             destination,
             left: bytes,
-            sc: self.plan.channels.choose(sl, from, to),
+            sc,
             sl,
             row,
             number: *number - 1,

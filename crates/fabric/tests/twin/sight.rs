@@ -27,7 +27,7 @@ impl Sight<'_> {
     fn vl(&self, output: Port, lane: u8) -> u8 {
         let plan = self.twin.plan;
         let at = SwitchId(self.s as u32);
-        let level = plan.channels.at_switch(at, self.from, output, self.sc);
+        let (_, level) = plan.channels.at_switch(at, self.from, output, self.sc);
         level + lane * plan.lanes_per_level()
     }
 

@@ -1,6 +1,7 @@
 //! What unused port buffers of a tiled switch are used for, in kinds.
 
 use netloom_catalog::{Described, Kind, Section, kind, params};
+use netloom_fabric::StashSelect;
 use netloom_units::Time;
 
 /// A stash, as the file gives it.
@@ -12,6 +13,8 @@ pub struct StashSpec {
     pub shares: [f64; 3],
     /// How much of that is there.
     pub capacity: f64,
+    /// By what a packet finds its stash.
+    pub select: StashSelect,
 }
 
 /// What a stash is used for.
@@ -62,6 +65,7 @@ impl Stashing for NoStash {
             usage: StashKind::None,
             shares: [0.0; 3],
             capacity: 0.0,
+            select: StashSelect::Room,
         }
     }
 }
@@ -91,6 +95,8 @@ params! {
         pub other_share: f64 = 0.0,
         /// How much of these parts is there, to see what less would do.
         pub capacity: f64 = 1.0,
+        /// By what a packet finds the column and the port of its stash.
+        pub select: StashSelect = StashSelect::Room,
         /// A packet is sent again if nothing has come back for so long; only where there are faults.
         pub timeout: Time = Time::from_nanos(50_000),
     }
@@ -113,6 +119,7 @@ impl Stashing for Reliability {
             },
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: self.capacity,
+            select: self.select,
         }
     }
 }
@@ -129,6 +136,8 @@ params! {
         pub other_share: f64 = 0.0,
         /// How much of these parts is there, to see what less would do.
         pub capacity: f64 = 1.0,
+        /// By what a packet finds the column and the port of its stash.
+        pub select: StashSelect = StashSelect::Room,
     }
     check |it, section| {
         sane(section, [("host-share", it.host_share), ("local-share", it.local_share), ("other-share", it.other_share), ("capacity", it.capacity)]);
@@ -147,6 +156,7 @@ impl Stashing for Congestion {
             usage: StashKind::Congestion,
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: self.capacity,
+            select: self.select,
         }
     }
 }
@@ -180,6 +190,7 @@ impl Stashing for Unused {
             usage: StashKind::Unused,
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: 1.0,
+            select: StashSelect::Room,
         }
     }
 }

@@ -53,11 +53,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             .forwarding
             .route(at, number, lane, destination, occasion);
         packet.hops = packet.hops.wrapping_add(1);
-        let sc = packet.label.sc();
+        let channels = &self.shared.channels;
         stored.vl = if S::IS_PLAIN {
-            self.shared.channels.everywhere(sc)
+            channels.everywhere(packet.label.sc())
         } else {
-            let level = self.shared.channels.at_switch(at, number, hop.port, sc);
+            let level = channels.pass(at, number, hop.port, &mut packet.label);
             level + hop.lane * self.switches.lanes_per_level
         };
         stored.output = hop.port.0;

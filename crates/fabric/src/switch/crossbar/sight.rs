@@ -238,7 +238,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// The lane of the link on which a packet would leave.
     pub(super) fn class_of(&self, exit: Exit) -> u16 {
         let channels = &self.shared.channels;
-        let level = channels.at_switch(exit.header.at, exit.header.from, exit.output, exit.sc);
+        let (at, from) = (exit.header.at, exit.header.from);
+        let (_, level) = channels.at_switch(at, from, exit.output, exit.sc);
         u16::from(level + exit.lane * self.switches.lanes_per_level)
     }
 
@@ -307,8 +308,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let stored = &mut self.switches.packets[id];
         stored.packet.label.set_word(word);
         stored.packet.hops = stored.packet.hops.wrapping_add(1);
-        let sc = stored.packet.label.sc();
-        let level = self.shared.channels.at_switch(at, from, hop.port, sc);
+        let label = &mut stored.packet.label;
+        let level = self.shared.channels.pass(at, from, hop.port, label);
         stored.vl = level + hop.lane * self.switches.lanes_per_level;
         stored.output = hop.port.0;
         let flits = u32::from(stored.packet.flits);

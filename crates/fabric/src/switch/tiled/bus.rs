@@ -1,6 +1,6 @@
 //! The row bus of an input: one packet at a time to the tiles of its row, to several of them at once if need be.
 
-use crate::StashUse;
+use crate::{StashSelect, StashUse};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
 
@@ -90,8 +90,14 @@ impl Fabric<Tiles> {
     /// Whether there is room in front of the tile that leads to an output.
     #[inline]
     fn row_has_room(&self, port: u32, output: u32, channel: u32, flits: u16) -> bool {
-        self.switches.row_used[self.row_space(port, output, channel)] + flits
-            <= self.switches.row_buffer
+        flits <= self.row_room(port, output, channel)
+    }
+
+    /// Flits that are free in front of the tile that leads to an output.
+    #[inline]
+    fn row_room(&self, port: u32, output: u32, channel: u32) -> u16 {
+        let used = self.switches.row_used[self.row_space(port, output, channel)];
+        self.switches.row_buffer - used
     }
 
     /// The space in front of a tile that a packet for an output takes.
@@ -103,8 +109,8 @@ impl Fabric<Tiles> {
         self.switches.geometry.row_space(tile_input, at, channel)
     }
 
-    /// The column whose stashes have the most room that is not promised, of those that a packet can go to (join the
-    /// shortest queue). A credit of the channel to stashes stands for room in a stash: if packets could wait for
+    /// The column with the most room, of those that a packet can go to (join the shortest queue): in its stashes, what is
+    /// not promised, or in front of its tile. A packet goes only where a stash has room for it: if packets could wait for
     /// that in the buffers on the way, these would be a part of the storage (C002-2).
     fn stash_column(&self, port: u32, flits: u16) -> Option<u32> {
         let input = &self.switches.ports[port];
@@ -117,6 +123,12 @@ impl Fabric<Tiles> {
             {
                 continue;
             }
+            let room = match self.switches.stash_select {
+                StashSelect::Room => room,
+                StashSelect::Credits => {
+                    u32::from(self.row_room(port, first, self.switches.geometry.store()))
+                }
+            };
             if most < Some(room) {
                 (most, equal) = (Some(room), 0);
             }

@@ -45,7 +45,7 @@ use rustc_hash::FxHashMap;
 use crate::fabric::Fabric;
 use crate::link::pool::{Pool, Shares};
 use crate::parcel::Flags;
-use crate::plan::tiles::{Retransmission, StashUse, TileStages};
+use crate::plan::tiles::{Retransmission, StashSelect, StashUse, TileStages};
 use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::Peer;
@@ -79,6 +79,7 @@ pub(crate) struct Tiles {
     row_buffer: u16,
     column_buffer: u16,
     stash_use: Option<StashUse>,
+    stash_select: StashSelect,
     chances: Option<Chances>,
     draws: Stream,
 
@@ -137,6 +138,7 @@ netloom_encoding::state!(Tiles {
         row_buffer,
         column_buffer,
         stash_use,
+        stash_select,
         chances,
         draws
     ]

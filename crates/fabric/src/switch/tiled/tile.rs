@@ -3,6 +3,7 @@
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
 
+use crate::StashSelect;
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::tiled::Tiles;
@@ -222,7 +223,7 @@ impl Fabric<Tiles> {
     }
 
     /// The output by which the first packet for a stash would leave: of those that are free and have room before
-    /// them, the one with the most room there and behind (join the shortest queue, G002-4).
+    /// them, the one with the most room there, or there and behind (join the shortest queue, G002-4).
     fn stash_output(
         &mut self,
         now: Tick,
@@ -253,8 +254,11 @@ impl Fabric<Tiles> {
                 continue;
             }
             let state = &self.switches.ports[port];
-            let room = u32::from(self.switches.column_buffer - used) + state.stash_capacity
-                - state.stash_used;
+            let behind = match self.switches.stash_select {
+                StashSelect::Room => state.stash_capacity - state.stash_used,
+                StashSelect::Credits => 0,
+            };
+            let room = u32::from(self.switches.column_buffer - used) + behind;
             if most < Some(room) {
                 (most, equal) = (Some(room), 0);
             }

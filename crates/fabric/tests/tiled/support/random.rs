@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_fabric::{
-    Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashUse, TileStages, Window,
+    Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages, Window,
 };
 use netloom_routing::{Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant};
 use proptest::prelude::*;
@@ -169,9 +169,9 @@ fn behaving(case: Case) -> impl Strategy<Value = Case> {
     let above = prop::collection::vec(0u32..60, 3);
     let faults = (0u32..8, 0u32..8, 0u32..20, 100u64..800);
     let faults = prop::option::weighted(0.6, faults);
-    let usage = (0u8..4, prop::bool::weighted(0.6));
+    let usage = (0u8..4, prop::bool::weighted(0.6), any::<bool>());
     (acknowledged, stash, above, faults, usage).prop_map(
-        move |((flits, window), stash, above, faults, (usage, is_marking))| {
+        move |((flits, window), stash, above, faults, (usage, is_marking, by_credits))| {
             let plain = Case {
                 marks_above: above,
                 ..case.clone()
@@ -180,6 +180,10 @@ fn behaving(case: Case) -> impl Strategy<Value = Case> {
                 acknowledgement: Some(flits),
                 window,
                 marking: is_marking,
+                stash_select: match by_credits {
+                    true => StashSelect::Credits,
+                    false => StashSelect::Room,
+                },
                 stash: stash.iter().map(|&s| s.next_multiple_of(2)).collect(),
                 ..plain.clone()
             };

@@ -1,7 +1,7 @@
 //! A port's input: headers are received and routed, and the row bus carries one packet at a time to the row
 //! buffers.
 
-use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashUse};
+use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashSelect, StashUse};
 use netloom_routing::{Occasion, Occupancy, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -261,8 +261,8 @@ impl Twin<'_> {
         }
     }
 
-    /// The column for a packet to be stored: the one whose stashes have the most room that nobody is on the way to, if
-    /// there is room in front of its tile.
+    /// The column for a packet to be stored: of those whose stashes have room that nobody is on the way to, and that have
+    /// room in front of their tile, the one with the most of either.
     fn stash_column(&self, s: usize, p: usize, n: u32) -> Option<usize> {
         let (shape, switch) = (self.shape, &self.switches[s]);
         let free = |c: usize| {
@@ -271,15 +271,19 @@ impl Twin<'_> {
             room.checked_sub(switch.promised[c])
                 .expect("no more is promised than there is")
         };
-        let fits_row = |c: usize| {
+        let free_row = |c: usize| {
             let used = switch.rows[shape.at_row(p, c)].used[0][shape.store()];
-            used + n <= self.tiled.row_buffer
+            self.tiled.row_buffer - used
         };
         let fitting: Vec<usize> = (0..shape.columns)
-            .filter(|&c| free(c) >= n.next_multiple_of(2) && fits_row(c))
+            .filter(|&c| free(c) >= n.next_multiple_of(2) && free_row(c) >= n)
             .collect();
-        let most = fitting.iter().map(|&c| free(c)).max()?;
-        let best: Vec<usize> = fitting.into_iter().filter(|&c| free(c) == most).collect();
+        let length = |c: usize| match self.tiled.stash_select {
+            StashSelect::Room => free(c),
+            StashSelect::Credits => free_row(c),
+        };
+        let most = fitting.iter().map(|&c| length(c)).max()?;
+        let best: Vec<usize> = fitting.into_iter().filter(|&c| length(c) == most).collect();
         first_from(switch.inputs[p].next_stash_column, &best)
     }
 
