@@ -57,9 +57,9 @@ pub use plan::tiles::{
     Tiled,
 };
 pub use plan::{
-    Allocation, Architecture, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan, FabricPlan,
-    FlowControl, Hierarchy, InputPorts, LinkTiming, NicQueues, Pipeline, QueueScheme, ReceiveOrder,
-    SwitchPlan, Thresholds,
+    Allocation, Architecture, CentralStart, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan,
+    FabricPlan, FlowControl, Hierarchy, InputPorts, LinkTiming, NicQueues, Pipeline, QueueScheme,
+    ReceiveOrder, SwitchPlan, Thresholds,
 };
 pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};

@@ -191,7 +191,7 @@ twins! {
     least_of_two_pfc: choosing(Choice::LeastOf2).hot(6, 0.5).pfc(2, 0);
     least_input_queued: choosing(Choice::Least).input_queued().queues(VoqSwitch).islip(2);
     least_hierarchical: choosing(Choice::Least).hierarchical(Centre::default());
-    least_slow_centre: choosing(Choice::Least).hierarchical(Centre { ports: 3, links: 2, to: (1, 2), from: (1, 1), flits: 16, pooled: true });
+    least_slow_centre: choosing(Choice::Least).hierarchical(Centre { ports: 3, links: 2, to: (1, 2), from: (1, 1), flits: 16, pooled: true, ..Centre::default() });
     least_slow_mports: links(Case { speedup: (2, 3), ..choosing(Choice::LeastOf2) }, &[(2, 5), (1, 9)]).hierarchical(Centre::default());
     least_mixed_links: links(choosing(Choice::Least), &[(2, 9), (1, 21)]);
     least_slow_switch_clock: links(Case { period: 7, speedup: (3, 1), until: 9_000, ..choosing(Choice::Least) }, &[(3, 7)]);
@@ -475,7 +475,7 @@ proptest! {
         (voq, islip, xoff) in (any::<bool>(), 0u8..3, 0u32..40),
         (vls, classes_per_level, arbiter) in (1u8..4, 1u8..3, 0u8..4),
         (load, hot, seed) in (0.2f64..1.0, any::<bool>(), 0u64..1000),
-        (is_stored, per_lane, changes) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        (is_stored, per_lane, changes, awaits_tail) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
         ends in ends(),
     ) {
         // A hierarchical switch has a queue per lane and a stage before its first allocation, an input-queued one no pool.
@@ -533,7 +533,7 @@ proptest! {
             _ => case,
         };
         if is_hierarchical {
-            let centre = Centre { ports: 2, links: 1, to: (num, den), from: (den, num), flits: room + input, pooled };
+            let centre = Centre { ports: 2, links: 1, to: (num, den), from: (den, num), flits: room + input, pooled, start: support::central_start(awaits_tail) };
             case = case.hierarchical(centre);
         }
         if per_lane && case.may_cross_by_lane() {

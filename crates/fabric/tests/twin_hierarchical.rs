@@ -7,7 +7,7 @@ mod twin;
 use std::sync::Arc;
 
 use netloom_arbitration::{OldestFirst, StrictPriority, VlOrder};
-use netloom_fabric::LinkTiming;
+use netloom_fabric::{CentralStart, CrossbarStart, InputPorts, LinkTiming};
 use netloom_routing::{Deadlock, Det, RandomUp};
 use netloom_topology::ParallelFatTree;
 use proptest::prelude::*;
@@ -66,6 +66,7 @@ fn slow_centre(case: Case) -> Case {
         from: (1, 2),
         flits: 3,
         pooled: true,
+        ..USUAL
     })
 }
 
@@ -76,6 +77,12 @@ const USUAL: Centre = Centre {
     from: (3, 1),
     flits: 64,
     pooled: false,
+    start: CentralStart::Header,
+};
+
+const WHOLE: Centre = Centre {
+    start: CentralStart::Packet,
+    ..USUAL
 };
 
 const TIGHT: Centre = Centre { flits: 8, ..USUAL };
@@ -120,6 +127,14 @@ twins! {
     pooled_centre: Case { load: 1.0, ..tree() }.hierarchical(Centre { flits: 12, pooled: true, ..USUAL });
     pooled_everything: Case { load: 1.0, pooled: true, input: 16, output: 14, flits: vec![1, 8, 12], ..tree() }.hierarchical(Centre { flits: 13, pooled: true, ..USUAL });
     pooled_centre_left_slowly: slow_centre(Case { vls: 3, load: 0.6, ..Case::tree(3, 2) });
+    whole_in_centre: tree().hierarchical(WHOLE);
+    whole_in_centre_full: Case { load: 1.0, ..tree() }.hierarchical(Centre { start: CentralStart::Packet, ..TIGHT });
+    whole_in_centre_stored: Case { start: CrossbarStart::Stored, ..tree() }.hierarchical(WHOLE);
+    whole_in_centre_per_lane: Case { input_ports: InputPorts::PerLane, load: 0.9, ..tree() }.hierarchical(WHOLE);
+    whole_in_centre_slow_links: slow_links(tree()).hierarchical(WHOLE);
+    whole_in_centre_odd_paces: Case { flits: vec![1, 16], ..tree() }.hierarchical(Centre { to: (3, 2), from: (5, 3), ..WHOLE });
+    whole_in_centre_slow_feed: Case { flits: vec![1, 16], load: 0.4, ..tree() }.hierarchical(Centre { to: (2, 3), from: (3, 1), ..WHOLE });
+    whole_in_centre_torus: Case::torus(&[4, 3], 1, 1, Deadlock::Bubble).hierarchical(WHOLE);
     changing_channels: Case { channels: several_lanes_per_level(), changes: true, vls: 5, ..tree() }.hierarchical(USUAL);
     several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, ..tree() }.hierarchical(USUAL);
     several_vls_per_sl_dtable: Case { channels: several_lanes_per_level(), vls: 5, policy: deficit_table(), input: 40, load: 1.0, ..tree() }.hierarchical(TIGHT);
@@ -208,7 +223,7 @@ proptest! {
         flits in proptest::collection::vec(1u64..20, 1..4),
         (input, output, pooled) in (0u32..40, 0u32..40, any::<bool>()),
         (vls, arbiter) in (1u8..5, 0u8..6),
-        (has_channels, changes) in (any::<bool>(), any::<bool>()),
+        (has_channels, changes, awaits_tail) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (load, is_stored, per_lane) in (0.1f64..1.0, any::<bool>(), any::<bool>()),
         seed in 0u64..1000,
     ) {
@@ -246,7 +261,15 @@ proptest! {
             until: 6_000,
             ..base
         }
-        .hierarchical(Centre { ports, links, to, from, flits: largest + centre, pooled: pooled_centre });
+        .hierarchical(Centre {
+            ports,
+            links,
+            to,
+            from,
+            flits: largest + centre,
+            pooled: pooled_centre,
+            start: support::central_start(awaits_tail),
+        });
         let outcome = compare::difference(&case);
         prop_assert!(outcome.is_ok(), "{:?}", outcome);
     }

@@ -5,8 +5,8 @@ mod support;
 use std::sync::Arc;
 
 use netloom_fabric::{
-    ClassPlan, CrossbarStart, FabricPlan, Followed, LinkTiming, Options, Row, Stage, Step, Watch,
-    build,
+    CentralStart, ClassPlan, CrossbarStart, FabricPlan, Followed, LinkTiming, Options, Row, Stage,
+    Step, Watch, build,
 };
 use netloom_packet::{Arrival, Cursor, Source};
 use netloom_routing::{Deadlock, DimensionOrder, Shortest, Tie, Trunk, UpDown, paths};
@@ -335,7 +335,7 @@ fn a_faster_crossbar_is_never_slower() {
                     to: speedup,
                     from: speedup,
                     flits: 128,
-                    pooled: false,
+                    ..Centre::default()
                 };
                 case = case.hierarchical(centre);
             }
@@ -356,6 +356,31 @@ fn a_faster_crossbar_is_never_slower() {
         assert_eq!(stored[0], at_once[0], "alike where it is no faster");
         assert!(stored.is_sorted_by(|slow, fast| slow < fast), "{stored:?}");
     }
+}
+
+/// A packet of 64 flits that must be in the centre as a whole goes on there 63 flits later than with its header, in each of
+/// three switches, where all crossbars pass flits as they come.
+#[test]
+fn a_whole_packet_in_the_centre_comes_later_by_its_length() {
+    let [header, packet] = [CentralStart::Header, CentralStart::Packet].map(|start| {
+        let case = Case {
+            input: 128,
+            output: 128,
+            pipeline: pipeline(1, 1, 1, 1, 1, 1),
+            ..Case::tree(4, 2)
+        };
+        let centre = Centre {
+            ports: 1,
+            to: (1, 1),
+            from: (1, 1),
+            flits: 128,
+            start,
+            ..Centre::default()
+        };
+        let mut plan = case.hierarchical(centre).plan();
+        measured(&mut plan, NicId(0), NicId(15), 64, 0).0
+    });
+    assert_eq!(packet - header, 3 * 63);
 }
 
 #[test]

@@ -122,6 +122,7 @@ pub(crate) fn machine(
                     mport_speedup: spec.mport_speedup,
                     central_speedup: spec.central_speedup,
                     central_buffer,
+                    start: spec.start,
                 })
             })
         }

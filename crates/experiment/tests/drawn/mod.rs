@@ -301,6 +301,8 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
             )
             .unwrap();
             text.push_str(&crossbar(tape, true));
+            let start = tape.of(&["header", "header", "packet"]);
+            writeln!(text, "central-start = \"{start}\"").unwrap();
             text.push_str(&stages(tape));
             if tape.one_in(2) {
                 text.push_str(&protocol(tape));

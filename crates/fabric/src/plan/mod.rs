@@ -98,6 +98,8 @@ pub struct Hierarchy {
     pub central_speedup: (u32, u32),
     /// The central buffer of one link.
     pub central_buffer: Sizes,
+    /// When a packet there may ask for the central crossbar.
+    pub start: CentralStart,
 }
 
 /// How a sender knows that there is room at the other end of its link.
@@ -136,6 +138,16 @@ choice! {
         AtOnce = "at-once",
         /// When enough is there that it never waits.
         Stored = "stored",
+    }
+}
+
+choice! {
+    /// When a packet in a central buffer may go on.
+    pub enum CentralStart {
+        /// As soon as its header is there.
+        Header = "header",
+        /// When all of it is there.
+        Packet = "packet",
     }
 }
 

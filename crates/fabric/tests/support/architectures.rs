@@ -1,7 +1,8 @@
 //! Short ways to other switches, queues and flow control than a case has by itself.
 
 use netloom_fabric::{
-    Allocation, Architecture, FlowControl, Hierarchy, NicQueues, QueueScheme, Sizes, Thresholds,
+    Allocation, Architecture, CentralStart, FlowControl, Hierarchy, NicQueues, QueueScheme, Sizes,
+    Thresholds,
 };
 
 use super::Case;
@@ -16,6 +17,7 @@ pub(crate) struct Centre {
     /// Flits per lane of one central link.
     pub(crate) flits: u32,
     pub(crate) pooled: bool,
+    pub(crate) start: CentralStart,
 }
 
 impl Default for Centre {
@@ -27,6 +29,7 @@ impl Default for Centre {
             from: (3, 1),
             flits: 64,
             pooled: false,
+            start: CentralStart::Header,
         }
     }
 }
@@ -93,6 +96,7 @@ impl Case {
                 mport_speedup: centre.to,
                 central_speedup: centre.from,
                 central_buffer,
+                start: centre.start,
             }),
             ..self
         }

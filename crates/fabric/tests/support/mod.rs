@@ -13,10 +13,10 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
 use netloom_catalog::Notes;
 use netloom_fabric::{
-    Allocation, Architecture, Channels, ClassPlan, Control, CrossbarPlan, CrossbarStart,
-    EndpointPlan, FabricPlan, FlowControl, InputPorts, LaneRow, LaneRows, LinkTiming, NicQueues,
-    Options, Pipeline, QueueScheme, ReceiveOrder, Row, SAME_CHANNELS, Simulation, Sizes,
-    SwitchPlan, Window, build, rows,
+    Allocation, Architecture, CentralStart, Channels, ClassPlan, Control, CrossbarPlan,
+    CrossbarStart, EndpointPlan, FabricPlan, FlowControl, InputPorts, LaneRow, LaneRows,
+    LinkTiming, NicQueues, Options, Pipeline, QueueScheme, ReceiveOrder, Row, SAME_CHANNELS,
+    Simulation, Sizes, SwitchPlan, Window, build, rows,
 };
 use netloom_packet::{Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
@@ -460,6 +460,13 @@ pub(crate) fn input_ports(per_lane: bool) -> InputPorts {
 
 /// When a crossbar begins.
 #[allow(dead_code)] // Not every test file draws it.
+pub(crate) fn central_start(awaits_tail: bool) -> CentralStart {
+    match awaits_tail {
+        true => CentralStart::Packet,
+        false => CentralStart::Header,
+    }
+}
+
 pub(crate) fn start(is_stored: bool) -> CrossbarStart {
     if is_stored {
         CrossbarStart::Stored

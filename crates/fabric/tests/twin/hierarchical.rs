@@ -1,6 +1,6 @@
 //! Who crosses a switch of MPorts around a buffered central crossbar.
 
-use netloom_fabric::{Architecture, CrossbarStart, Hierarchy, Pace};
+use netloom_fabric::{Architecture, CentralStart, CrossbarStart, Hierarchy, Pace};
 
 use super::Twin;
 use super::state::{Occurrence, assert_holds, room, turn};
@@ -214,6 +214,10 @@ impl Twin<'_> {
             })
         {
             joined += period;
+        }
+        if self.hierarchy().start == CentralStart::Packet {
+            let tail = *passes.last().expect("a packet has flits");
+            joined = tail.next_multiple_of(period) + cycles.input * period;
         }
         self.passed.insert(id, passes);
         self.packets[id].central = joined;

@@ -1,7 +1,7 @@
 //! Groups of ports around a buffered central crossbar, as in Omni-Path switches.
 
 use netloom_catalog::{Described, Param, Params, Section, params};
-use netloom_fabric::{Allocation, CrossbarStart, InputPorts, QueueScheme};
+use netloom_fabric::{Allocation, CentralStart, CrossbarStart, InputPorts, QueueScheme};
 use netloom_routing::deadlock::Centre;
 use netloom_units::{Bytes, Time};
 
@@ -23,6 +23,8 @@ pub struct HierarchySpec {
     pub central_speedup: (u32, u32),
     /// The central buffer of one MPort, or the whole part of a lane in it.
     pub central_buffer: Buffer,
+    /// When a packet there may go on.
+    pub start: CentralStart,
 }
 
 /// Groups of ports around a buffered central crossbar.
@@ -47,6 +49,8 @@ params! {
         central_speedup: Speedup = Speedup(3, 1),
         /// When a crossbar begins that is faster than its flits come: with the header, or when it never has to wait.
         crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
+        /// When a packet in a central buffer may go on: with its header, or when all of it is there.
+        central_start: CentralStart = CentralStart::Header,
         /// Ways of an input, and of a central link, into its crossbar: one, or one for each lane, so that several lanes cross at once.
         input_ports: InputPorts = InputPorts::One,
         /// Central buffer of an MPort, divided evenly among its links: an amount for each lane, or { pool = …, min = … },
@@ -90,6 +94,7 @@ impl Params for Hierarchical {
                 mport_speedup: fraction(values.mport_speedup),
                 central_speedup: fraction(values.central_speedup),
                 central_buffer: values.central_buffer,
+                start: values.central_start,
             }),
             clock: values.clock,
             speedup: fraction(values.speedup),

@@ -189,7 +189,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             return;
         }
         if passage == Passage::ToCentre {
-            self.enter_centre(now, base, op, id, out);
+            self.enter_centre(now, base, op, id, course, out);
             return;
         }
         self.fill_output(now, switch, op, id, passage, course, may_fuse, out);
@@ -425,6 +425,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         base: u32,
         link: u32,
         id: u32,
+        course: Option<&Course>,
         out: &mut Outbox<Self, Q>,
     ) {
         let stored = &self.switches.packets[id];
@@ -434,9 +435,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::ring(output.ring_out) != 0 {
             output.space.take(vl, 1);
         }
-        let when = now
-            + self.switches.stages.allocation_to_output
-            + self.switches.stages.in_centre[u32::from(flits)];
+        let stages = &self.switches.stages;
+        let mut when = now + stages.allocation_to_output + stages.in_centre[u32::from(flits)];
+        if let (Some(later), Some(course)) = (stages.tail_to_centre, course) {
+            when = self.tail_in_centre(course) + later;
+        }
         out.at(
             when,
             Event::Join {
@@ -444,6 +447,17 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 packet: id,
             },
         );
+    }
+
+    /// The first edge with the last flit of a packet in its central buffer, where flits come as they can. Kept out of line: few
+    /// switches wait for it.
+    #[cold]
+    #[inline(never)]
+    fn tail_in_centre(&self, course: &Course) -> Tick {
+        let stages = &self.switches.stages;
+        let crossbar = stages.allocation_to_output - stages.allocation;
+        let tail = course.last(stages, &self.switches.wires) + crossbar;
+        stages.clock.edge_at_or_after(tail)
     }
 
     /// Writes the stages of a transfer down, if the packet is followed.

@@ -10,7 +10,7 @@ use crate::rows::Rows;
 use netloom_units::{Clock, Tick};
 
 use crate::link::ramp::{Pace, Paces, Ramp};
-use crate::plan::{Architecture, FabricPlan, LinkTiming};
+use crate::plan::{Architecture, CentralStart, FabricPlan, LinkTiming};
 use crate::switch::crossbar::course::Lead;
 use crate::switch::crossbar::shape::Shape;
 
@@ -112,6 +112,8 @@ pub(crate) struct Stages {
     pub(crate) central_crossing: [Rows<(u64, u64)>; 2],
     /// By length: from the header in a central buffer to the allocation of the central crossbar.
     pub(crate) in_centre: Rows<u64>,
+    /// Where packets must be there as a whole: from the last flit in a central buffer to that allocation.
+    pub(crate) tail_to_centre: Option<u64>,
     /// The paces of the crossbar, to the centre and from there.
     paces: [Pace; 3],
     /// The paces at which a central buffer is emptied.
@@ -141,7 +143,15 @@ impl Stages {
             lengths().map(of).collect::<Vec<_>>().into()
         };
         let starts_at_once = switch.starts_at_once();
+        let awaits_tail = matches!(
+            &switch.architecture,
+            Architecture::Hierarchical(centre) if centre.start == CentralStart::Packet
+        );
         let in_centre = |flits: u64| {
+            if awaits_tail {
+                let tail = to_centre.time_of(flits.saturating_sub(1));
+                return tail.next_multiple_of(p) + cycles.input * p;
+            }
             if starts_at_once {
                 return cycles.input * p;
             }
@@ -186,6 +196,7 @@ impl Stages {
             centre: Paces::new(&out_of_centre),
             times: [times(crossbar), times(to_centre), times(from_centre)],
             lead_in_centre: Lead::new(plan.largest_packet(), from_centre, |k| to_centre.time_of(k)),
+            tail_to_centre: awaits_tail.then_some(cycles.input * p),
             starts_at_once,
             may_fuse: !matches!(
                 plan.switch.crossbar().architecture,
