@@ -122,6 +122,16 @@ impl Channels {
         self.draw(channels, sl, source, destination)
     }
 
+    /// The channel with which packets of a flow began, of which one arrives with this channel. Where no port has rows of its
+    /// own, nothing has changed it.
+    #[inline]
+    pub fn began(&self, arrived: Sc, sl: Sl, source: NicId, destination: NicId) -> Sc {
+        match self.own {
+            None => arrived,
+            Some(_) => self.choose(sl, source, destination),
+        }
+    }
+
     fn draw(&self, mut channels: u32, sl: Sl, source: NicId, destination: NicId) -> Sc {
         let flow = [source.0, destination.0, u32::from(sl.0), 0];
         let chosen = self.draws.draw(flow).below(0, channels.count_ones());

@@ -159,15 +159,17 @@ pub(crate) fn fact(
     channels: &Channels,
     desk: &mut Desk<'_>,
 ) {
-    let of_level = |all: &BTreeMap<Sc, Sl>, level: Sl, is_asked: &dyn Fn(&Sc) -> bool| {
-        let own = all.iter().filter(|(sc, sl)| **sl == level && is_asked(sc));
+    let mut later = used.clone();
+    later.retain(|sc, _| !began.contains_key(sc));
+    let of_level = |all: &BTreeMap<Sc, Sl>, level: Sl| {
+        let own = all.iter().filter(|(_, sl)| **sl == level);
         let words = own.map(|(sc, _)| format!("{sc} (VL{})", channels.sc2vl[sc.index()]));
         words.collect::<Vec<_>>().join(", ")
     };
     let levels: BTreeSet<Sl> = began.values().copied().collect();
     let words = levels.into_iter().map(|sl| {
-        let first = of_level(began, sl, &|_| true);
-        match of_level(used, sl, &|sc| !began.contains_key(sc)).as_str() {
+        let first = of_level(began, sl);
+        match of_level(&later, sl).as_str() {
             "" => format!("{sl} on {first}"),
             then => format!("{sl} on {first}, behind switches {then}"),
         }

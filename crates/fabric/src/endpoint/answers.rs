@@ -55,16 +55,15 @@ impl<S: Switches> Fabric<S> {
     /// A data packet has arrived and is to be answered.
     pub(super) fn owe_answer(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
         let packet = &parcel.packet;
+        let (channels, sc) = (&self.shared.channels, packet.label.sc());
+        let sc = channels.began(sc, packet.sl, packet.source, packet.destination);
         self.endpoints.answers[nic].push_back(Answer {
             destination: packet.source,
             sequence: packet.sequence,
             flits: packet.flits,
             row: packet.class,
             sl: packet.sl.0,
-            sc: self
-                .shared
-                .channels
-                .choose(packet.sl, packet.source, packet.destination),
+            sc,
             is_marked: parcel.flags.has(Flags::MARKED),
             is_negative: parcel.flags.has(Flags::CORRUPT),
             created: now,

@@ -552,9 +552,10 @@ impl<S: Switches> Fabric<S> {
     ) {
         let packet = &parcel.packet;
         let endpoints = &mut self.endpoints;
-        let channels = &self.shared.channels;
-        let began = channels.choose(packet.sl, packet.destination, packet.source);
-        let slot = endpoints.slot_of[began.index()];
+        // The acknowledgement began with the channel of the flow.
+        let (channels, sc) = (&self.shared.channels, packet.label.sc());
+        let sc = channels.began(sc, packet.sl, packet.destination, packet.source);
+        let slot = endpoints.slot_of[sc.index()];
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
         let sender = &flows.senders[nic];
         let Some(&at) = sender.by_destination.get(&Key::new(packet.source, slot)) else {
