@@ -21,7 +21,8 @@ pub trait Model: Sized + Send {
         out: &mut Outbox<Self, Q>,
     );
 
-    /// Whether the state outgrows caches, so that [`prefetch`](Self::prefetch) pays.
+    /// Whether the state outgrows caches, so that [`prefetch`](Self::prefetch) and
+    /// [`prefetch_decision`](Self::prefetch_decision) pay.
     fn outgrows_caches(&self) -> bool {
         false
     }
@@ -29,6 +30,18 @@ pub trait Model: Sized + Send {
     /// An event is about to be applied: what it will touch may be asked for. Nothing changes.
     #[inline(always)]
     fn prefetch(&self, _event: Self::Event) {}
+
+    /// Whether decisions ask for anything ahead, by the two functions below.
+    const LOOKS_AHEAD: bool = false;
+
+    /// A component decides soon: what it will read may be asked for. Nothing changes.
+    #[inline(always)]
+    fn prefetch_decision(&self, _component: u32) {}
+
+    /// A component decides next but one, and what was asked for by [`prefetch_decision`](Self::prefetch_decision) has come: what is
+    /// found by it may be asked for.
+    #[inline(always)]
+    fn prefetch_behind(&self, _component: u32) {}
 
     /// Phase B: a marked component decides once, from its own state.
     ///

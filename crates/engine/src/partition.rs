@@ -11,6 +11,11 @@ use crate::{EventQueue, Model, Outbox};
 /// the nearest cache.
 const AHEAD: usize = 16;
 
+/// Components from the one that decides to the one whose state is asked for, and to the one where what that leads to is: as far as
+/// memory takes to answer.
+const DECISIONS_AHEAD: usize = 4;
+const NEXT_BUT_ONE: usize = 2;
+
 /// A model with its queue. On cache lines of its own, because neighbours run on other threads.
 #[repr(align(128))]
 pub(crate) struct Partition<M: Model, Q> {
@@ -52,7 +57,10 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
             }
             std::mem::swap(&mut self.deciding, &mut self.outbox.marked);
             self.outbox.queue.order_decisions(&mut self.deciding);
-            for &component in &self.deciding {
+            for (at, &component) in self.deciding.iter().enumerate() {
+                if M::LOOKS_AHEAD && prefetches {
+                    self.look_ahead(at);
+                }
                 self.model.decide(component, now, &mut self.outbox);
                 debug_assert!(
                     self.outbox.marked.is_empty(),
@@ -61,6 +69,18 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
                 );
             }
             self.deciding.clear();
+        }
+    }
+
+    /// Asks for what the decisions after the one at this place will read.
+    // Not inlined, as with `Outbox::send`.
+    #[inline(never)]
+    fn look_ahead(&self, at: usize) {
+        if let Some(&component) = self.deciding.get(at + DECISIONS_AHEAD) {
+            self.model.prefetch_decision(component);
+        }
+        if let Some(&component) = self.deciding.get(at + NEXT_BUT_ONE) {
+            self.model.prefetch_behind(component);
         }
     }
 

@@ -48,6 +48,22 @@ impl<S: Switches> Model for Fabric<S> {
         S::prefetch(self, event);
     }
 
+    const LOOKS_AHEAD: bool = S::LOOKS_AHEAD;
+
+    #[inline(always)]
+    fn prefetch_decision(&self, component: u32) {
+        if (component as usize) < self.switches.len() {
+            S::prefetch_decision(self, component);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_behind(&self, component: u32) {
+        if (component as usize) < self.switches.len() {
+            S::prefetch_behind(self, component);
+        }
+    }
+
     #[inline(always)]
     fn decide<Q: EventQueue<S::Event>>(
         &mut self,

@@ -5,6 +5,19 @@ use std::ops::{Index, IndexMut};
 
 use netloom_encoding::{Encoded, State};
 
+/// Begins to bring the cache line at an address nearer; what does not exist does no harm.
+#[inline(always)]
+pub(crate) fn prefetch_line<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 /// A vector whose accesses are bounds-checked only with debug assertions.
 ///
 /// A packet-hop makes some forty accesses by indices that the model itself created; checking each of
@@ -44,15 +57,8 @@ impl<T> Rows<T> {
     /// Begins to bring a cache line of a row nearer; what does not exist does no harm.
     #[inline(always)]
     pub(crate) fn prefetch(&self, at: u32, line: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let row = self.0.as_ptr().wrapping_add(at as usize).cast::<i8>();
-            // SAFETY: a prefetch reads nothing and never faults, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(64 * line)) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (at, line);
+        let row = self.0.as_ptr().wrapping_add(at as usize).cast::<u8>();
+        prefetch_line(row.wrapping_add(64 * line));
     }
 
     /// All rows.

@@ -149,6 +149,21 @@ pub(crate) trait Switches: Sized + Send + State {
         let _ = (fabric, event);
     }
 
+    /// Whether decisions ask for what they will read.
+    const LOOKS_AHEAD: bool = false;
+
+    /// Asks for what a switch will read when it decides.
+    #[inline(always)]
+    fn prefetch_decision(fabric: &Fabric<Self>, switch: u32) {
+        let _ = (fabric, switch);
+    }
+
+    /// Asks for what is found by that.
+    #[inline(always)]
+    fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
+        let _ = (fabric, switch);
+    }
+
     /// All decisions of a switch in a tick.
     fn decide<Q: EventQueue<Self::Event>>(
         fabric: &mut Fabric<Self>,

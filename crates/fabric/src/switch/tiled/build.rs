@@ -19,6 +19,7 @@ use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
 use crate::switch::tiled::faults::Chances;
 use crate::switch::tiled::geometry::Geometry;
+use crate::switch::tiled::prefetch;
 use crate::switch::tiled::record::Fifo;
 use crate::switch::tiled::wire::Wire;
 use crate::switch::tiled::{Due, Port, Switch, Tile, TileInput, TileOutput, Tiles};
@@ -208,6 +209,7 @@ pub(crate) fn partition(
         stages: tiled.stages,
         retransmission: tiled.retransmission,
         puts_transit_first: tiled.priority == Priority::TransitFirst,
+        is_large: n_ports > prefetch::MOST_IN_CACHE,
         wires,
         row_buffer: tiled.row_buffer as u16,
         column_buffer: tiled.column_buffer as u16,

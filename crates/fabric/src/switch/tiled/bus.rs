@@ -276,13 +276,12 @@ impl Fabric<Tiles> {
     ) {
         let space = self.row_space(port, output, channel);
         self.switches.row_used[space] += flits;
-        let column = self.switches.geometry.column(output);
         let when = now + self.switches.cycles(self.switches.stages.row_bus);
         out.at(
             when,
             Event::Row {
                 channel: channel as u8,
-                column: column as u8,
+                output: output as u8,
                 port,
                 packet,
             },

@@ -16,8 +16,8 @@ pub(crate) enum Event {
     Row {
         /// The channel inside the switch.
         channel: u8,
-        /// The column of the tile.
-        column: u8,
+        /// The output that it asks for; the first of the column if it goes to a stash, which is chosen when it is served.
+        output: u8,
         /// The input it came by.
         port: u32,
         /// Its record.
@@ -190,7 +190,7 @@ pub(crate) enum Event {
 netloom_encoding::encoded!(
     enum Event {
         Head { port, packet },
-        Row { channel, column, port, packet },
+        Row { channel, output, port, packet },
         Column { channel, row, port, packet },
         Output { port, packet },
         Stashed { port, packet },

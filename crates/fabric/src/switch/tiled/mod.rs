@@ -26,6 +26,7 @@ mod header;
 mod held;
 mod link;
 mod multiplexer;
+mod prefetch;
 mod record;
 mod stall;
 mod stash;
@@ -72,6 +73,8 @@ pub(crate) struct Tiles {
     retransmission: Retransmission,
     /// Packets from other switches go before those of endpoints.
     puts_transit_first: bool,
+    /// There are so many switches that what an event touches is seldom in a near cache.
+    is_large: bool,
     wires: Rows<Wire>,
     /// The input and output pools of a port, by link class.
     input_shares: Rows<Shares>,
@@ -132,6 +135,7 @@ netloom_encoding::state!(Tiles {
         stages,
         retransmission,
         puts_transit_first,
+        is_large,
         wires,
         input_shares,
         output_shares,
@@ -237,32 +241,40 @@ netloom_encoding::state!(Switch {
     stays: [id, n_ports, stash_columns]
 });
 
-/// State of a port.
+/// State of a port, its fields by the cache line they share.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
+    // Line 0: as an input, and what its stash holds.
     pub(crate) switch: u32,
     pub(crate) number: u8,
     pub(crate) wire: u8,
+    /// Round robin over virtual channels and the stash.
+    pub(crate) next_channel: u8,
+    /// Round robin over columns with equally free stashes.
+    pub(crate) next_stash_column: u8,
     pub(crate) peer: Peer,
-
-    // As an input.
     /// The header to be routed.
     pub(crate) arriving: u32,
     /// Virtual channels with a packet; behind them, whether the stash has one to go on.
     pub(crate) ready: u32,
     pub(crate) bus_until: Tick,
-    /// An event at the end of the bus's packet is on its way.
-    pub(crate) bus_watched: bool,
-    /// Round robin over virtual channels and the stash.
-    pub(crate) next_channel: u8,
-    /// Round robin over columns with equally free stashes.
-    pub(crate) next_stash_column: u8,
     /// Flits of packets that have not yet begun to leave the input buffer.
     pub(crate) occupancy: u32,
     /// Above so many flits the input is congested; `u32::MAX` for never.
     pub(crate) marks_above: u32,
+    pub(crate) input_residence: u64,
+    /// An event at the end of the bus's packet is on its way.
+    pub(crate) bus_watched: bool,
+    pub(crate) stash_watched: bool,
+    /// A packet waits for room in the stash.
+    pub(crate) stash_blocked: bool,
+    /// Round robin over rows at the multiplexer into the stash.
+    pub(crate) next_row: u8,
+    pub(crate) stash_capacity: u32,
+    pub(crate) stash_used: u32,
 
-    // As an output.
+    // Line 1: as an output, what its multiplexer and its link wait for.
     /// Column queues with a packet: row times channels plus channel.
     pub(crate) columns: u64,
     pub(crate) multiplexer_until: Tick,
@@ -270,40 +282,43 @@ pub(crate) struct Port {
     pub(crate) multiplexer_wake: Tick,
     /// Rows whose tile waits for room in a column buffer.
     pub(crate) rows_blocked: u64,
+    pub(crate) link_until: Tick,
+    pub(crate) link_wake: Tick,
+    /// Virtual channels with a packet in the output buffer.
+    pub(crate) present: u32,
+    /// Flits routed to this output that have not been given the link.
+    pub(crate) committed: u32,
     /// A packet waits for room in the output buffer.
     pub(crate) multiplexer_blocked: bool,
     pub(crate) next_column: u8,
-    /// Room in the output buffer.
-    pub(crate) space: Pool,
-    /// What was sent and is still kept, in the order in which it comes free.
-    pub(crate) held: VecDeque<Held>,
-    /// Virtual channels with a packet in the output buffer.
-    pub(crate) present: u32,
-    pub(crate) link_until: Tick,
-    pub(crate) link_wake: Tick,
     pub(crate) next_lane: u8,
-    /// Room in the input buffer at the other end.
-    pub(crate) credit: Pool,
-    /// Flits routed to this output that have not been given the link.
-    pub(crate) committed: u32,
 
-    // As a stash.
-    pub(crate) stash_capacity: u32,
-    pub(crate) stash_used: u32,
-    pub(crate) stash_until: Tick,
-    pub(crate) stash_watched: bool,
-    /// A packet waits for room in the stash.
-    pub(crate) stash_blocked: bool,
-    pub(crate) next_row: u8,
-
-    // What it has done.
+    // Line 2: its output buffer.
     pub(crate) flits: u64,
     pub(crate) packets: u64,
-    pub(crate) choices: u64,
-    pub(crate) input_residence: u64,
-    pub(crate) output_residence: u64,
+    /// Room in it.
+    pub(crate) space: Pool,
     pub(crate) output_peak: u32,
+
+    // Line 3: the other end.
+    pub(crate) choices: u64,
+    pub(crate) output_residence: u64,
+    pub(crate) stash_until: Tick,
+    /// Room in the input buffer there.
+    pub(crate) credit: Pool,
+
+    // Line 4: what was sent.
+    /// It is still kept, in the order in which it comes free.
+    pub(crate) held: VecDeque<Held>,
 }
+
+const _: () = assert!(
+    size_of::<Port>() == 5 * 64
+        && std::mem::offset_of!(Port, columns) == 64
+        && std::mem::offset_of!(Port, flits) == 2 * 64
+        && std::mem::offset_of!(Port, choices) == 3 * 64
+        && std::mem::offset_of!(Port, held) == 4 * 64
+);
 
 netloom_encoding::state!(Port {
     changes: [

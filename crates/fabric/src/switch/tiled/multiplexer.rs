@@ -83,9 +83,8 @@ impl Fabric<Tiles> {
             let index = first_from(first, output.next_column);
             asking &= !(1 << index);
             let queue = self.switches.column_queues[port * rows * channels + index];
-            let vc = self.switches.packets[queue.head].vc;
-            if output.space.fits(vc, queue.flits, shares) {
-                self.merge(now, port, index, vc, out);
+            if output.space.fits(queue.vc, queue.flits, shares) {
+                self.merge(now, port, index, queue.vc, out);
                 return;
             }
         }
@@ -107,7 +106,7 @@ impl Fabric<Tiles> {
         let fits = |space: &Pool| {
             members(asking).any(|index| {
                 let queue = self.switches.column_queues[port * rows * channels + index];
-                space.fits(self.switches.packets[queue.head].vc, queue.flits, shares)
+                space.fits(queue.vc, queue.flits, shares)
             })
         };
         if let Some(when) = output.when_free(shares, fits) {
@@ -164,7 +163,7 @@ impl Fabric<Tiles> {
     }
 
     /// Takes the first packet out of a column buffer, whose tile may have waited for that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave_column(&mut self, port: u32, index: u32) -> (u32, u16) {
         let geometry = &self.switches.geometry;
         let (channels, rows) = (geometry.channels, geometry.rows);

@@ -58,16 +58,25 @@ impl Record {
     }
 }
 
-/// A list of records, first in first out, with the length of the first.
+/// A list of records, first in first out, with what is asked of the first before it is its turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
     pub(crate) head: u32,
     tail: u32,
-    /// Of the first packet.
+    /// Length of the first packet.
     pub(crate) flits: u16,
+    /// The channel on which it leaves.
+    pub(crate) vc: u8,
 }
 
-netloom_encoding::encoded!(Fifo { head, tail, flits });
+netloom_encoding::encoded!(Fifo {
+    head,
+    tail,
+    flits,
+    vc
+});
+
+const _: () = assert!(size_of::<Fifo>() == 12);
 
 impl Default for Fifo {
     fn default() -> Self {
@@ -75,6 +84,7 @@ impl Default for Fifo {
             head: NIL,
             tail: NIL,
             flits: 0,
+            vc: 0,
         }
     }
 }
@@ -91,7 +101,7 @@ impl Fifo {
         let record = &mut packets[id];
         record.next = NIL;
         if self.head == NIL {
-            self.flits = record.packet.flits;
+            (self.flits, self.vc) = (record.packet.flits, record.vc);
             (self.head, self.tail) = (id, id);
             return true;
         }
@@ -106,7 +116,8 @@ impl Fifo {
         let first = self.head;
         self.head = packets[first].next;
         if self.head != NIL {
-            self.flits = packets[self.head].packet.flits;
+            let record = &packets[self.head];
+            (self.flits, self.vc) = (record.packet.flits, record.vc);
         }
         first
     }

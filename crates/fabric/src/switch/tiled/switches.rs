@@ -41,10 +41,10 @@ impl Switches for Tiles {
             Event::Head { port, packet } => fabric.header_written(port, packet, out),
             Event::Row {
                 channel,
-                column,
+                output,
                 port,
                 packet,
-            } => fabric.row_reached(port, packet, u32::from(channel), u32::from(column), out),
+            } => fabric.row_reached(port, packet, u32::from(channel), u32::from(output), out),
             Event::Column {
                 channel,
                 row,
@@ -107,6 +107,27 @@ impl Switches for Tiles {
             } => fabric.flow_wakes(nic, NicId(destination), slot, out),
             Event::Deliver { nic, packet } => fabric.deliver(now, nic, packet, out),
         }
+    }
+
+    fn outgrow_caches(&self) -> bool {
+        self.is_large
+    }
+
+    #[inline(always)]
+    fn prefetch(fabric: &Fabric<Self>, event: Event) {
+        fabric.ask_for(event);
+    }
+
+    const LOOKS_AHEAD: bool = true;
+
+    #[inline(always)]
+    fn prefetch_decision(fabric: &Fabric<Self>, switch: u32) {
+        fabric.ask_for_decision(switch);
+    }
+
+    #[inline(always)]
+    fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
+        fabric.ask_behind(switch);
     }
 
     #[inline]

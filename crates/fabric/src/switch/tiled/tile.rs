@@ -19,17 +19,13 @@ impl Fabric<Tiles> {
         port: u32,
         id: u32,
         channel: u32,
-        column: u32,
+        output: u32,
         out: &mut Outbox<Self, Q>,
     ) {
         let geometry = &self.switches.geometry;
+        let column = geometry.column(output);
         let tile_input = geometry.tile_input(port, column);
-        // The output of what goes to a stash is chosen when it is served.
-        let at = if channel == geometry.store() {
-            0
-        } else {
-            u32::from(self.switches.packets[id].output) - column * geometry.outputs
-        };
+        let at = output - column * geometry.outputs;
         let queue = &mut self.switches.row_queues[geometry.row_queue(tile_input, at, channel)];
         if !queue.push(id, &mut self.switches.packets) {
             return;
