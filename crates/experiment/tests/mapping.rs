@@ -231,6 +231,13 @@ fn mistakes_have_their_codes() {
             "[[qos.sc2sc-exception]]\nswitch = 0\ninput = 99\noutput = 98\nrow = [8]",
             &["E0404", "E0404"],
         ),
+        // The mistakes of all rows at once: one that cannot be read, one that leads to another level, one without a switch.
+        (
+            "[[qos.sc2sc-exception]]\nswitch = 0\nrow = [32]\n\
+             [[qos.sc2sc-exception]]\nswitch = 0\nrow = [1]\n\
+             [[qos.sc2vl-exception]]\nswitch = 999\nrow = [0]",
+            &["E0102", "E0408", "E0404"],
+        ),
         ("sl2sc = [[0, 1], [2, 1], 3]", &["E0408"]),
         ("sl2sc = [[0, 0], 1, 2]", &["E0408"]),
         ("sl2sc = [0, 1, 2]\nsc2sl = [0, 2, 2]", &["E0409"]),

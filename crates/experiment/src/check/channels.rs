@@ -95,15 +95,14 @@ pub(crate) fn all_levels<'a>(
     lacking.is_empty()
 }
 
-/// The channels that packets have on their way, each with its level, if no change leads to a channel of another level:
-/// those they begin with, and what rows of SC2SC, each with its path in the file, make of them.
+/// The channels that packets have on their way, each with its level: those they begin with, and what rows of SC2SC, each with
+/// its path in the file, make of them. A change that leads to a channel of another level is noted and left out.
 pub(crate) fn onward(
     began: &BTreeMap<Sc, Sl>,
     changes: &[(String, &[u8])],
     desk: &mut Desk<'_>,
-) -> Option<BTreeMap<Sc, Sl>> {
+) -> BTreeMap<Sc, Sl> {
     let mut used = began.clone();
-    let mut is_good = true;
     let mut waiting: Vec<(Sc, Sl)> = began.iter().map(|(sc, sl)| (*sc, *sl)).collect();
     while let Some((sc, sl)) = waiting.pop() {
         for (path, row) in changes {
@@ -116,7 +115,6 @@ pub(crate) fn onward(
                     waiting.push((to, sl));
                 }
                 Some(owner) if *owner != sl => {
-                    is_good = false;
                     let place = desk.places.of(&format!("{path}.{}", sc.0));
                     let message = format!("{sc} of {sl} becomes {to}, which is of {owner}");
                     desk.notes.error("E0408", place, message).help(
@@ -127,7 +125,7 @@ pub(crate) fn onward(
             }
         }
     }
-    is_good.then_some(used)
+    used
 }
 
 /// Whether SC2SL leads back to the level of each channel. Of a channel that no level has, it may say anything.

@@ -52,7 +52,7 @@ pub(crate) fn lanes(
     desk: &mut Desk<'_>,
 ) -> Option<LaneMap> {
     let values = qos.values.as_ref()?;
-    let exceptions = qos.exceptions.as_ref()?;
+    let exceptions = &qos.exceptions.rows[..];
     let has_channels = values.sl2sc.is_some()
         || values.sc2vl.is_some()
         || values.sc2sl.is_some()
@@ -96,7 +96,7 @@ pub(crate) fn lanes(
         return None;
     }
     let began = channels.of_levels(messages.keys().copied());
-    let used = check::channels::onward(&began, &changes(values, exceptions), desk)?;
+    let used = check::channels::onward(&began, &changes(values, exceptions), desk);
     // A pair of ports whose row was not read counts as VL0, as `route check` has it.
     let own = site.and_then(|site| site::lane_rows(site, topology, [0; N_SCS]));
     let used_mask = used.keys().fold(0, |mask, sc| mask | 1 << sc.0);
@@ -134,10 +134,7 @@ pub(crate) fn lanes(
         check::site::too_few_lanes(vls, highest, desk);
         return None;
     }
-    // A lane that does not exist is noted, and another one taken so that the checks can go on.
-    let existing = |row: &[u8]| row.iter().map(|vl| vl % vls).collect::<Vec<u8>>();
-    channels.sc2vl = Channels::identity(vls).sc2vl;
-    channels.sc2vl[..row.len()].copy_from_slice(&existing(row));
+    channels.sc2vl = beginning_with(row, Channels::identity(vls).sc2vl, vls);
     check::lanes::row(row, path, from, vls, desk);
     let lane_of = |sc: &Sc| (sc.0, channels.sc2vl[sc.index()]);
     check::lanes::left_out(row, path, from, used.keys().map(lane_of), desk);
@@ -152,40 +149,7 @@ pub(crate) fn lanes(
         let row = channels.sc2vl[..16].to_vec();
         resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
     }
-    let mut onward = SAME_CHANNELS;
-    let changed = values.sc2sc.as_ref().map_or(&[][..], |row| &row.0[..]);
-    onward[..changed.len()].copy_from_slice(changed);
-    let as_everywhere = || LaneRows::new(topology, channels.sc2vl, onward);
-    let mut own_rows = values.sc2sc.as_ref().map(|_| as_everywhere());
-    for exception in exceptions {
-        let is_change = exception.map == CHANGES;
-        if !is_change {
-            let path = format!("{}.row", exception.path());
-            check::lanes::row(&exception.row, &path, exception.map.from, vls, desk);
-        }
-        if !check::lanes::exception(exception, topology, desk) {
-            continue;
-        }
-        type Set = fn(&mut LaneRows, SwitchId, Port, Port, [u8; N_SCS]);
-        let (mut own, row, set): (_, _, Set) = match is_change {
-            true => (onward, exception.row.clone(), LaneRows::set_onward),
-            false => (
-                channels.sc2vl,
-                existing(&exception.row),
-                LaneRows::set_lanes,
-            ),
-        };
-        own[..row.len()].copy_from_slice(&row);
-        let switch = SwitchId(exception.switch);
-        let rows = own_rows.get_or_insert_with(as_everywhere);
-        let of = |port: Option<u16>| {
-            let all = topology.ports(switch);
-            all.filter(move |at| port.is_none_or(|port| Port(port) == *at))
-        };
-        for output in of(exception.output) {
-            of(exception.input).for_each(|input| set(rows, switch, input, output, own));
-        }
-    }
+    let own_rows = own_rows(qos, values, channels.sc2vl, vls, topology, desk)?;
     if let Some(site) = site.filter(|_| own.is_some() || channels.paths.is_some()) {
         check::site::routes(site, used_mask, desk);
     }
@@ -216,6 +180,62 @@ pub(crate) fn lanes(
         map.add_management(segmentation.of(MANAGEMENT).cut(bytes));
     }
     Some(map)
+}
+
+/// A row with others at its beginning, of which there are so many. What does not exist is noted elsewhere, and another one
+/// taken so that the checks can go on.
+fn beginning_with(row: &[u8], mut everywhere: [u8; N_SCS], n: u8) -> [u8; N_SCS] {
+    for (value, own) in everywhere.iter_mut().zip(row) {
+        *value = own % n;
+    }
+    everywhere
+}
+
+/// The rows of ports, where any differs from the others: of lanes, or by which channels change. `None` outside if the file has a
+/// row that could not be read.
+fn own_rows(
+    qos: &QosSpec,
+    values: &QosValues,
+    sc2vl: [u8; N_SCS],
+    vls: u8,
+    topology: &Topology,
+    desk: &mut Desk<'_>,
+) -> Option<Option<LaneRows>> {
+    let changed = values.sc2sc.as_ref().map_or(&[][..], |row| &row.0[..]);
+    let onward = beginning_with(changed, SAME_CHANNELS, N_SCS as u8);
+    let as_everywhere = || LaneRows::new(topology, sc2vl, onward);
+    let mut own_rows = values.sc2sc.as_ref().map(|_| as_everywhere());
+    for exception in &qos.exceptions.rows {
+        let is_change = exception.map == CHANGES;
+        if !is_change {
+            let path = format!("{}.row", exception.path());
+            check::lanes::row(&exception.row, &path, exception.map.from, vls, desk);
+        }
+        if !check::lanes::exception(exception, topology, desk) {
+            continue;
+        }
+        type Set = fn(&mut LaneRows, SwitchId, Port, Port, [u8; N_SCS]);
+        let (own, set): (_, Set) = match is_change {
+            true => (
+                beginning_with(&exception.row, onward, N_SCS as u8),
+                LaneRows::set_onward,
+            ),
+            false => (
+                beginning_with(&exception.row, sc2vl, vls),
+                LaneRows::set_lanes,
+            ),
+        };
+        let switch = SwitchId(exception.switch);
+        let rows = own_rows.get_or_insert_with(as_everywhere);
+        let of = |port: Option<u16>| {
+            let all = topology.ports(switch);
+            all.filter(move |at| port.is_none_or(|port| Port(port) == *at))
+        };
+        for output in of(exception.output) {
+            of(exception.input).for_each(|input| set(rows, switch, input, output, own));
+        }
+    }
+    (!qos.exceptions.are_some_missing).then_some(own_rows)
 }
 
 /// The rows by which channels change, each with its path in the file.

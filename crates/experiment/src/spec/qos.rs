@@ -15,7 +15,7 @@ use super::reading::{resolved_table, table};
 /// Quality of service, as the file gives it.
 pub(crate) struct QosSpec {
     pub(crate) values: Option<QosValues>,
-    pub(crate) exceptions: Option<Vec<OwnRow>>,
+    pub(crate) exceptions: OwnRows,
     pub(crate) arbiter: Option<Arc<dyn Policy>>,
     /// `None` inside where it is the same as at the switches.
     pub(crate) nic_arbiter: Option<Option<Arc<dyn Policy>>>,
@@ -133,6 +133,14 @@ pub(crate) struct OwnRow {
     pub(crate) row: Vec<u8>,
 }
 
+/// The rows of single ports that could be read.
+#[derive(Default)]
+pub(crate) struct OwnRows {
+    pub(crate) rows: Vec<OwnRow>,
+    /// There are others, whose mistakes are noted.
+    pub(crate) are_some_missing: bool,
+}
+
 impl OwnRow {
     /// Where the file has it.
     pub(crate) fn path(&self) -> String {
@@ -157,7 +165,8 @@ pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> 
             Some(None)
         }
     };
-    let by_level = read_exceptions(section, BY_LEVEL, |section, at| {
+    let mut exceptions = OwnRows::default();
+    read_exceptions(section, BY_LEVEL, &mut exceptions, |section, at| {
         let own = Sl2VlException::read(section)?;
         Some(OwnRow {
             map: BY_LEVEL,
@@ -168,7 +177,7 @@ pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> 
             row: own.row.0,
         })
     });
-    let by_channel = read_exceptions(section, BY_CHANNEL, |section, at| {
+    read_exceptions(section, BY_CHANNEL, &mut exceptions, |section, at| {
         let own = Sc2VlException::read(section)?;
         Some(OwnRow {
             map: BY_CHANNEL,
@@ -179,7 +188,7 @@ pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> 
             row: own.row.0,
         })
     });
-    let changes = read_exceptions(section, CHANGES, |section, at| {
+    read_exceptions(section, CHANGES, &mut exceptions, |section, at| {
         let own = Sc2ScException::read(section)?;
         Some(OwnRow {
             map: CHANGES,
@@ -190,8 +199,6 @@ pub(crate) fn read(section: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -> 
             row: own.row.0,
         })
     });
-    let lists: Option<Vec<Vec<OwnRow>>> = [by_level, by_channel, changes].into_iter().collect();
-    let exceptions = lists.map(|lists| lists.into_iter().flatten().collect());
     QosSpec {
         values,
         exceptions,
@@ -212,11 +219,12 @@ fn as_default(mut table: Resolved) -> Resolved {
 fn read_exceptions(
     section: &mut Section<'_>,
     map: OwnMap,
+    exceptions: &mut OwnRows,
     read: impl Fn(&mut Section<'_>, usize) -> Option<OwnRow>,
-) -> Option<Vec<OwnRow>> {
+) {
     let key = format!("{}-exception", map.name);
     let Some(value) = section.raw(&key) else {
-        return Some(vec![]);
+        return;
     };
     let ValueShape::List(items) = &value.shape else {
         section
@@ -227,23 +235,19 @@ fn read_exceptions(
                 format!("expected a list of tables, found {}", value.shape.word()),
             )
             .help(format!("write [[qos.{key}]] and below it {}", map.parts));
-        return None;
+        exceptions.are_some_missing = true;
+        return;
     };
-    let mut exceptions = Some(vec![]);
     for (at, item) in items.iter().enumerate() {
-        let Some(mut inner) = Section::open(item, section.notes) else {
-            exceptions = None;
-            continue;
-        };
-        let read = read(&mut inner, at);
-        let line = ResolvedLine::Item(key.clone(), inner.finish());
-        section.resolved.lines.push(line);
-        match (read, &mut exceptions) {
-            (Some(exception), Some(list)) => list.push(exception),
-            _ => exceptions = None,
-        }
+        let own = Section::open(item, section.notes).and_then(|mut inner| {
+            let own = read(&mut inner, at);
+            let line = ResolvedLine::Item(key.clone(), inner.finish());
+            section.resolved.lines.push(line);
+            own
+        });
+        exceptions.are_some_missing |= own.is_none();
+        exceptions.rows.extend(own);
     }
-    exceptions
 }
 
 /// Reads `[qos]` from the root.
