@@ -192,7 +192,7 @@ impl Case {
         map
     }
 
-    /// Channel n becomes n + 8 and again n; its lane is the next but for what ports and switch add.
+    /// Channel n becomes n + 8 and again n. The lane of each is its own: whoever forgets a change takes another lane.
     fn changing_rows(&self, topology: &Topology, usual: &LaneRow) -> LaneRows {
         let onward = SAME_CHANNELS.map(|sc| sc ^ 8);
         let mut rows = LaneRows::new(topology, *usual, onward);
@@ -200,8 +200,10 @@ impl Case {
             let ports = || topology.ports(switch);
             for (input, output) in ports().flat_map(|i| ports().map(move |o| (i, o))) {
                 let step = switch.0 + 3 * u32::from(input.0) + 5 * u32::from(output.0);
-                let lane =
-                    |sc: u8| (u32::from(usual[usize::from(sc & !8)]) + step) as u8 % self.vls;
+                let lane = |sc: u8| {
+                    let usual = u32::from(usual[usize::from(sc & !8)]) + u32::from(sc >> 3 & 1);
+                    (usual + step) as u8 % self.vls
+                };
                 rows.set_lanes(switch, input, output, SAME_CHANNELS.map(lane));
             }
         }
