@@ -192,7 +192,8 @@ impl Case {
         map
     }
 
-    /// Channel n becomes n + 8 and again n. The lane of each is its own: whoever forgets a change takes another lane.
+    /// Channel n becomes n + 8 and again n. Those from 8 on have their lanes in the opposite order, which a mere renaming of lanes would
+    /// not be: whoever forgets a change is seen.
     fn changing_rows(&self, topology: &Topology, usual: &LaneRow) -> LaneRows {
         let onward = SAME_CHANNELS.map(|sc| sc ^ 8);
         let mut rows = LaneRows::new(topology, *usual, onward);
@@ -201,8 +202,13 @@ impl Case {
             for (input, output) in ports().flat_map(|i| ports().map(move |o| (i, o))) {
                 let step = switch.0 + 3 * u32::from(input.0) + 5 * u32::from(output.0);
                 let lane = |sc: u8| {
-                    let usual = u32::from(usual[usize::from(sc & !8)]) + u32::from(sc >> 3 & 1);
-                    (usual + step) as u8 % self.vls
+                    let usual = usual[usize::from(sc & !8)];
+                    let own = if sc & 8 == 0 {
+                        usual
+                    } else {
+                        self.vls - 1 - usual % self.vls
+                    };
+                    (u32::from(own) + step) as u8 % self.vls
                 };
                 rows.set_lanes(switch, input, output, SAME_CHANNELS.map(lane));
             }
