@@ -11,8 +11,8 @@ use crate::{EventQueue, Model, Outbox};
 /// the nearest cache.
 const AHEAD: usize = 16;
 
-/// Components from the one that decides to the one whose state is asked for, and to the one where what that leads to is: as far as
-/// memory takes to answer.
+/// How many decisions before its own the state of a component is asked for, and then what is found by it: as many as pass until memory
+/// answers.
 const DECISIONS_AHEAD: usize = 4;
 const NEXT_BUT_ONE: usize = 2;
 
@@ -73,7 +73,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
     }
 
     /// Asks for what the decisions after the one at this place will read.
-    // Not inlined, as with `Outbox::send`.
+    // Not inlined, for the reason that `Outbox::send` has.
     #[inline(never)]
     fn look_ahead(&self, at: usize) {
         if let Some(&component) = self.deciding.get(at + DECISIONS_AHEAD) {

@@ -103,10 +103,9 @@ impl Fabric<Tiles> {
     /// The space in front of a tile that a packet for an output takes.
     #[inline]
     fn row_space(&self, port: u32, output: u32, channel: u32) -> u32 {
-        let column = self.switches.geometry.column(output);
-        let tile_input = self.switches.geometry.tile_input(port, column);
-        let at = output - column * self.switches.geometry.outputs;
-        self.switches.geometry.row_space(tile_input, at, channel)
+        let geometry = &self.switches.geometry;
+        let (column, at) = geometry.tile_place(output);
+        geometry.row_space(geometry.tile_input(port, column), at, channel)
     }
 
     /// The column with the most room, of those that a packet can go to (join the shortest queue): in its stashes, what is

@@ -97,6 +97,13 @@ impl Geometry {
         u32::from(self.column_of[output as usize % MOST_PORTS])
     }
 
+    /// The column of an output, and which of the outputs of its tiles it is.
+    #[inline]
+    pub(crate) fn tile_place(&self, output: u32) -> (u32, u32) {
+        let column = self.column(output);
+        (column, output - column * self.outputs)
+    }
+
     /// The row of an input, as a number.
     #[inline]
     pub(crate) fn row(&self, input: u32) -> u32 {

@@ -67,9 +67,8 @@ impl Fabric<Tiles> {
             } => {
                 tiles.port_lines(port, &[0]);
                 tiles.packets.prefetch(packet);
-                let column = geometry.column(u32::from(output));
+                let (column, at) = geometry.tile_place(u32::from(output));
                 let tile_input = geometry.tile_input(port, column);
-                let at = u32::from(output) - column * geometry.outputs;
                 let queue = geometry.row_queue(tile_input, at, u32::from(channel));
                 tiles.tile_inputs.prefetch(tile_input, 0);
                 tiles.row_queues.prefetch(queue, 0);

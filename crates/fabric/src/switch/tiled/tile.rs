@@ -23,9 +23,8 @@ impl Fabric<Tiles> {
         out: &mut Outbox<Self, Q>,
     ) {
         let geometry = &self.switches.geometry;
-        let column = geometry.column(output);
+        let (column, at) = geometry.tile_place(output);
         let tile_input = geometry.tile_input(port, column);
-        let at = output - column * geometry.outputs;
         let queue = &mut self.switches.row_queues[geometry.row_queue(tile_input, at, channel)];
         if !queue.push(id, &mut self.switches.packets) {
             return;
