@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::endpoint::connections::Meters;
 use crate::endpoint::{Admittance, Buffers, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
+use crate::plan::tiles::Tiled;
 use crate::plan::{FabricPlan, FlowControl, NicQueues, ReceiveOrder};
 use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
@@ -28,12 +29,6 @@ fn row_of(plan: &FabricPlan) -> Vec<[u8; 16]> {
         row_of[class][usize::from(sl.0 & 15)] = row as u8;
     }
     row_of
-}
-
-/// Whether a switch may send a packet again.
-fn may_repeat(plan: &FabricPlan) -> bool {
-    let tiled = plan.switch.tiled();
-    tiled.is_some_and(|tiled| !tiled.faults.are_off())
 }
 
 impl<S: Switches> Endpoints<S> {
@@ -132,7 +127,7 @@ impl<S: Switches> Endpoints<S> {
                 n_rows,
                 keeps_order,
                 looks_at_order,
-                may_repeat(plan),
+                plan.switch.tiled().is_some_and(Tiled::may_repeat),
                 is_strict,
             ),
             follows_packets: is_strict || buffers.is_some(),

@@ -52,6 +52,14 @@ pub struct Tiled {
     pub faults: Faults,
 }
 
+impl Tiled {
+    /// Whether it may send a packet again: after a fault, or because an answer takes longer than the timeout.
+    pub(crate) fn may_repeat(&self) -> bool {
+        let has_timeout = matches!(self.stash, Some(StashUse::Reliability { timeout: Some(_) }));
+        has_timeout || !self.faults.are_off()
+    }
+}
+
 choice! {
     /// The shortest queue that a packet for a stash joins: the column with the most, and then its output with the most.
     pub enum StashSelect {

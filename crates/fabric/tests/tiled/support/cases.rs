@@ -573,6 +573,10 @@ fn copies() -> Vec<(&'static str, Case)> {
                 .at(0.3),
         ),
         (
+            "timeouts without faults",
+            tree().reliable(&[600], Some(3_333)).at(0.8),
+        ),
+        (
             "faults and a slow side band",
             Case {
                 stages: slow,
