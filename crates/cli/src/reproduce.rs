@@ -55,7 +55,7 @@ pub(crate) struct Reproduce {
     /// Where runs, claims and measured points go; nowhere without it. Runs that are there are not run again.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write into the folder even if it holds other files. Runs that are there are kept.
+    /// Write into the folder even if it holds other files. Runs of a study that has changed are run again.
     #[arg(long)]
     overwrite: bool,
     /// Runs at the same time; otherwise as many as there are cores. Results do not depend on it.
