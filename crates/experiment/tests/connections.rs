@@ -266,6 +266,33 @@ fn admission_tables_are_at_the_ports() {
     );
 }
 
+#[test]
+fn a_level_is_measured_by_its_mean() {
+    // 64 Mb/s and twice 256 Mb/s: 256 bytes every 32, 8 and 8 us, 16 us on average.
+    let folder = Folder::new(
+        "level",
+        "source,destination,bandwidth,sl\n0,1,64 Mbps,3\n2,3,256 Mbps,3\n4,5,256 Mbps,3\n",
+    );
+    let run = |more: &str| {
+        let text = format!("[connections]\nlist = \"connections.csv\"\n{more}");
+        finished(&sound(folder.load(&star(6, &text))))
+    };
+    let (own, level) = (run(""), run("iat = \"level\""));
+    let of = |result: &RunResult, name: &str| numbers(&table(result, "connections"), name);
+    let (packets, delay) = (of(&own, "packets"), of(&own, "delay_max_ns"));
+    assert_eq!(delay, of(&level, "delay_max_ns"));
+    assert_eq!(of(&level, "inter_arrival_ns"), [32_000.0, 8_000.0, 8_000.0]);
+    // Alone, a packet takes 1018 ns: more than 1/8 of 8 us and than 1/16 of 16 us, and less than 1/16 of 32 us.
+    assert_eq!(delay, [1018.0; 3]);
+    assert_eq!(of(&own, "in_time_1_16"), [packets[0], 0.0, 0.0]);
+    assert_eq!(of(&level, "in_time_1_16"), [0.0; 3]);
+    assert_eq!(of(&own, "in_time_1_8"), [packets[0], 0.0, 0.0]);
+    assert_eq!(of(&level, "in_time_1_8"), packets);
+    assert_eq!(all(&level, 3).delay_max, Some(1018.0 / 16_000.0));
+    // Nothing but the measure has changed.
+    assert_eq!(own.document.run.digest, level.document.run.digest);
+}
+
 fn mesh(more: &str) -> String {
     format!(
         "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [3, 2]\nhosts = 2\n{PAPER}\

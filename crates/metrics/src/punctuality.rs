@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The jitter of a packet is the gap to the packet before it at the receiver, less the inter-arrival time
-//! (G004-4). A gap is never negative, so jitter is never below -1 inter-arrival time.
+//! (G004-4). A gap is never negative, so jitter is never below -1 inter-arrival time. Sources may also be measured by a
+//! time that they share; a slow one can then be below -1 as well.
 
 /// Deadlines as parts of the inter-arrival time: numerator and denominator, the earliest first.
 pub const DEADLINES: [(u32, u32); 7] = [(1, 32), (1, 16), (1, 8), (1, 4), (1, 2), (3, 4), (1, 1)];
@@ -45,29 +46,35 @@ impl InterArrival {
         u64::try_from(part).unwrap_or(u64::MAX)
     }
 
+    /// Ticks, rounded down.
+    pub fn whole_ticks(self) -> u64 {
+        self.part((1, 1))
+    }
+
     /// For printing and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
+}
 
-    /// The bin of jitter of a gap; [`JITTER_BINS`] if it is above +1.
-    #[inline]
-    fn bin(self, gap: u64) -> usize {
-        // Jitter plus one, in eighths, is eight times the gap over the inter-arrival time.
-        let (gap, num) = (
-            u128::from(gap) * u128::from(self.den) * 8,
-            u128::from(self.num),
-        );
-        let eighths = match (u64::try_from(gap), u64::try_from(num)) {
-            (Ok(gap), Ok(num)) => u128::from(gap / num),
-            _ => gap / num,
-        };
-        // The last bin is closed: +1 itself is within.
-        if gap == num * JITTER_BINS as u128 {
-            JITTER_BINS - 1
-        } else {
-            eighths.min(JITTER_BINS as u128) as usize
-        }
+/// The bin of jitter of a gap, all times over the same denominator: `gap` less `own`, in eighths of `unit`;
+/// [`JITTER_BINS`] if it is below -1 or above +1.
+#[inline]
+fn bin(gap: u128, own: u128, unit: u128) -> usize {
+    // Jitter plus one, which is the gap where a source is measured by its own time.
+    let Some(above) = (gap + unit).checked_sub(own) else {
+        return JITTER_BINS;
+    };
+    let above = above * 8;
+    let eighths = match (u64::try_from(above), u64::try_from(unit)) {
+        (Ok(above), Ok(unit)) => u128::from(above / unit),
+        _ => above / unit,
+    };
+    // The last bin is closed: +1 itself is within.
+    if above == unit * JITTER_BINS as u128 {
+        JITTER_BINS - 1
+    } else {
+        eighths.min(JITTER_BINS as u128) as usize
     }
 }
 
@@ -77,7 +84,7 @@ pub struct Punctuality {
     /// Packets by delay: up to each of the [`DEADLINES`] and not up to the one before; the last are later
     /// than all.
     pub delays: [u64; DEADLINES.len() + 1],
-    /// Gaps by jitter; the last are above +1 inter-arrival time.
+    /// Gaps by jitter; the last are outside -1 to +1 inter-arrival time.
     pub jitter: [u64; JITTER_BINS + 1],
     /// Ticks of delay of all packets together.
     pub delay_sum: u64,
@@ -131,6 +138,8 @@ impl Punctuality {
 #[derive(Clone, Debug)]
 pub struct PunctualityMeter {
     inter_arrival: InterArrival,
+    /// What deadlines and bins of jitter are parts of, over the denominator of the inter-arrival time.
+    unit: u128,
     /// The deadlines in whole ticks.
     limits: [u64; DEADLINES.len()],
     /// When the last packet came.
@@ -140,15 +149,27 @@ pub struct PunctualityMeter {
 
 netloom_encoding::state!(PunctualityMeter {
     changes: [last, counted],
-    stays: [inter_arrival, limits]
+    stays: [inter_arrival, unit, limits]
 });
 
 impl PunctualityMeter {
-    /// A meter that has counted nothing.
-    pub fn new(inter_arrival: InterArrival) -> PunctualityMeter {
+    /// A meter that has counted nothing, and measures by so many ticks; `None` for the inter-arrival time itself.
+    ///
+    /// # Panics
+    /// If these are no ticks, or 2^60 and more.
+    pub fn new(inter_arrival: InterArrival, by: Option<u64>) -> PunctualityMeter {
+        let (unit, measure) = match by {
+            None => (u128::from(inter_arrival.num), inter_arrival),
+            Some(ticks) => {
+                assert!(ticks < 1 << 60, "a time that eighths can be made of");
+                let unit = u128::from(ticks) * u128::from(inter_arrival.den);
+                (unit, InterArrival::new(ticks, 1))
+            }
+        };
         PunctualityMeter {
             inter_arrival,
-            limits: DEADLINES.map(|part| inter_arrival.part(part)),
+            unit,
+            limits: DEADLINES.map(|part| measure.part(part)),
             last: None,
             counted: Punctuality::default(),
         }
@@ -164,7 +185,9 @@ impl PunctualityMeter {
         counted.delay_max = counted.delay_max.max(delay);
         if let Some(last) = self.last {
             let gap = now - last;
-            counted.jitter[self.inter_arrival.bin(gap)] += 1;
+            let InterArrival { num, den } = self.inter_arrival;
+            let over_den = u128::from(gap) * u128::from(den);
+            counted.jitter[bin(over_den, u128::from(num), self.unit)] += 1;
             counted.gap_sum += gap;
         }
         self.last = Some(now);
@@ -186,7 +209,7 @@ mod tests {
     #[test]
     fn delays_by_hand() {
         // 64 ticks between packets: deadlines at 2, 4, 8, 16, 32, 48 and 64, each included.
-        let mut meter = PunctualityMeter::new(InterArrival::new(64, 1));
+        let mut meter = PunctualityMeter::new(InterArrival::new(64, 1), None);
         for delay in [0, 2, 3, 4, 8, 9, 32, 33, 48, 64, 65, 1000] {
             meter.record(0, delay);
         }
@@ -200,7 +223,7 @@ mod tests {
 
     #[test]
     fn jitter_by_hand() {
-        let mut meter = PunctualityMeter::new(InterArrival::new(80, 1));
+        let mut meter = PunctualityMeter::new(InterArrival::new(80, 1), None);
         let mut now = 7;
         meter.record(now, 1);
         // Jitter -80, -71, -70, -1, 0, 9, 10, 79, 80 and 81 of 80 ticks, in bins of 10.
@@ -220,18 +243,39 @@ mod tests {
         assert_eq!(meter.take().jitter[8], 1);
     }
 
+    #[test]
+    fn a_shared_time_by_hand() {
+        // Packets 80 ticks apart, measured by 40: deadlines at 1, 2, 5, 10, 20, 30 and 40.
+        let mut meter = PunctualityMeter::new(InterArrival::new(80, 1), Some(40));
+        let mut now = 7;
+        meter.record(now, 1);
+        // Jitter -80, -41, -40, -35, 0, 39, 40 and 41 in bins of 5.
+        for gap in [0, 39, 40, 45, 80, 119, 120, 121] {
+            now += gap;
+            meter.record(now, 31);
+        }
+        let counted = meter.take();
+        assert_eq!(counted.in_time(), [1, 1, 1, 1, 1, 1, 9]);
+        let mut expected = [0; 17];
+        for (bin, n) in [(0, 1), (1, 1), (8, 1), (15, 2), (16, 3)] {
+            expected[bin] = n;
+        }
+        assert_eq!(counted.jitter, expected);
+    }
+
     proptest! {
         /// Against the definition, in exact fractions.
         #[test]
         fn bins_and_limits_are_exact(num in 1u64..=u64::MAX, den in 1u64..1 << 40, x: u64) {
             let inter_arrival = InterArrival::new(num, den);
-            let meter = PunctualityMeter::new(inter_arrival);
+            let meter = PunctualityMeter::new(inter_arrival, None);
             for ((n, d), limit) in DEADLINES.into_iter().zip(meter.limits) {
                 let is_in_time = u128::from(x) * u128::from(d) * u128::from(den) <= u128::from(num) * u128::from(n);
                 // A limit beyond 64 bits is never passed.
                 prop_assert_eq!(x <= limit, is_in_time);
             }
-            let bin = inter_arrival.bin(x) as u128;
+            let gap = u128::from(x) * u128::from(den);
+            let bin = bin(gap, u128::from(num), u128::from(num)) as u128;
             let scaled = u128::from(x) * u128::from(den) * 8;
             let edge = |bin: u128| bin * u128::from(num);
             if bin == 16 {
@@ -240,6 +284,26 @@ mod tests {
                 prop_assert!(edge(bin) <= scaled);
                 prop_assert!(scaled < edge(bin + 1) || (bin == 15 && scaled == edge(16)));
             }
+        }
+
+        /// The time between packets, written as one that is shared, changes nothing.
+        #[test]
+        fn the_own_time_as_a_shared_one(
+            ticks in 1u64..1 << 40,
+            den in 1u64..1 << 20,
+            records in prop::collection::vec((0u64..1 << 42, 0u64..1 << 42), 0..9),
+        ) {
+            let own = InterArrival::new(ticks * den, den);
+            let mut meters = [None, Some(ticks)].map(|by| PunctualityMeter::new(own, by));
+            let counted = meters.each_mut().map(|meter| {
+                let mut now = 0;
+                for &(gap, delay) in &records {
+                    now += gap;
+                    meter.record(now, delay);
+                }
+                meter.take()
+            });
+            prop_assert_eq!(counted[0], counted[1]);
         }
     }
 }

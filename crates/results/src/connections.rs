@@ -2,7 +2,8 @@
 //!
 //! Delay counts from the creation of a packet to its last byte received (G004-11). The jitter of a packet
 //! is the gap to the one before it at the receiver, less the inter-arrival time (G004-4); a gap is never
-//! negative, so jitter never falls below -1 inter-arrival time.
+//! negative, so jitter never falls below -1 inter-arrival time. With `connections.iat = "level"` deadlines and intervals of
+//! jitter are parts of the mean inter-arrival time of the service level instead; a slow connection can then be below -1.
 
 use serde::{Deserialize, Serialize};
 
@@ -88,8 +89,8 @@ table! {
         jitter_p6: u64 => "",
         /// Gaps whose jitter is from 7/8 to 8/8 of the inter-arrival time.
         jitter_p7: u64 => "",
-        /// Gaps whose jitter is above the inter-arrival time.
-        jitter_above: u64 => "",
+        /// Gaps whose jitter is below minus the inter-arrival time, or above it.
+        jitter_outside: u64 => "",
     }
 }
 
@@ -124,7 +125,7 @@ macro_rules! columns_of {
             &mut $line.jitter_p5,
             &mut $line.jitter_p6,
             &mut $line.jitter_p7,
-            &mut $line.jitter_above,
+            &mut $line.jitter_outside,
         ]
     };
 }
@@ -135,7 +136,7 @@ impl ConnectionLine {
         columns_of!(in_time, self)
     }
 
-    /// The columns of jitter in order; the last is what is above.
+    /// The columns of jitter in order; the last is what is outside.
     pub fn jitter_mut(&mut self) -> [&mut u64; 17] {
         columns_of!(jitter, self)
     }
@@ -175,9 +176,9 @@ table! {
         in_time_1: Option<f64> => "fraction",
         /// Share of packets with a longer delay than that.
         late: Option<f64> => "fraction",
-        /// The longest delay, in inter-arrival times of its connection.
+        /// The longest delay, in inter-arrival times (of its connection, or as `connections.iat` has it).
         delay_max: Option<f64> => "inter-arrival times",
-        /// Mean jitter, in inter-arrival times of each connection.
+        /// Mean jitter, in the same.
         jitter_mean: Option<f64> => "inter-arrival times",
         /// Share of gaps whose jitter is from -8/8 to -7/8 of the inter-arrival time.
         jitter_m8: Option<f64> => "fraction",
@@ -211,8 +212,8 @@ table! {
         jitter_p6: Option<f64> => "fraction",
         /// Share of gaps whose jitter is from 7/8 to 8/8 of the inter-arrival time.
         jitter_p7: Option<f64> => "fraction",
-        /// Share of gaps whose jitter is above the inter-arrival time.
-        jitter_above: Option<f64> => "fraction",
+        /// Share of gaps whose jitter is below minus the inter-arrival time, or above it.
+        jitter_outside: Option<f64> => "fraction",
     }
 }
 
@@ -222,7 +223,7 @@ impl PunctualityLine {
         columns_of!(in_time, self)
     }
 
-    /// The columns of jitter in order; the last is what is above.
+    /// The columns of jitter in order; the last is what is outside.
     pub fn jitter_mut(&mut self) -> [&mut Option<f64>; 17] {
         columns_of!(jitter, self)
     }

@@ -1,7 +1,7 @@
 //! How punctual connections were: one by one, by service level, the best and the worst.
 
 use netloom_fabric::Simulation;
-use netloom_metrics::{DEADLINES, InterArrival, Punctuality};
+use netloom_metrics::{DEADLINES, Punctuality};
 use netloom_results::{ConnectionLine, ConnectionsSummary, PunctualityLine, Table, Window};
 use netloom_units::Sl;
 
@@ -140,10 +140,11 @@ impl Recorded {
         let (mut delay_max, mut jitter) = (0f64, 0f64);
         for &at in members {
             let counted = &self.counted[at];
-            let gap = gap(experiment, at).as_f64();
+            let plan = &experiment.fabric.connections[at];
+            let (gap, measure) = (plan.inter_arrival.as_f64(), plan.measure());
             sum.merge(counted);
-            delay_max = delay_max.max(counted.delay_max as f64 / gap);
-            jitter += counted.gap_sum as f64 / gap - counted.gaps() as f64;
+            delay_max = delay_max.max(counted.delay_max as f64 / measure);
+            jitter += (counted.gap_sum as f64 / gap - counted.gaps() as f64) * (gap / measure);
         }
         let (packets, gaps) = (sum.packets(), sum.gaps());
         let share = |n: u64, of: u64| (of > 0).then(|| n as f64 / of as f64);
@@ -179,7 +180,8 @@ impl Recorded {
         let nanos = |ticks: f64| experiment.timebase.nanos(ticks);
         for (at, (info, counted)) in set.connections.iter().zip(&self.counted).enumerate() {
             let (packets, gaps) = (counted.packets(), counted.gaps());
-            let jitter = counted.gap_sum as f64 / gaps.max(1) as f64 - gap(experiment, at).as_f64();
+            let gap = experiment.fabric.connections[at].inter_arrival.as_f64();
+            let jitter = counted.gap_sum as f64 / gaps.max(1) as f64 - gap;
             let mut line = ConnectionLine {
                 seed,
                 connection: at as u32,
@@ -210,8 +212,4 @@ impl Recorded {
         let lines = summary.punctuality.iter();
         lines.for_each(|line| tables.punctuality.push(line.data()));
     }
-}
-
-fn gap(experiment: &Experiment, connection: usize) -> InterArrival {
-    experiment.fabric.connections[connection].inter_arrival
 }

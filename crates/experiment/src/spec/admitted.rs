@@ -82,6 +82,8 @@ pub(crate) struct Admission {
     pub(crate) mode: Mode,
     pub(crate) placement: Placement,
     pub(crate) delay_from: DelayFrom,
+    /// Punctuality is measured by the mean inter-arrival time of a service level.
+    pub(crate) is_measured_by_level: bool,
     pub(crate) lanes: Lanes,
     /// What best effort keeps of every port.
     pub(crate) best_effort: Slots,
@@ -253,6 +255,7 @@ impl Admission {
                 class: u8::try_from(class).expect("fewer than 256 classes"),
                 flow: (*flow % MOST_FLOWS) as u8,
                 inter_arrival: inter_arrival(ticks),
+                measured_by: None,
                 delay_from: self.delay_from,
             });
             infos.push(ConnectionInfo {
@@ -265,6 +268,9 @@ impl Admission {
                 inter_arrival: connection.bandwidth.time_for(self.payload),
             });
             *flow += 1;
+        }
+        if self.is_measured_by_level {
+            measure_by_level(&mut plans);
         }
         let most = n_flows.into_iter().max_by_key(|&(_, n)| n);
         match most {
@@ -285,6 +291,21 @@ impl Admission {
         own.filter(is_ours)
             .map(|port| (port, policy(network.table(port))))
             .collect()
+    }
+}
+
+/// Punctuality by the mean inter-arrival time of each class, in whole ticks: a class is a service level.
+fn measure_by_level(plans: &mut [ConnectionPlan]) {
+    let mut sums: BTreeMap<u8, (u128, u128)> = BTreeMap::new();
+    for plan in &*plans {
+        let (ticks, n) = sums.entry(plan.class).or_default();
+        *ticks += u128::from(plan.inter_arrival.whole_ticks());
+        *n += 1;
+    }
+    for plan in plans {
+        let (ticks, n) = sums[&plan.class];
+        let mean = u64::try_from(ticks / n).expect("a mean of 64-bit numbers");
+        plan.measured_by = Some(mean.max(1));
     }
 }
 

@@ -89,6 +89,16 @@ impl Clock {
 }
 
 choice! {
+    /// By which inter-arrival time punctuality is measured.
+    pub(crate) enum Measure {
+        /// That of the connection.
+        Connection = "connection",
+        /// The mean over all connections of its service level.
+        Level = "level",
+    }
+}
+
+choice! {
     /// What becomes of a listed connection that is refused.
     pub(crate) enum Refused {
         /// The file is wrong.
@@ -130,6 +140,9 @@ params! {
         /// When the delay of a packet begins: "creation" (the wait in its NIC counts) or "injection" (when its
         /// first flit leaves the NIC).
         pub(crate) delay_from: Clock = Clock::Creation,
+        /// The inter-arrival time that deadlines and intervals of jitter are parts of: that of each "connection", or the
+        /// mean over connections of its service "level".
+        pub(crate) iat: Measure = Measure::Connection,
         /// What becomes of a listed connection that is refused: "error" or "skip".
         pub(crate) refused: Refused = Refused::Error,
         /// Part of every link that connections cannot have: the lane of best effort keeps it.
@@ -308,6 +321,7 @@ pub(crate) fn admit(
         mode: spec.mode.mode(),
         placement: spec.placement.placement(),
         delay_from: spec.delay_from.delay_from(),
+        is_measured_by_level: spec.iat == Measure::Level,
         lanes,
         best_effort: Slots::of_frame(spec.reserve),
         packets: packets(around),

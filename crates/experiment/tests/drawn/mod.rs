@@ -480,6 +480,12 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
         .unwrap();
         text.push_str(tape.of(&[
             "",
+            "iat = \"level\"\n",
+            "delay-from = \"injection\"\nmode = \"strict-entries\"\n",
+            "placement = \"spread\"\niat = \"level\"\nreserve = 0.4\n",
+        ]));
+        text.push_str(tape.of(&[
+            "",
             "[[connections.class]]\nsl = 2\nleast = \"2 Mbps\"\nmost = \"9 Gbps\"\n",
             "[[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\ndeadline = \"20 us\"\n\
              [[connections.class]]\nsl = 3\nleast = \"500 Mbps\"\nmost = \"5 Gbps\"\n",

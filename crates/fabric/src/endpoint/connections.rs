@@ -34,8 +34,18 @@ pub struct ConnectionPlan {
     pub flow: u8,
     /// The time between two of its packets, in ticks.
     pub inter_arrival: InterArrival,
+    /// The ticks that its punctuality is measured by, where that is not the time between its packets.
+    pub measured_by: Option<u64>,
     /// When the delay of its packets begins.
     pub delay_from: DelayFrom,
+}
+
+impl ConnectionPlan {
+    /// What its punctuality is counted in parts of, in ticks; for printing and statistics only.
+    pub fn measure(&self) -> f64 {
+        let own = || self.inter_arrival.as_f64();
+        self.measured_by.map_or_else(own, |ticks| ticks as f64)
+    }
 }
 
 /// No meter here.
@@ -96,7 +106,7 @@ impl Meters {
                 meters.push((
                     number as u32,
                     connection.delay_from,
-                    PunctualityMeter::new(connection.inter_arrival),
+                    PunctualityMeter::new(connection.inter_arrival, connection.measured_by),
                 ));
             }
         }

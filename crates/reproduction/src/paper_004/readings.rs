@@ -8,6 +8,10 @@ pub(super) const READINGS: &[Reading] = &[
         words: "the crossbar has twice the speed of a link; buffers of four packets per lane",
     },
     Reading {
+        id: "5.3",
+        words: "deadlines and intervals of jitter are parts of the time between packets of each connection (IAT)",
+    },
+    Reading {
         id: "X004-1",
         words: "SL2 is drawn from 1.55 to 64 Mb/s",
     },

@@ -78,7 +78,7 @@ fn line(sl: u8, scope: &str) -> PunctualityLine {
     for (cell, share) in line.jitter_mut().into_iter().zip(bell) {
         *cell = Some(share);
     }
-    line.jitter_above = Some(0.0);
+    line.jitter_outside = Some(0.0);
     if sl < 2 {
         (line.jitter_m1, line.jitter_p0) = (Some(0.5), Some(0.5));
     }
@@ -346,7 +346,7 @@ fn a_claim_misses_just_beyond_its_band() {
         ),
         (
             "jitter beyond IAT",
-            lines(3, "all", |line| line.jitter_above = Some(1e-9)),
+            lines(3, "all", |line| line.jitter_outside = Some(1e-9)),
             both("C004-12", " SL3").to_vec(),
         ),
         (
