@@ -74,12 +74,14 @@ pub fn build_over(
         (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
             match (n_queues, radix) {
                 (..=64, ..=64) => with_wheel::<CioqPause, 1, 1>(plan, setting, &arbiter),
+                (..=512, ..=64) => with_wheel::<CioqPause, 1, 8>(plan, setting, &arbiter),
                 (_, _) => with_wheel::<CioqPause, 8, 128>(plan, setting, &arbiter),
             }
         }
         (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
             match (n_queues, radix) {
                 (..=64, ..=64) => with_wheel::<IqPause, 1, 1>(plan, setting, &arbiter),
+                (..=512, ..=64) => with_wheel::<IqPause, 1, 8>(plan, setting, &arbiter),
                 (_, _) => with_wheel::<IqPause, 8, 128>(plan, setting, &arbiter),
             }
         }
@@ -158,8 +160,15 @@ fn with_lanes_apart(
     setting: Setting<'_>,
     arbiter: &MakeArbiter<'_, PortArbiter>,
 ) -> Box<dyn Simulation> {
-    match plan.switch.crossbar().architecture {
-        Architecture::Cioq => with_wheel::<CioqLanes, 32, 128>(plan, setting, arbiter),
+    let n_queues = plan.queue_map().n_queues();
+    let records = n_records(plan, plan.topology.radix());
+    match (&plan.switch.crossbar().architecture, n_queues, records) {
+        (Architecture::Cioq, ..=64, ..=64) => with_wheel::<CioqLanes, 1, 1>(plan, setting, arbiter),
+        (Architecture::Cioq, ..=64, ..=512) => {
+            with_wheel::<CioqLanes, 8, 1>(plan, setting, arbiter)
+        }
+        (Architecture::Cioq, ..) => with_wheel::<CioqLanes, 32, 128>(plan, setting, arbiter),
+        (_, _, ..=128) => with_wheel::<HierarchicalLanes, 2, 1>(plan, setting, arbiter),
         _ => with_wheel::<HierarchicalLanes, 32, 1>(plan, setting, arbiter),
     }
 }
