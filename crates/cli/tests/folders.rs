@@ -597,7 +597,9 @@ fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
         let (began, mut has_ended) = (Instant::now(), false);
         // Killed at some moment after the next checkpoint: while it computes, or keeps another.
         while !has_ended && (checkpoints(&place) <= seen || kills >= 5) {
-            assert!(began.elapsed() < Duration::from_secs(100), "no checkpoint");
+            // Partitions that wait for each other are slow on a machine that has other work.
+            let is_patient = began.elapsed() < Duration::from_secs(300);
+            assert!(is_patient, "neither another checkpoint nor the end");
             has_ended = child.try_wait().unwrap().is_some();
             std::thread::sleep(Duration::from_millis(1));
         }
