@@ -24,7 +24,9 @@ pub use digest::{Delivery, Digest};
 pub use fairness::jain;
 pub use histogram::{Histogram, RESOLUTION};
 pub use holm::holm;
-pub use punctuality::{DEADLINES, InterArrival, JITTER_BINS, Punctuality, PunctualityMeter};
+pub use punctuality::{
+    DEADLINES, InterArrival, JITTER_BINS, LONGEST_SHARED, Punctuality, PunctualityMeter,
+};
 pub use series::Series;
 pub use steady_state::{Warmup, mser5};
 pub use student_t::{student_t_975, student_t_beyond};

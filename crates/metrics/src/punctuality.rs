@@ -16,6 +16,9 @@ pub const DEADLINES: [(u32, u32); 7] = [(1, 32), (1, 16), (1, 8), (1, 4), (1, 2)
 /// Bins of jitter from -1 to +1 inter-arrival time.
 pub const JITTER_BINS: usize = 16;
 
+/// The longest time that sources may share, in ticks: its eighths over any denominator fit into 128 bits.
+pub const LONGEST_SHARED: u64 = (1 << 60) - 1;
+
 /// The exact time between two packets of a source, in ticks: a fraction, so that nothing drifts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct InterArrival {
@@ -156,12 +159,15 @@ impl PunctualityMeter {
     /// A meter that has counted nothing, and measures by so many ticks; `None` for the inter-arrival time itself.
     ///
     /// # Panics
-    /// If these are no ticks, or 2^60 and more.
+    /// If these are no ticks, or more than [`LONGEST_SHARED`].
     pub fn new(inter_arrival: InterArrival, by: Option<u64>) -> PunctualityMeter {
         let (unit, measure) = match by {
             None => (u128::from(inter_arrival.num), inter_arrival),
             Some(ticks) => {
-                assert!(ticks < 1 << 60, "a time that eighths can be made of");
+                assert!(
+                    ticks <= LONGEST_SHARED,
+                    "a time that eighths can be made of"
+                );
                 let unit = u128::from(ticks) * u128::from(inter_arrival.den);
                 (unit, InterArrival::new(ticks, 1))
             }

@@ -178,7 +178,7 @@ table! {
         late: Option<f64> => "fraction",
         /// The longest delay, in inter-arrival times (of its connection, or as `connections.iat` has it).
         delay_max: Option<f64> => "inter-arrival times",
-        /// Mean jitter, in the same.
+        /// Mean jitter, in the same inter-arrival times.
         jitter_mean: Option<f64> => "inter-arrival times",
         /// Share of gaps whose jitter is from -8/8 to -7/8 of the inter-arrival time.
         jitter_m8: Option<f64> => "fraction",

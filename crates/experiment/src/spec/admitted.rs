@@ -19,7 +19,7 @@ use netloom_design::infiniband::{
     Placement, PortTable, Refusal, Settings, Tables, establish_of,
 };
 use netloom_fabric::{ConnectionPlan, DelayFrom};
-use netloom_metrics::InterArrival;
+use netloom_metrics::{InterArrival, LONGEST_SHARED};
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -305,7 +305,7 @@ fn measure_by_level(plans: &mut [ConnectionPlan]) {
     for plan in plans {
         let (ticks, n) = sums[&plan.class];
         let mean = u64::try_from(ticks / n).expect("a mean of 64-bit numbers");
-        plan.measured_by = Some(mean.max(1));
+        plan.measured_by = Some(mean.clamp(1, LONGEST_SHARED));
     }
 }
 
@@ -326,4 +326,36 @@ fn policy(table: &PortTable) -> Arc<dyn Policy> {
         low,
         limit: NO_LIMIT,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_metrics::PunctualityMeter;
+
+    use super::*;
+
+    #[test]
+    fn levels_share_a_mean_that_can_be_measured_by() {
+        let plan = |class, num| ConnectionPlan {
+            source: NicId(0),
+            destination: NicId(1),
+            class,
+            flow: 0,
+            inter_arrival: InterArrival::new(num, 2),
+            measured_by: None,
+            delay_from: DelayFrom::Creation,
+        };
+        let ticks = [(0, 20), (1, u64::MAX), (0, 61), (2, 1)];
+        let mut plans = ticks.map(|(class, num)| plan(class, num));
+        measure_by_level(&mut plans);
+        // 10 and 30 whole ticks; longer than can be measured by; less than a tick.
+        let expected = [20, LONGEST_SHARED, 20, 1].map(Some);
+        assert_eq!(plans.map(|plan| plan.measured_by), expected);
+        for plan in plans {
+            let mut meter = PunctualityMeter::new(plan.inter_arrival, plan.measured_by);
+            meter.record(0, 0);
+            meter.record(u64::MAX, u64::MAX);
+            assert_eq!(meter.take().gaps(), 1);
+        }
+    }
 }
