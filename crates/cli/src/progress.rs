@@ -177,11 +177,19 @@ pub(super) fn span(time: Duration) -> String {
     }
 }
 
+/// How fast runs end, from a rate per second: `2.5 runs/s`, or `a run in 40 s`.
+pub(super) fn pace(rate: f64) -> String {
+    if rate < 0.1 {
+        return format!("a run in {}", span(Duration::from_secs_f64(1.0 / rate)));
+    }
+    format!("{rate:.1} runs/s")
+}
+
 /// Done, total, rate, remaining time and the worst point so far.
 fn study_words(study: &StudyProgress) -> String {
     let mut words = format!("{} of {} runs", study.done, study.of);
     if study.rate() > 0.0 {
-        words.push_str(&format!("  {:.1} runs/s", study.rate()));
+        words.push_str(&format!("  {}", pace(study.rate())));
     }
     if let Some(left) = study.remaining() {
         words.push_str(&format!("  {} left", span(left)));
@@ -217,6 +225,12 @@ mod tests {
         assert_eq!(
             study_words(&progress),
             "3 of 30 runs  0.5 runs/s  54 s left  worst: S at 0.9 (p99 1.50 us, saturated)"
+        );
+        progress.elapsed = Duration::from_secs(130);
+        let words = study_words(&progress);
+        assert!(
+            words.contains("  a run in 1 min 05 s  29 min 15 s left  "),
+            "{words}"
         );
     }
 }

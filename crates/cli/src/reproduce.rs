@@ -29,6 +29,7 @@ const LAST: &str = "claims.json";
   netloom reproduce 000 --vary random-dest,uniform-cl
   netloom reproduce 000 --size paper --scenario S000-3,S000-4 -o 000.out
   netloom reproduce 004 --vary strict-entries,no-header
+  netloom reproduce 003 --size paper --vary voq --vary-only -o 003.out
 
 With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under another reading in
 DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well.
@@ -49,6 +50,9 @@ pub(crate) struct Reproduce {
     /// Judge the claims again under other readings, by name; `all` for every one.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     vary: Vec<String>,
+    /// Run only the readings of --vary; claims under our own are judged by what the folder holds.
+    #[arg(long, requires = "vary")]
+    vary_only: bool,
     /// Run only these scenarios, by their ids; left out, all of them.
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     scenario: Vec<String>,
@@ -171,6 +175,7 @@ impl Reproduce {
             size,
             seeds: self.seeds,
             scenarios: &self.scenario,
+            vary_only: self.vary_only,
             folder: self.output.as_deref().unwrap_or(&passing),
             is_kept: self.output.is_some(),
             overwrite: self.overwrite,

@@ -25,6 +25,8 @@ pub(super) struct Studies<'a> {
     pub(super) seeds: Option<u32>,
     /// The scenarios that are run, by their ids; all, if none is named.
     pub(super) scenarios: &'a [String],
+    /// Run only what other readings ask for; of our own, what the folder holds.
+    pub(super) vary_only: bool,
     /// Where folders of studies go.
     pub(super) folder: &'a Path,
     /// Whether the folder stays, so that tables are worth their time.
@@ -58,7 +60,9 @@ impl Studies<'_> {
             let mut results = Results::default();
             for scenario in self.plan.scenarios(self.size, self.seeds, variation) {
                 let path = self.path(&scenario, variation);
-                match self.scenario(&scenario, &path, &mut executed.progress, output)? {
+                let is_asked = self.asks_for(&scenario, variation);
+                let progress = &mut executed.progress;
+                match self.scenario(&scenario, is_asked, &path, progress, output)? {
                     Ok(own) => results.add(own),
                     Err(failure) => return Ok(Err(failure)),
                 }
@@ -80,16 +84,21 @@ impl Studies<'_> {
         self.folder.join(under).join(&scenario.id)
     }
 
+    fn asks_for(&self, scenario: &Scenario, variation: Option<&Variation>) -> bool {
+        let mut asked = self.scenarios.iter();
+        (self.scenarios.is_empty() || asked.any(|name| name == scenario.name()))
+            && (variation.is_some() || !self.vary_only)
+    }
+
     /// Runs a scenario if it is asked for; what there is of it.
     fn scenario(
         &self,
         scenario: &Scenario,
+        is_asked: bool,
         path: &Path,
         all: &mut Progress,
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
-        let mut asked = self.scenarios.iter();
-        let is_asked = self.scenarios.is_empty() || asked.any(|name| name == scenario.name());
         if !is_asked || interrupt::is_asked() {
             let there = StudyFolder::open(path).ok();
             let is_it = |folder: &StudyFolder| {

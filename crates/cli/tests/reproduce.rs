@@ -147,6 +147,26 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
         "{}",
         varied.stderr
     );
+    // Or in a folder of its own, without those that it does not ask for.
+    let only = ["-o", "only", "--vary", "fast-crossbar", "--vary-only"];
+    let only = place.run(&arguments(&only)).with(0);
+    assert!(
+        only.stderr.contains("8 runs in ") && !only.stderr.contains("were there"),
+        "{}",
+        only.stderr
+    );
+    assert!(!scenario(&place, "only").exists());
+    let points = "points-fast-crossbar.csv";
+    assert_eq!(
+        place.read(&format!("only/{points}")),
+        place.read(&format!("whole/{points}"))
+    );
+    let refused = place.run(&arguments(&["--vary-only"])).with(2);
+    assert!(
+        refused.stderr.contains("--vary <NAME>"),
+        "{}",
+        refused.stderr
+    );
     // More seeds: those that are there are kept.
     let more = place.run(&arguments(&["-o", "whole", "--seeds", "3"]));
     let more = more.with(0);

@@ -123,6 +123,29 @@ fn a_study_runs_and_says_what_came_out() {
         (status["runs_done"].as_u64(), status["complete"].as_bool()),
         (Some(8), Some(true))
     );
+    // The first run is lost: what stands behind it is counted before it is run.
+    let results = place.read("small.out/results.csv");
+    let column = |name: &str| {
+        results
+            .lines()
+            .next()
+            .unwrap()
+            .split(',')
+            .position(|own| own == name)
+    };
+    let run = column("run_id").expect("a column");
+    let first = results.lines().nth(1).unwrap().split(',').nth(run).unwrap();
+    let file = place.0.join(format!("small.out/runs/{first}.json.zst"));
+    std::fs::remove_file(&file).unwrap();
+    let again = place
+        .run(&["run", "small.toml", "--progress", "json"])
+        .with(0);
+    let is_progress = |line: &&str| line.contains("\"event\":\"progress\"");
+    let mut lines = again.stderr.lines();
+    let told: serde_json::Value = serde_json::from_str(lines.find(is_progress).unwrap()).unwrap();
+    assert_eq!(told["runs_found"], 7, "{told}");
+    assert_eq!(told["runs"], 8, "{told}");
+    assert_eq!(tables(&place.0.join("small.out")), before);
     // In a pipe, watching is a line; it ends with the study.
     let watched = place.run(&["watch", "small.out"]).with(0);
     assert_eq!(watched.stdout, "8 of 8 runs, complete\n");

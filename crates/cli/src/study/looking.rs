@@ -11,8 +11,8 @@ use netloom_results::RunId;
 use netloom_study::Study;
 use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, at_work, entries, planned};
 
-use super::super::progress::span;
-use super::super::table::{Columns, count, maybe_nanos};
+use super::super::progress::{pace, span};
+use super::super::table::{Columns, maybe_nanos};
 use super::super::{Exit, Format, program};
 use super::{Output, interrupt, opened};
 
@@ -218,11 +218,7 @@ impl State {
         ));
         if self.rate > 0.0 {
             let left = Duration::from_secs_f64((of - done) as f64 / self.rate);
-            text.push_str(&format!(
-                ", {} runs/s, {} left",
-                count(self.rate),
-                span(left)
-            ));
+            text.push_str(&format!(", {}, {} left", pace(self.rate), span(left)));
         }
         text
     }

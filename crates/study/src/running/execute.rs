@@ -158,9 +158,6 @@ pub fn execute(
     };
     let recorded = Recorded::read(folder).map_err(refused)?;
     let all = study.units();
-    let own = (0..all.len()).filter(|&number| (options.owns)(number));
-    let own: VecDeque<usize> = own.collect();
-    let of = own.iter().map(|&unit| most_runs(study, &all[unit])).sum();
     let work = Work {
         study,
         folder,
@@ -173,16 +170,11 @@ pub fn execute(
         is_stopped: AtomicBool::new(false),
         recorded,
         kept: Kept::default(),
-        state: Mutex::new(State {
-            open: own,
-            progress: Progress {
-                of,
-                ..Progress::default()
-            },
-            failed: vec![],
-            error: None,
-        }),
+        state: Mutex::default(),
     };
+    for number in (0..all.len()).filter(|&number| (options.owns)(number)) {
+        work.opens(number);
+    }
     std::thread::scope(|scope| {
         let at_once = match options.leader {
             Some(_) => 1,
@@ -226,12 +218,21 @@ struct Work<'a> {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// Units that nobody of us has done yet; those that others are at go to the end.
-    open: VecDeque<usize>,
+    open: VecDeque<Open>,
     progress: Progress,
     failed: Vec<(String, String)>,
     error: Option<io::Error>,
+}
+
+/// A unit that lacks runs.
+#[derive(Clone, Copy)]
+struct Open {
+    number: usize,
+    /// The first runs of its walk, which were there at the start and are counted.
+    found: u64,
 }
 
 impl Work<'_> {
@@ -251,21 +252,42 @@ impl Work<'_> {
         !self.is_stopped.load(Ordering::SeqCst)
     }
 
+    /// Counts what a unit has at the start, all units before any run: who goes on with a study wants to see how much
+    /// of it is left. A unit that lacks runs is open.
+    fn opens(&self, number: usize) {
+        let unit = &self.units[number];
+        let most = most_runs(self.study, unit);
+        let mut found = 0;
+        let end = walk(self.study, unit, &mut |point, seed| {
+            let record = self.recorded.get(&self.study.settings(point), seed);
+            let record = record.ok_or(())?;
+            found += 1;
+            Ok(self.found(point, record))
+        });
+        self.with(|state| match end {
+            Ok(()) => state.progress.of += found,
+            Err(()) => {
+                state.progress.of += most;
+                state.open.push_back(Open { number, found });
+            }
+        });
+    }
+
     /// Does units until none are open.
     fn units(&self) {
         // Units in a row that others were at.
         let mut held = 0;
         while self.goes_on() {
-            let Some((number, left)) = self.with(|state| {
+            let Some((open, left)) = self.with(|state| {
                 let next = state.open.pop_front();
-                next.map(|number| (number, state.open.len()))
+                next.map(|open| (open, state.open.len()))
             }) else {
                 return;
             };
-            match self.unit(number) {
+            match self.unit(open) {
                 Ok(true) => held = 0,
                 Ok(false) => {
-                    self.with(|state| state.open.push_back(number));
+                    self.with(|state| state.open.push_back(open));
                     held += 1;
                     if held > left {
                         std::thread::sleep(PATIENCE);
@@ -281,37 +303,27 @@ impl Work<'_> {
     }
 
     /// Does a unit; false if somebody else is at it.
-    fn unit(&self, number: usize) -> io::Result<bool> {
+    fn unit(&self, open: Open) -> io::Result<bool> {
+        let Open { number, found } = open;
         let unit = &self.units[number];
         let most = most_runs(self.study, unit);
-        let mut done = 0;
-        let known = walk(self.study, unit, &mut |point, seed| {
-            let record = self.recorded.get(&self.study.settings(point), seed);
-            record.map(|record| record.outcome).ok_or(())
-        });
-        let lock = match known {
-            // Nothing to do, and nobody to be asked.
-            Ok(()) => None,
-            Err(()) => match UnitLock::take(self.folder.path(), number)? {
-                Some(lock) => Some(lock),
-                None => return Ok(false),
-            },
+        let Some(lock) = UnitLock::take(self.folder.path(), number)? else {
+            return Ok(false);
         };
+        let mut done = 0;
         let end = walk(self.study, unit, &mut |point, seed| {
-            let outcome = self.run(number, point, seed)?;
+            let outcome = self.run(number, point, seed, done < found)?;
             done += 1;
             Ok(outcome)
         });
         match end {
             Ok(()) => {
                 self.with(|state| state.progress.of -= most - done);
-                if let Some(lock) = lock {
-                    self.journal.add(&Entry::Unit {
-                        time: now(),
-                        unit: number,
-                    });
-                    lock.done();
-                }
+                self.journal.add(&Entry::Unit {
+                    time: now(),
+                    unit: number,
+                });
+                lock.done();
                 Ok(true)
             }
             Err(End::Stopped | End::Mistakes) => Ok(true),
@@ -320,10 +332,19 @@ impl Work<'_> {
     }
 
     /// The outcome of a run that is there, or is run now.
-    fn run(&self, unit: usize, point: &Point, seed: u64) -> Result<SeedOutcome, End> {
+    fn run(
+        &self,
+        unit: usize,
+        point: &Point,
+        seed: u64,
+        is_counted: bool,
+    ) -> Result<SeedOutcome, End> {
         let settings = self.study.settings(point);
         if let Some(record) = self.recorded.get(&settings, seed) {
-            return Ok(self.found(point, record));
+            return Ok(match is_counted {
+                true => record.outcome,
+                false => self.found(point, record),
+            });
         }
         let kept = self.kept.load(self.study, point, &self.division);
         let kept = kept.map_err(|messages| self.failed(self.study.label(point), messages))?;
