@@ -5,14 +5,17 @@
 //!  DIR/ci-voq/S000-1/    the same under another reading
 //! ```
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use netloom_experiment::runner::Control;
 use netloom_reproduction::{Failure, Plan, Results, Scenario, Size, Variation};
-use netloom_study::Division;
-use netloom_study::running::{self, Journal, MergeOptions, Options, Progress, StudyFolder};
+use netloom_study::running::{
+    self, Journal, MergeOptions, Options, Progress, Recorded, StudyFolder,
+};
+use netloom_study::{Division, Study};
 
 use super::output::Output;
 use super::progress::{Shown, Style};
@@ -52,17 +55,25 @@ impl Studies<'_> {
         variations: &[&'static Variation],
         output: &Output,
     ) -> anyhow::Result<Result<Executed, Failure>> {
+        let readings = std::iter::once(None).chain(variations.iter().copied().map(Some));
+        let readings: Vec<(Option<&Variation>, Vec<Scenario>)> = readings
+            .map(|own| (own, self.plan.scenarios(self.size, self.seeds, own)))
+            .collect();
+        let mut later = self.asked(&readings);
         let mut executed = Executed {
             results: vec![],
             progress: Progress::default(),
         };
-        for variation in std::iter::once(None).chain(variations.iter().copied().map(Some)) {
+        for (variation, scenarios) in &readings {
             let mut results = Results::default();
-            for scenario in self.plan.scenarios(self.size, self.seeds, variation) {
-                let path = self.path(&scenario, variation);
-                let is_asked = self.asks_for(&scenario, variation);
+            for scenario in scenarios {
+                let path = self.path(scenario, *variation);
+                let after = self.asks_for(scenario, *variation).then(|| {
+                    later.pop_front();
+                    together(&Progress::default(), later.iter())
+                });
                 let progress = &mut executed.progress;
-                match self.scenario(&scenario, is_asked, &path, progress, output)? {
+                match self.scenario(scenario, &path, after.as_ref(), progress, output)? {
                     Ok(own) => results.add(own),
                     Err(failure) => return Ok(Err(failure)),
                 }
@@ -73,6 +84,16 @@ impl Studies<'_> {
             executed.results.push(results);
         }
         Ok(Ok(executed))
+    }
+
+    /// What is there of every scenario that is asked for and how many runs it has at most, in the order in which they are run.
+    fn asked(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<Progress> {
+        let own = readings.iter().flat_map(|(variation, scenarios)| {
+            scenarios.iter().map(move |scenario| (scenario, *variation))
+        });
+        own.filter(|(scenario, variation)| self.asks_for(scenario, *variation))
+            .map(|(scenario, variation)| there(&scenario.study, &self.path(scenario, variation)))
+            .collect()
     }
 
     fn path(&self, scenario: &Scenario, variation: Option<&Variation>) -> PathBuf {
@@ -90,22 +111,17 @@ impl Studies<'_> {
             && (variation.is_some() || !self.vary_only)
     }
 
-    /// Runs a scenario if it is asked for; what there is of it.
+    /// Runs a scenario if it is asked for, and then `after` is what comes after it; what there is of it.
     fn scenario(
         &self,
         scenario: &Scenario,
-        is_asked: bool,
         path: &Path,
+        after: Option<&Progress>,
         all: &mut Progress,
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
-        if !is_asked || interrupt::is_asked() {
-            let there = StudyFolder::open(path).ok();
-            let is_it = |folder: &StudyFolder| {
-                let document = folder.document();
-                document.is_ok_and(|own| own.study_id == scenario.study.id())
-            };
-            let results = match there.filter(is_it) {
+        let Some(after) = after.filter(|_| !interrupt::is_asked()) else {
+            let results = match folder_of(&scenario.study, path) {
                 Some(folder) => scenario.results(&folder),
                 None => Ok(scenario.nothing()),
             };
@@ -114,14 +130,10 @@ impl Studies<'_> {
                 all.done += n;
                 all.found += n;
                 // What nobody asked for is not missing.
-                all.of += n + if is_asked {
-                    results.lacking.len() as u64
-                } else {
-                    0
-                };
+                all.of += n + after.map_or(0, |_| results.lacking.len() as u64);
             }
             return Ok(results);
-        }
+        };
         let folder = StudyFolder::begin(path, &scenario.study, self.overwrite)?;
         let host = machine::host().unwrap_or_else(|| "localhost".to_owned());
         let journal = Journal::begin(folder.path(), &host, None, self.threads.get())?;
@@ -136,7 +148,7 @@ impl Studies<'_> {
         let finished =
             running::execute(&scenario.study, &folder, &journal, &options, &|progress| {
                 if let Ok(mut shown) = shown.lock() {
-                    shown.update_study(&together(&so_far, progress));
+                    shown.update_study(&together(&so_far, [progress, after]));
                 }
                 match interrupt::is_asked() {
                     true => Control::Stop,
@@ -147,7 +159,7 @@ impl Studies<'_> {
             shown.finish();
         }
         let finished = finished?;
-        *all = together(&so_far, &finished.progress);
+        *all = together(&so_far, [&finished.progress]);
         if let Some((point, messages)) = finished.failed.first() {
             let what = format!("{messages}not run: {}: {point}", scenario.id);
             return Ok(Err(Failure::Mistakes(what)));
@@ -159,21 +171,53 @@ impl Studies<'_> {
     }
 }
 
-/// How far all studies have come, this one the last of them.
-fn together(before: &Progress, last: &Progress) -> Progress {
-    let is_worse = |one: &running::Worst, other: &running::Worst| one.status > other.status;
-    let worst = match (&before.worst, &last.worst) {
-        (Some(one), Some(other)) if is_worse(one, other) => Some(one.clone()),
-        (one, None) => one.clone(),
-        (_, other) => other.clone(),
+/// The folder of a study, if it is there.
+fn folder_of(study: &Study, path: &Path) -> Option<StudyFolder> {
+    let folder = StudyFolder::open(path).ok()?;
+    let is_it = |folder: &StudyFolder| {
+        let document = folder.document();
+        document.is_ok_and(|own| own.study_id == study.id())
+    };
+    Some(folder).filter(is_it)
+}
+
+/// How far a study has come that nobody is at.
+fn there(study: &Study, path: &Path) -> Progress {
+    let recorded = folder_of(study, path).and_then(|folder| Recorded::read(&folder).ok());
+    let (done, missing) = match recorded {
+        Some(recorded) => {
+            let planned = running::planned(study, &recorded);
+            let missing = planned.missing.iter().map(|unit| unit.at_most).sum();
+            (planned.runs.len() as u64, missing)
+        }
+        None => (0, study.most_runs()),
     };
     Progress {
-        done: before.done + last.done,
-        of: before.of + last.of,
-        found: before.found + last.found,
-        unsure: before.unsure + last.unsure,
-        packet_hops: before.packet_hops + last.packet_hops,
-        elapsed: before.elapsed + last.elapsed,
-        worst,
+        done,
+        found: done,
+        of: done + missing,
+        ..Progress::default()
     }
+}
+
+/// How far all studies have come, from those before and others in their order.
+fn together<'a>(before: &Progress, others: impl IntoIterator<Item = &'a Progress>) -> Progress {
+    let is_worse = |one: &running::Worst, other: &running::Worst| one.status > other.status;
+    let mut all = before.clone();
+    for other in others {
+        let is_kept = match (&all.worst, &other.worst) {
+            (Some(one), Some(other)) => is_worse(one, other),
+            (_, other) => other.is_none(),
+        };
+        if !is_kept {
+            all.worst = other.worst.clone();
+        }
+        all.done += other.done;
+        all.of += other.of;
+        all.found += other.found;
+        all.unsure += other.unsure;
+        all.packet_hops += other.packet_hops;
+        all.elapsed += other.elapsed;
+    }
+    all
 }

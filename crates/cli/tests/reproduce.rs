@@ -274,6 +274,19 @@ fn a_paper_is_run_in_parts() {
     let once = part("S000-1,S000-2", "once");
     assert!(once.stderr.contains("36 runs in "), "{}", once.stderr);
     assert_same(&place, "parts", "once");
+    // Progress is that of all parts from the first line on: the second is there, the first is run now.
+    part("S000-2", "counted");
+    let more = ["--scenario", "S000-1,S000-2", "-o", "counted"];
+    let json = ["reproduce", "000", "--size", "tiny", "--progress", "json"];
+    let counted = place.run(&[&json[..], &more].concat()).with(0);
+    let is_progress = |line: &&str| line.contains("\"event\":\"progress\"");
+    let first = counted.stderr.lines().find(is_progress).unwrap();
+    let first: serde_json::Value = serde_json::from_str(first).unwrap();
+    assert_eq!(
+        (&first["runs"], &first["runs_found"]),
+        (&36.into(), &20.into())
+    );
+    assert_same(&place, "counted", "once");
     // Without a folder there is nothing but the part.
     let alone = place.run(&[&tiny[..], &["--scenario", "S000-2"]].concat());
     let alone = alone.with(0);
