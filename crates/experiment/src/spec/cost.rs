@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_fabric::{FlowControl, NicQueues, QueueMap, Tiled};
+use netloom_fabric::{Architecture, FlowControl, NicQueues, QueueMap, SwitchPlan, Tiled};
 use netloom_routing::{Forwarding, paths};
 use netloom_topology::Topology;
 use netloom_traffic::{Class, GroupMembers, Per, Workload};
@@ -110,7 +110,7 @@ pub(crate) struct Offered {
     pub(crate) load: f64,
     /// Packets per cycle of a NIC, in all.
     pub(crate) packets: f64,
-    /// How much more a packet-hop takes than in a flat switch.
+    /// How much more a packet-hop takes than in a small flat switch at a low load.
     pub(crate) weight: f64,
     /// Packets of programs, however long they take.
     pub(crate) packets_at_all: u64,
@@ -148,16 +148,30 @@ pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
 }
 
 impl Offered {
-    /// Tiled switches have four stages with buffers, and their endpoints answer every packet.
-    pub(crate) fn through(&mut self, machine: &Machine) {
-        if machine.switch.tiled().is_some() {
-            self.weight = 2.5;
-        }
+    /// What the machine makes of it: endpoints of tiled switches answer every packet.
+    pub(crate) fn through(&mut self, machine: &Machine, radix: u16) {
+        self.weight = weight(machine, radix, self.load);
         if machine.endpoints.acknowledgement.is_some() {
             self.packets *= 2.0;
             self.packets_at_all *= 2;
         }
     }
+}
+
+/// How much more a packet-hop takes than in a small flat switch with credits at a low load; measured ones are within a
+/// factor of two.
+fn weight(machine: &Machine, radix: u16, load: f64) -> f64 {
+    let SwitchPlan::Crossbar(plan) = &machine.switch else {
+        // Four stages with buffers, whatever waits there.
+        return 4.0;
+    };
+    let is_plain = plan.architecture == Architecture::Cioq
+        && matches!(machine.flow_control, FlowControl::Credits);
+    let kind = if is_plain { 1.0 } else { 1.5 };
+    // The more inputs there are to choose from, and the more of them wait, the more is asked in vain.
+    let choice = 1.0 + (f64::from(radix) / 64.0).min(1.0);
+    let crowd = 1.0 + ((load - 0.5) / 0.4).clamp(0.0, 1.0);
+    kind * choice * crowd
 }
 
 /// Messages that wait at NICs when most do: those of a burst, and what comes beyond the rate of a link.
@@ -224,7 +238,7 @@ pub struct Cost {
     pub memory_bytes: u64,
     /// Of that memory, what processes that share a run divide among them; each has all of the rest.
     pub divided_bytes: u64,
-    /// How much more a packet-hop takes than in a flat switch.
+    /// How much more a packet-hop takes than in a small flat switch at a low load.
     pub weight: f64,
 }
 
@@ -245,9 +259,9 @@ impl Cost {
     }
 }
 
-/// What a packet-hop takes up to so many bytes of state, measured in a release build on one core of 2023: state beyond
-/// the caches is slower. `netloom bench` measures a machine.
-const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 200.0), (64 << 20, 400.0), (u64::MAX, 900.0)];
+/// What a packet-hop of weight 1 takes up to so many bytes of state, measured in a release build on one core of 2023: state
+/// beyond the caches is slower. `netloom bench` measures a machine.
+const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 220.0), (64 << 20, 300.0), (u64::MAX, 450.0)];
 
 /// States the cost.
 pub(crate) fn fact(
