@@ -35,7 +35,8 @@ With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under anoth
 DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well.
 The same command goes on where one was stopped or killed, and runs nothing twice; other sizes,
 seeds and readings may share the folder.
-With --scenario a part is run; claims are judged with it and with all that the folder holds.")]
+With --scenario a part is run; claims are judged with it and with all that the folder holds,
+each part with the seeds that it was run with.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
     #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]

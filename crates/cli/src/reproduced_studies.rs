@@ -121,9 +121,13 @@ impl Studies<'_> {
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
         let Some(after) = after.filter(|_| !interrupt::is_asked()) else {
-            let results = match folder_of(&scenario.study, path) {
-                Some(folder) => scenario.results(&folder),
-                None => Ok(scenario.nothing()),
+            let results = match (folder_of(&scenario.study, path), after) {
+                (None, _) => Ok(scenario.nothing()),
+                (Some(folder), Some(_)) => scenario.results(&folder),
+                (Some(folder), None) => match scenario.as_in(&folder) {
+                    Some(own) => own.results(&folder),
+                    None => Ok(scenario.nothing()),
+                },
             };
             if let Ok(results) = &results {
                 let n = results.outcomes.len() as u64;
@@ -174,11 +178,7 @@ impl Studies<'_> {
 /// The folder of a study, if it is there.
 fn folder_of(study: &Study, path: &Path) -> Option<StudyFolder> {
     let folder = StudyFolder::open(path).ok()?;
-    let is_it = |folder: &StudyFolder| {
-        let document = folder.document();
-        document.is_ok_and(|own| own.study_id == study.id())
-    };
-    Some(folder).filter(is_it)
+    folder.holds(study).then_some(folder)
 }
 
 /// How far a study has come that nobody is at.

@@ -274,6 +274,18 @@ fn a_paper_is_run_in_parts() {
     let once = part("S000-1,S000-2", "once");
     assert!(once.stderr.contains("36 runs in "), "{}", once.stderr);
     assert_same(&place, "parts", "once");
+    // Parts may differ in seeds: what is not asked for has those that it was run with.
+    let more = ["--scenario", "S000-1", "--seeds", "3", "-o", "seeds"];
+    place.run(&[&tiny[..], &more].concat()).with(0);
+    part("S000-2", "seeds");
+    assert_ne!(verdict("seeds"), "not-run");
+    let runs = place.read("seeds/runs.csv");
+    let of = |scenario: &str| {
+        runs.lines()
+            .filter(|line| line.starts_with(scenario))
+            .count()
+    };
+    assert_eq!((of("S000-1 "), of("S000-2 ")), (24, 20));
     // Progress is that of all parts from the first line on: the second is there, the first is run now.
     part("S000-2", "counted");
     let more = ["--scenario", "S000-1,S000-2", "-o", "counted"];

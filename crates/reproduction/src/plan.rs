@@ -350,6 +350,7 @@ fn put_reading(
 }
 
 /// A scenario of a paper: a study, and what its runs are called.
+#[derive(Clone)]
 pub struct Scenario {
     /// Its id.
     pub id: String,

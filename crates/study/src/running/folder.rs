@@ -230,6 +230,13 @@ impl StudyFolder {
         Ok((text, self.path.join("inputs")))
     }
 
+    /// Whether it holds a study, with whatever number of seeds.
+    pub fn holds(&self, study: &Study) -> bool {
+        let is_same = |own: StudyDocument| own.study_id == study.id();
+        let document = self.document();
+        document.is_ok_and(|own| is_same(own) || self.differs_in_seeds(study))
+    }
+
     /// What `study.json` says.
     ///
     /// # Errors
