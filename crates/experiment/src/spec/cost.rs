@@ -42,12 +42,7 @@ pub(crate) fn state_bytes(
     }
     let vls = u64::from(lanes.n_vls);
     let n_nics = u64::from(topology.n_nics());
-    let map = QueueMap::new(
-        switch.crossbar().queues,
-        lanes.n_vls,
-        topology.radix(),
-        topology.n_nics(),
-    );
+    let map = queue_map(machine, topology, lanes);
     let queues = u64::from(map.n_queues());
     let counters = match &machine.flow_control {
         FlowControl::Credits => 0,
@@ -71,6 +66,12 @@ pub(crate) fn state_bytes(
         NicQueues::PerDestination => classes * (n_nics + u64::from(map.per_lane)) * QUEUE,
     };
     n_ports * port + central + n_nics * (nic + admittance)
+}
+
+/// The queues of an input of switches around crossbars.
+fn queue_map(machine: &Machine, topology: &Topology, lanes: &LaneMap) -> QueueMap {
+    let scheme = machine.switch.crossbar().queues;
+    QueueMap::new(scheme, lanes.n_vls, topology.radix(), topology.n_nics())
 }
 
 /// Bytes of state of tiled switches and their endpoints: ports with two pools, and queues in front of and behind tiles.
@@ -149,8 +150,8 @@ pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
 
 impl Offered {
     /// What the machine makes of it: endpoints of tiled switches answer every packet.
-    pub(crate) fn through(&mut self, machine: &Machine, radix: u16) {
-        self.weight = weight(machine, radix, self.load);
+    pub(crate) fn through(&mut self, machine: &Machine, topology: &Topology, lanes: &LaneMap) {
+        self.weight = weight(machine, topology, lanes, self.load);
         if machine.endpoints.acknowledgement.is_some() {
             self.packets *= 2.0;
             self.packets_at_all *= 2;
@@ -160,7 +161,7 @@ impl Offered {
 
 /// How much more a packet-hop takes than in a small flat switch with credits at a low load; measured ones are within a
 /// factor of two.
-fn weight(machine: &Machine, radix: u16, load: f64) -> f64 {
+fn weight(machine: &Machine, topology: &Topology, lanes: &LaneMap, load: f64) -> f64 {
     let SwitchPlan::Crossbar(plan) = &machine.switch else {
         // Four stages with buffers, whatever waits there.
         return 4.0;
@@ -168,8 +169,9 @@ fn weight(machine: &Machine, radix: u16, load: f64) -> f64 {
     let is_plain = plan.architecture == Architecture::Cioq
         && matches!(machine.flow_control, FlowControl::Credits);
     let kind = if is_plain { 1.0 } else { 1.5 };
-    // The more inputs there are to choose from, and the more of them wait, the more is asked in vain.
-    let choice = 1.0 + (f64::from(radix) / 64.0).min(1.0);
+    // The more there is to choose from, and the more of it waits, the more is asked in vain.
+    let queues = queue_map(machine, topology, lanes).n_queues();
+    let choice = 1.0 + (f64::from(topology.radix()) / 64.0).min(1.0) + f64::from(queues) / 512.0;
     let crowd = 1.0 + ((load - 0.5) / 0.4).clamp(0.0, 1.0);
     kind * choice * crowd
 }

@@ -488,7 +488,7 @@ impl Estimate<'_> {
             offered.load += own_loads.iter().sum::<f64>();
             offered.packets += admission.packets_per_cycle(admitted);
         }
-        offered.through(self.machine, topology.radix());
+        offered.through(self.machine, topology, self.lanes);
         let (timing, measure) = (self.timing, self.measure);
         let holdings = Holdings {
             state,
