@@ -59,7 +59,7 @@ impl Studies<'_> {
         let readings: Vec<(Option<&Variation>, Vec<Scenario>)> = readings
             .map(|own| (own, self.plan.scenarios(self.size, self.seeds, own)))
             .collect();
-        let mut later = self.asked(&readings);
+        let mut later = self.later(&readings);
         let mut executed = Executed {
             results: vec![],
             progress: Progress::default(),
@@ -69,8 +69,9 @@ impl Studies<'_> {
             for scenario in scenarios {
                 let path = self.path(scenario, *variation);
                 let after = self.asks_for(scenario, *variation).then(|| {
+                    let after = together(&Progress::default(), &later);
                     later.pop_front();
-                    together(&Progress::default(), later.iter())
+                    after
                 });
                 let progress = &mut executed.progress;
                 match self.scenario(scenario, &path, after.as_ref(), progress, output)? {
@@ -86,12 +87,14 @@ impl Studies<'_> {
         Ok(Ok(executed))
     }
 
-    /// What is there of every scenario that is asked for and how many runs it has at most, in the order in which they are run.
-    fn asked(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<Progress> {
+    /// What is there of the scenarios that are asked for after the first one and how many runs they have at most, in the order in
+    /// which they are run.
+    fn later(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<Progress> {
         let own = readings.iter().flat_map(|(variation, scenarios)| {
             scenarios.iter().map(move |scenario| (scenario, *variation))
         });
         own.filter(|(scenario, variation)| self.asks_for(scenario, *variation))
+            .skip(1)
             .map(|(scenario, variation)| there(&scenario.study, &self.path(scenario, variation)))
             .collect()
     }
@@ -121,13 +124,16 @@ impl Studies<'_> {
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
         let Some(after) = after.filter(|_| !interrupt::is_asked()) else {
-            let results = match (folder_of(&scenario.study, path), after) {
-                (None, _) => Ok(scenario.nothing()),
-                (Some(folder), Some(_)) => scenario.results(&folder),
-                (Some(folder), None) => match scenario.as_in(&folder) {
-                    Some(own) => own.results(&folder),
-                    None => Ok(scenario.nothing()),
-                },
+            let results = match held(&scenario.study, path) {
+                Some((folder, own)) => {
+                    let mut scenario = scenario.clone();
+                    // What nobody asked for has the seeds that it was run with.
+                    if after.is_none() {
+                        scenario.study = own;
+                    }
+                    scenario.results(&folder)
+                }
+                None => Ok(scenario.nothing()),
             };
             if let Ok(results) = &results {
                 let n = results.outcomes.len() as u64;
@@ -175,15 +181,16 @@ impl Studies<'_> {
     }
 }
 
-/// The folder of a study, if it is there.
-fn folder_of(study: &Study, path: &Path) -> Option<StudyFolder> {
+/// The folder of a study, if it is there, and the study with the seeds that it has there.
+fn held(study: &Study, path: &Path) -> Option<(StudyFolder, Study)> {
     let folder = StudyFolder::open(path).ok()?;
-    folder.holds(study).then_some(folder)
+    let own = folder.own_of(study)?;
+    Some((folder, own))
 }
 
 /// How far a study has come that nobody is at.
 fn there(study: &Study, path: &Path) -> Progress {
-    let recorded = folder_of(study, path).and_then(|folder| Recorded::read(&folder).ok());
+    let recorded = held(study, path).and_then(|(folder, _)| Recorded::read(&folder).ok());
     let (done, missing) = match recorded {
         Some(recorded) => {
             let planned = running::planned(study, &recorded);

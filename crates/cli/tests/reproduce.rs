@@ -197,9 +197,8 @@ fn without_a_folder_nothing_is_kept_and_progress_is_that_of_studies() {
     let place = Place::new("reproduce-progress");
     let ended = place.run(&arguments(&["--progress", "json"])).with(0);
     assert_eq!(std::fs::read_dir(&place.0).unwrap().count(), 0);
-    let is_progress = |line: &&str| line.contains("\"event\":\"progress\"");
-    let last = ended.stderr.lines().rfind(is_progress).unwrap();
-    let last: serde_json::Value = serde_json::from_str(last).unwrap();
+    let told = ended.progress();
+    let last = told.last().unwrap();
     assert_eq!(last["runs"], RUNS);
     for key in [
         "runs_done",
@@ -291,9 +290,7 @@ fn a_paper_is_run_in_parts() {
     let more = ["--scenario", "S000-1,S000-2", "-o", "counted"];
     let json = ["reproduce", "000", "--size", "tiny", "--progress", "json"];
     let counted = place.run(&[&json[..], &more].concat()).with(0);
-    let is_progress = |line: &&str| line.contains("\"event\":\"progress\"");
-    let first = counted.stderr.lines().find(is_progress).unwrap();
-    let first: serde_json::Value = serde_json::from_str(first).unwrap();
+    let first = &counted.progress()[0];
     assert_eq!(
         (&first["runs"], &first["runs_found"]),
         (&36.into(), &20.into())

@@ -1,9 +1,7 @@
 //! What the folder of a scenario's study holds, as results that claims are judged by.
 
-use netloom_experiment::spec::Request;
 use netloom_results::store::{RunFile, RunSummary};
 use netloom_results::{Frame, RunId};
-use netloom_study::Study;
 use netloom_study::running::{Recorded, StudyFolder};
 
 use crate::plan::Scenario;
@@ -24,17 +22,6 @@ pub enum Failure {
 }
 
 impl Scenario {
-    /// The scenario with as many seeds as a folder has of it; none if the folder holds another study.
-    pub fn as_in(&self, folder: &StudyFolder) -> Option<Scenario> {
-        if !folder.holds(&self.study) {
-            return None;
-        }
-        let (text, _) = folder.study_text().ok()?;
-        let mut own = self.clone();
-        own.study = Study::open(&Request::new(&self.id, &text)).study?;
-        Some(own)
-    }
-
     /// What was run of it; the rest is lacking.
     ///
     /// # Errors

@@ -740,10 +740,20 @@ fn more_seeds_go_on_in_the_same_folder() {
     let document = folder.document().unwrap();
     assert_eq!((document.units, document.study_id), (30, of(5).id()));
     assert!(folder.study_text().unwrap().0.contains("repeat = 5"));
+    // Asked for with any number of seeds, it is known by its own.
+    let own_of = |study: &Study| {
+        let folder = StudyFolder::open(&path).unwrap();
+        folder.own_of(study).map(|own| own.seeds.repeat)
+    };
+    assert_eq!([2, 5, 9].map(|n| own_of(&of(n))), [Some(5); 3]);
     // Somebody works on it: the number of seeds stays.
     assert!(begin(&of(6)).is_err());
     drop(folder);
     // Another study is another study.
     let other = study(&with(NAMED).replace("50 m", "60 m"));
     assert!(begin(&other).is_err());
+    assert_eq!(own_of(&other), None);
+    // Neither is one whose text was changed since.
+    std::fs::write(path.join("study.toml"), of(7).to_toml()).unwrap();
+    assert_eq!([5, 2].map(|n| own_of(&of(n))), [Some(5), None]);
 }

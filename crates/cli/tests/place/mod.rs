@@ -135,6 +135,13 @@ impl Ended {
         }
     }
 
+    /// What it told of its progress with `--progress json`.
+    pub(crate) fn progress(&self) -> Vec<Value> {
+        let told = self.stderr.lines().map(serde_json::from_str);
+        let told = told.filter_map(|line: Result<Value, _>| line.ok());
+        told.filter(|line| line["event"] == "progress").collect()
+    }
+
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}:\n{}", self.stdout))

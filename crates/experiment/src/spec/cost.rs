@@ -121,7 +121,6 @@ pub(crate) struct Offered {
 pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
     let mut offered = Offered {
         n_classes: workloads.classes.len(),
-        weight: 1.0,
         ..Offered::default()
     };
     for class in &workloads.classes {

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
 use netloom_catalog::{Document, Notes, Value, ValueShape};
-use netloom_experiment::spec::FILES;
+use netloom_experiment::spec::{FILES, Request};
 use netloom_results::store::{FolderError, FolderLock, Sibling, is_ours, make_folder, write_file};
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
 
@@ -230,11 +230,22 @@ impl StudyFolder {
         Ok((text, self.path.join("inputs")))
     }
 
-    /// Whether it holds a study, with whatever number of seeds.
-    pub fn holds(&self, study: &Study) -> bool {
-        let is_same = |own: StudyDocument| own.study_id == study.id();
-        let document = self.document();
-        document.is_ok_and(|own| is_same(own) || self.differs_in_seeds(study))
+    /// The study that it holds, if that is this one or differs only in its number of seeds.
+    pub fn own_of(&self, study: &Study) -> Option<Study> {
+        let id = self.document().ok()?.study_id;
+        if id == study.id() {
+            return Some(study.clone());
+        }
+        if !self.differs_in_seeds(study) {
+            return None;
+        }
+        let (text, inputs) = self.study_text().ok()?;
+        let opened = Study::open(&Request {
+            directory: &inputs,
+            ..Request::new(&study.name, &text)
+        });
+        // A text that somebody has changed since is not what was run.
+        opened.study.filter(|own| own.id() == id)
     }
 
     /// What `study.json` says.
