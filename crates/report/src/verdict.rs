@@ -225,7 +225,11 @@ fn quickest(study: &Study) -> Option<String> {
     let at = study.chosen_load().map_or(String::new(), |load| {
         format!(" at load {}", number::plain(load))
     });
-    let mut html = format!("<div class=\"whole\"><h3>p99 latency{at}</h3>");
+    let title = match is_compared {
+        true => "p99 latency",
+        false => "Latency and load",
+    };
+    let mut html = format!("<div class=\"whole\"><h3>{title}{at}</h3>");
     if study.chosen_load().is_some() {
         let is_steady = chosen.iter().all(|p| p.verdict != Verdict::Saturated);
         html.push_str(if is_steady {
@@ -240,7 +244,7 @@ fn quickest(study: &Study) -> Option<String> {
     html.push_str(if is_compared {
         "<th scope=\"col\" class=\"n\">Lowest</th><th scope=\"col\">with</th><th scope=\"col\" class=\"n\">Highest</th><th scope=\"col\">with</th><th scope=\"col\" class=\"n\">Factor</th>"
     } else {
-        "<th scope=\"col\" class=\"n\">p50</th><th scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th>"
+        "<th scope=\"col\" class=\"n\">Mean</th><th scope=\"col\" class=\"n\">p50</th><th scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th><th scope=\"col\" class=\"n\">Offered load</th><th scope=\"col\" class=\"n\">Delivered load</th>"
     });
     html.push_str("</tr></thead><tbody>");
     for class in classes {
@@ -266,7 +270,9 @@ fn quickest(study: &Study) -> Option<String> {
                 let name = point.map_or("–", |(_, point)| study.series[point.series].as_str());
                 format!("<td class=\"name\">{}</td>", escape::name(name))
             };
-            let (best, worst) = (all.first(), all.last());
+            // One value is both the lowest and the highest, and compares nothing.
+            let best = all.first();
+            let worst = all.last().filter(|_| all.len() > 1);
             html.push_str(&number(best.map(|best| best.0)));
             html.push_str(&series(best));
             html.push_str(&number(worst.map(|worst| worst.0)));
@@ -277,8 +283,17 @@ fn quickest(study: &Study) -> Option<String> {
                 factor.map_or("–".into(), |x| format!("{}×", number::short(x)))
             ));
         } else {
-            for metric in ["latency_p50_ns", "latency_p99_ns", "latency_p999_ns"] {
+            for metric in [
+                "latency_mean_ns",
+                "latency_p50_ns",
+                "latency_p99_ns",
+                "latency_p999_ns",
+            ] {
                 html.push_str(&number(of(chosen[0], metric)));
+            }
+            for metric in ["offered_load", "delivered_load"] {
+                let load = of(chosen[0], metric).map_or("–".into(), number::load);
+                html.push_str(&format!("<td class=\"n\">{load}</td>"));
             }
         }
         html.push_str("</tr>");

@@ -323,6 +323,25 @@ fn a_file_over_another_runs_like_the_whole() {
 }
 
 #[test]
+fn a_file_over_another_has_a_name_of_its_own() {
+    let folder = Folder::new("own-name");
+    folder.write("base.toml", &format!("name = \"base\"\n{BASE}"));
+    folder.write("top.toml", "extends = \"base.toml\"\n");
+    folder.write("named.toml", "extends = \"top.toml\"\nname = \"mine\"\n");
+    let name = |file: &str| {
+        let opened = open_in(&folder.0, file);
+        assert!(opened.notes.is_empty());
+        let request = Request::new(file, "");
+        let loaded = spec::load_document(opened.document, opened.notes, &request);
+        loaded.experiment.unwrap().name.clone()
+    };
+    assert_eq!(
+        ["base.toml", "top.toml", "named.toml"].map(name),
+        ["base", "top", "mine"]
+    );
+}
+
+#[test]
 fn files_of_a_parent_are_found_in_its_folder() {
     let folder = Folder::new("files");
     folder.write(

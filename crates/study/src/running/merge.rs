@@ -20,7 +20,7 @@ use super::walk::{Planned, PlannedRun, planned};
 const ALWAYS_CSV: &[&str] = &["results", "points"];
 
 /// What is made from tables, and is stale beside others.
-const DRAWN: [&str; 2] = ["report.html", "figures"];
+const DRAWN: [&str; 3] = ["report.html", "comparison.html", "figures"];
 
 /// What was put together.
 #[derive(Clone, Debug)]

@@ -23,6 +23,7 @@ const OURS: &[&str] = &[
     "locks",
     "journal",
     "report.html",
+    "comparison.html",
     "figures",
     "emit",
     INCOMING,
