@@ -23,7 +23,7 @@ use std::fmt;
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::forwarding::Plan;
+use crate::forwarding::{Plan, one_per_switch};
 use crate::tree::TreePlan;
 use crate::{Forwarding, Hop};
 
@@ -225,7 +225,36 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
             };
         }
     }
+    let steps = targets.len() as u64 * topology.n_ports_in_all() as u64;
+    if let Plan::Table(plan) = &forwarding.plan
+        && plan.has_sets()
+        && steps > MAX_TURNS
+    {
+        // All NICs of a switch at once, with every mixture of their paths: if these have no cycle, their own have none.
+        let verdict = follow_all(
+            topology,
+            forwarding,
+            centre,
+            &one_per_switch(topology),
+            true,
+        );
+        if matches!(verdict, Verdict::Free { .. }) || steps > MAX_STEPS {
+            return verdict;
+        }
+    }
+    follow_all(topology, forwarding, centre, &targets, false)
+}
+
+/// The verdict by the paths to these destinations, or to all NICs of their switches.
+fn follow_all(
+    topology: &Topology,
+    forwarding: &Forwarding,
+    centre: Option<Centre>,
+    targets: &[NicId],
+    by_switch: bool,
+) -> Verdict {
     let mut graph = Graph::new(topology, forwarding, centre);
+    graph.by_switch = by_switch;
     for (i, &target) in targets.iter().enumerate() {
         graph.follow(target, i as u32 + 1);
     }
@@ -246,6 +275,11 @@ fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) 
 
 /// The proof by ranks; `None` if the fabric is not wired as the arithmetic believes.
 fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -> Option<Verdict> {
+    if let Plan::Damaged(plan) = &forwarding.plan
+        && !plan.exceptions_follow_the_tree(topology)
+    {
+        return None;
+    }
     let n_nics = topology.n_nics();
     let mut channels = 0;
     let mut hops = vec![];
@@ -311,6 +345,8 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
 struct Graph<'a> {
     topology: &'a Topology,
     forwarding: &'a Forwarding,
+    /// Whether all NICs of the switch of a destination are followed at once.
+    by_switch: bool,
     lanes: usize,
     /// First link of each switch, and one past the last.
     first: Vec<usize>,
@@ -384,6 +420,7 @@ impl<'a> Graph<'a> {
         let graph = Graph {
             topology,
             forwarding,
+            by_switch: false,
             lanes,
             first,
             link_of_port,
@@ -480,7 +517,12 @@ impl<'a> Graph<'a> {
     ) {
         let mut hops = std::mem::take(&mut self.hops);
         hops.clear();
-        self.forwarding.choices(at, from, lane, target, &mut hops);
+        match self.by_switch {
+            true => self
+                .forwarding
+                .choices_of_switch(at, from, lane, target, &mut hops),
+            false => self.forwarding.choices(at, from, lane, target, &mut hops),
+        }
         for &hop in &hops {
             let Some(next) = self.channel(at, hop) else {
                 // A NIC takes what comes, but on the way to it a packet may share a queue with others that wait.
@@ -596,6 +638,10 @@ impl<'a> Graph<'a> {
             Some(_) => format!(" and {centrals} central queues"),
             None => String::new(),
         };
+        let destinations = match self.by_switch {
+            true => "destination switches",
+            false => "destinations",
+        };
         let rings = match self.forwarding.bubble() {
             true => "; rings close under the bubble rule, with every entry into a ring guarded",
             false => "",
@@ -603,7 +649,7 @@ impl<'a> Graph<'a> {
         Verdict::Free {
             how: format!(
                 "no cycle among {dependencies} dependencies of {channels} channels{queues}, all of {n_targets} \
-                 destinations followed{rings}"
+                 {destinations} followed{rings}"
             ),
             channels,
             dependencies,

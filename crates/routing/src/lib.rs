@@ -23,10 +23,13 @@
 //! ```
 
 mod choice;
+mod damaged;
 pub mod deadlock;
 mod divisor;
 mod dragonfly;
 mod ecmp;
+mod entries;
+mod exceptions;
 mod forwarding;
 mod forwarding_tables;
 mod grid;
@@ -57,4 +60,4 @@ pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;
 pub use table::{Entry, TableBuilder};
 pub use tree::{DModK, Det, RandomUp};
-pub use up_down::UpDown;
+pub use up_down::{Paths, UpDown};

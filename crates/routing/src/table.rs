@@ -1,22 +1,20 @@
 //! Forwarding by tables: an entry for every switch and column.
 //!
 //! A column is a destination switch, or, as in InfiniBand, an address of a NIC. A NIC with several addresses is reached by
-//! each of them on a way of its own; which one a packet takes goes by its source.
+//! each of them on a path of its own; which one a packet takes depends on its source.
+//!
+//! An entry of a destination switch may be a set of equal ports. Each NIC of the switch takes one of them, always the same:
+//! up in a tree the digit of its number that belongs to the level of the switch, as D-Mod-K does, and elsewhere a hash.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-use netloom_topology::Topology;
+use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::entries::{EntryRows, Found, MAX_PORTS, Set, Spread, mixed};
 use crate::forwarding::{Facts, Plan};
 use crate::{Hop, Occasion};
-
-/// The entries, in bytes where every port fits.
-#[derive(Clone, Debug)]
-enum Entries {
-    Bytes(Vec<u8>),
-    Words(Vec<u16>),
-}
 
 /// What a table says for a switch and a destination switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,19 +28,13 @@ pub enum Entry {
     Never,
 }
 
-/// Entries above every port number: packed forms of `Deliver` and `Never`.
-const DELIVER: u16 = u16::MAX;
-const NEVER: u16 = u16::MAX - 1;
-
 /// Entries we hold at most: two gigabytes or four.
 const MAX_ENTRIES: usize = 1 << 31;
 
 /// A compiled table routing, with one table or two: a packet that has come down a link uses the second.
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlan {
-    entries: Entries,
-    /// Entries of a row.
-    n_columns: usize,
+    entries: EntryRows,
     /// Row of the second table.
     second: usize,
     nics: Vec<Target>,
@@ -61,6 +53,8 @@ struct Target {
     others: u32,
     /// The port it hangs on, where its switch is reached.
     host_port: Port,
+    /// Tells it apart from the other NICs of its switch; in a fat tree as netloom numbers it, its number.
+    number: u32,
 }
 
 impl Target {
@@ -81,9 +75,9 @@ pub struct TableBuilder {
     topology: Arc<Topology>,
     targets: Vec<SwitchId>,
     nics: Vec<Target>,
-    n_columns: usize,
     n_tables: usize,
-    entries: Entries,
+    entries: EntryRows,
+    tiers: Tiers,
 }
 
 impl TableBuilder {
@@ -99,18 +93,27 @@ impl TableBuilder {
         for (i, target) in targets.iter().enumerate() {
             column[target.index()] = i as u32;
         }
-        let target = |nic| {
+        let mut n_hosts = vec![0u32; targets.len()];
+        let mut nics = Vec::with_capacity(topology.n_nics() as usize);
+        for nic in topology.nics() {
             let (switch, host_port) = topology.attachment(nic);
-            Target {
-                column: column[switch.index()],
+            let column = column[switch.index()];
+            let n_hosts = &mut n_hosts[column as usize];
+            nics.push(Target {
+                column,
                 others: 0,
                 host_port,
-            }
-        };
-        let nics = topology.nics().map(target).collect();
+                number: *n_hosts,
+            });
+            *n_hosts += 1;
+        }
+        let most = n_hosts.iter().max().copied().unwrap_or(1);
+        for nic in &mut nics {
+            nic.number = nic.column.wrapping_mul(most).wrapping_add(nic.number);
+        }
         Ok(TableBuilder {
-            n_columns: targets.len(),
-            entries: empty(topology, n_tables * targets.len())?,
+            entries: empty(topology, n_tables, targets.len())?,
+            tiers: Tiers::of(topology, &targets),
             topology: topology.clone(),
             targets,
             nics,
@@ -134,13 +137,13 @@ impl TableBuilder {
                 column,
                 others: (1 << bits) - 1,
                 host_port: topology.attachment(nic).1,
+                number: nic.0,
             }
         };
         let nics: Vec<Target> = topology.nics().zip(bits).map(target).collect();
-        let n_columns = n_columns as usize;
         Ok(TableBuilder {
-            n_columns,
-            entries: empty(topology, n_columns)?,
+            entries: empty(topology, 1, n_columns as usize)?,
+            tiers: Tiers::of(topology, &[]),
             topology: topology.clone(),
             targets: vec![],
             nics,
@@ -164,23 +167,40 @@ impl TableBuilder {
     ///
     /// If there is no such table, switch, column or port.
     pub fn set(&mut self, table: usize, at: SwitchId, column: usize, entry: Entry) {
-        assert!(table < self.n_tables && column < self.n_columns);
-        let row = table * self.topology.n_switches() as usize + at.index();
-        let index = row * self.n_columns + column;
-        let word = match entry {
+        let row = self.row(table, at);
+        match entry {
             Entry::Port(port) => {
-                let n_ports = self.topology.n_ports(at);
-                assert!(port.0 < n_ports, "{at} has {n_ports} ports, no {port}");
-                port.0
+                self.check_port(at, port);
+                self.entries.set_port(row, column, port);
             }
-            Entry::Deliver => DELIVER,
-            Entry::Never => NEVER,
-        };
-        match &mut self.entries {
-            // The packed forms keep their meaning when cut to a byte.
-            Entries::Bytes(bytes) => bytes[index] = word as u8,
-            Entries::Words(words) => words[index] = word,
+            Entry::Deliver => self.entries.set_deliver(row, column),
+            Entry::Never => self.entries.set_never(row, column),
         }
+    }
+
+    /// Sets the ports, in ascending order and at least one, by which a switch sends packets for a column: each NIC of
+    /// the destination switch takes one of them.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such table, switch, column or port.
+    pub fn set_ports(&mut self, table: usize, at: SwitchId, column: usize, ports: &[Port]) {
+        let row = self.row(table, at);
+        for port in ports {
+            self.check_port(at, *port);
+        }
+        let spread = self.tiers.spread(&self.topology, at, ports);
+        self.entries.set_ports(row, column, ports, spread);
+    }
+
+    fn row(&self, table: usize, at: SwitchId) -> usize {
+        assert!(table < self.n_tables);
+        table * self.topology.n_switches() as usize + at.index()
+    }
+
+    fn check_port(&self, at: SwitchId, port: Port) {
+        let n_ports = self.topology.n_ports(at);
+        assert!(port.0 < n_ports, "{at} has {n_ports} ports, no {port}");
     }
 
     /// The finished tables. With two, `has_come_down` tells which inputs use the second, by port counted through the
@@ -190,7 +210,7 @@ impl TableBuilder {
     ///
     /// If it is there with one table, missing with two, or not as long as there are ports.
     pub fn finish(
-        self,
+        mut self,
         has_come_down: Option<Vec<bool>>,
         claims_no_deadlock: bool,
     ) -> crate::Forwarding {
@@ -198,8 +218,8 @@ impl TableBuilder {
         let expected = (self.n_tables == 2).then(|| self.topology.n_ports_in_all());
         assert_eq!(n_inputs, expected, "ports that choose between two tables");
         let needs_occasion = self.nics.iter().any(|nic| nic.others != 0);
+        self.entries.finish();
         let plan = TablePlan {
-            n_columns: self.n_columns,
             second: self.topology.n_switches() as usize,
             by_address: self.targets.is_empty(),
             nics: self.nics,
@@ -217,25 +237,89 @@ impl TableBuilder {
     }
 }
 
-/// Entries that say that no packet comes: so many in each row.
-fn empty(topology: &Topology, in_row: usize) -> Result<Entries, String> {
-    if topology.radix() >= NEVER {
+/// Entries that say that no packet comes: as many columns in each row of each table.
+fn empty(topology: &Topology, n_tables: usize, n_columns: usize) -> Result<EntryRows, String> {
+    if topology.radix() > MAX_PORTS {
         return Err(format!(
-            "tables are for switches of up to {} ports",
-            NEVER - 1
+            "tables are for switches of up to {MAX_PORTS} ports"
         ));
     }
-    let size = in_row * topology.n_switches() as usize;
+    let n_rows = n_tables * topology.n_switches() as usize;
+    let size = n_rows * n_columns;
     if size > MAX_ENTRIES {
         return Err(format!(
             "tables of {size} entries; {MAX_ENTRIES} are the most, so large fabrics need a routing by \
              arithmetic (d-mod-k, dimension-order)"
         ));
     }
-    Ok(match topology.radix() <= 254 {
-        true => Entries::Bytes(vec![NEVER as u8; size]),
-        false => Entries::Words(vec![NEVER; size]),
-    })
+    Ok(EntryRows::new(n_rows, n_columns, topology.radix()))
+}
+
+/// How far switches are from those with NICs: in a fat tree, their levels.
+#[derive(Debug)]
+struct Tiers {
+    of: Vec<u32>,
+    /// By tier, the product of the most parents that a switch of each lower tier has: in a fat tree, the switches of the
+    /// level that share their NICs.
+    siblings: Vec<u32>,
+}
+
+impl Tiers {
+    /// The tiers above switches with NICs.
+    fn of(topology: &Topology, targets: &[SwitchId]) -> Tiers {
+        let mut of = vec![u32::MAX; topology.n_switches() as usize];
+        let mut queue = targets.to_vec();
+        for target in targets {
+            of[target.index()] = 0;
+        }
+        let mut next = 0;
+        while let Some(&at) = queue.get(next) {
+            next += 1;
+            for (_, other, _) in topology.neighbours(at) {
+                if of[other.index()] == u32::MAX {
+                    of[other.index()] = of[at.index()] + 1;
+                    queue.push(other);
+                }
+            }
+        }
+        // The queue is in order of tiers, so the last one is of the highest.
+        let highest = queue.last().map_or(0, |at| of[at.index()]);
+        let mut most_parents = vec![1; highest as usize + 1];
+        for at in queue {
+            let tier = of[at.index()];
+            let neighbours = topology.neighbours(at).map(|(_, other, _)| other);
+            let mut parents: Vec<SwitchId> = neighbours
+                .filter(|other| of[other.index()] > tier)
+                .collect();
+            parents.sort_unstable();
+            parents.dedup();
+            let most = &mut most_parents[tier as usize];
+            *most = parents.len().max(*most);
+        }
+        let mut siblings = vec![1u32];
+        for most in most_parents {
+            let below = siblings[siblings.len() - 1];
+            siblings.push(below.saturating_mul(most as u32));
+        }
+        Tiers { of, siblings }
+    }
+
+    /// How destinations take one of these ports.
+    fn spread(&self, topology: &Topology, at: SwitchId, ports: &[Port]) -> Spread {
+        let tier = self.of[at.index()];
+        let leads = |port: &Port| match topology.peer(at, *port) {
+            Peer::Switch(other, _) => self.of[other.index()].cmp(&tier),
+            _ => Ordering::Equal,
+        };
+        let lead_all = |way| ports.iter().all(|port| leads(port) == way);
+        match self.siblings.get(tier as usize) {
+            // Parallel cables to a child go by what is left of the digit of the child, which is the same quotient.
+            Some(&siblings) if lead_all(Ordering::Greater) || lead_all(Ordering::Less) => {
+                Spread::Digit(siblings)
+            }
+            _ => Spread::Hash,
+        }
+    }
 }
 
 impl TablePlan {
@@ -252,7 +336,7 @@ impl TablePlan {
         hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
     }
 
-    /// Every hop to a destination; none where the tables have no way.
+    /// Every hop to a destination; none where the tables have no path.
     pub(crate) fn choices(&self, at: SwitchId, from: Port, to: NicId, hops: &mut Vec<Hop>) {
         let target = self.nics[to.index()];
         for other in 0..=target.others {
@@ -262,51 +346,56 @@ impl TablePlan {
         }
     }
 
+    /// Every hop to any NIC of the switch of a destination.
+    pub(crate) fn choices_of_switch(
+        &self,
+        at: SwitchId,
+        from: Port,
+        to: NicId,
+        hops: &mut Vec<Hop>,
+    ) {
+        let column = self.nics[to.index()].column as usize;
+        match self.entries.read(self.row(at, from), column) {
+            Found::Set(Set { ports, .. }) => {
+                hops.extend(ports.iter().map(|&port| Hop { port, lane: 0 }));
+            }
+            _ => self.choices(at, from, to, hops),
+        }
+    }
+
     /// Whether NICs of one switch are told apart.
-    pub(crate) fn is_by_address(&self) -> bool {
-        self.by_address
+    pub(crate) fn tells_nics_apart(&self) -> bool {
+        self.by_address || self.entries.has_sets()
+    }
+
+    /// Whether the NICs of a switch share equal ports.
+    pub(crate) fn has_sets(&self) -> bool {
+        self.entries.has_sets()
     }
 
     #[inline]
-    fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
-        let row = match &self.has_come_down {
+    fn row(&self, at: SwitchId, from: Port) -> usize {
+        match &self.has_come_down {
             Some((topology, by_port)) if by_port[topology.port_index(at, from)] => {
                 self.second + at.index()
             }
             _ => at.index(),
-        };
-        let port = match self.read(row * self.n_columns + column) {
-            Entry::Port(port) => port,
-            Entry::Deliver => target.host_port,
-            Entry::Never => return None,
-        };
-        Some(Hop { port, lane: 0 })
+        }
     }
 
     #[inline]
-    fn read(&self, index: usize) -> Entry {
-        let word = match &self.entries {
-            // The two highest bytes stand for the two highest words.
-            Entries::Bytes(bytes) => match bytes[index] {
-                byte if byte >= NEVER as u8 => 0xFF00 | u16::from(byte),
-                byte => u16::from(byte),
-            },
-            Entries::Words(words) => words[index],
+    fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
+        let port = match self.entries.read(self.row(at, from), column) {
+            Found::Port(port) => port,
+            Found::Set(set) => set.port(at, target.number),
+            Found::Deliver => target.host_port,
+            Found::Never => return None,
         };
-        match word {
-            DELIVER => Entry::Deliver,
-            NEVER => Entry::Never,
-            port => Entry::Port(Port(port)),
-        }
+        Some(Hop { port, lane: 0 })
     }
 }
 
 /// One of several equally good ports, spread by destination and switch, the same in every run.
 pub(crate) fn pick(candidates: &[Port], target: SwitchId, at: SwitchId) -> Port {
-    // The finaliser of splitmix64.
-    let mut x = (u64::from(target.0) << 32 | u64::from(at.0)).wrapping_add(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^= x >> 31;
-    candidates[(x % candidates.len() as u64) as usize]
+    candidates[(mixed(target.0, at) % candidates.len() as u64) as usize]
 }

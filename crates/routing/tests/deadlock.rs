@@ -6,7 +6,8 @@ use common::{build, compile};
 use netloom_routing::deadlock::{CentralQueue, Centre, Verdict, check, check_with};
 use netloom_routing::paths::path;
 use netloom_routing::{
-    Choice, DModK, Deadlock, DimensionOrder, Ecmp, RandomUp, Routing, Shortest, Tie, Trunk, UpDown,
+    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Paths, RandomUp, Routing, Shortest, Tie, Trunk,
+    UpDown,
 };
 use netloom_topology::{Blueprint, FatTree, Graph, Mesh, ParallelFatTree, Torus};
 use netloom_units::NicId;
@@ -93,7 +94,13 @@ fn rings_of_five_and_more_with_shortest_paths_have_a_cycle() {
             panic!("a ring of {n}: {cycle}");
         };
         assert_eq!(cycle.len(), usize::from(n));
-        let free = verdict(&torus(&[n], 1), &UpDown { root: 0 });
+        let free = verdict(
+            &torus(&[n], 1),
+            &UpDown {
+                root: 0,
+                paths: Paths::All,
+            },
+        );
         assert!(matches!(free, Verdict::Free { .. }), "{free}");
     }
 }
