@@ -123,6 +123,19 @@ const CODES: &[Code] = &[
         "Traffic goes from one NIC to another, so a fabric needs at least two.",
     ),
     (
+        "E0204",
+        "a failure is not possible in this fabric",
+        "A [[failure]] names a cable by a switch and its port (link = \"s3:7\"), a switch without hosts (switch = \"s70\"), or \
+         draws cables of a level of a fat tree (links = { level = 1, share = 0.02 }). `netloom topo show` prints the \
+         switches with their ports. Failures of a real site are made in its files.",
+    ),
+    (
+        "E0205",
+        "failures separate hosts",
+        "With the cables and switches of [[failure]] missing, some hosts have no path between them. The message names \
+         two of them. Let fewer cables fail; for cables that are drawn, another seed draws others.",
+    ),
+    (
         "E0301",
         "a class of links is unknown",
         "[link.class.NAME] changes rate or delay of one class of links. Each topology names its own classes: `host` \
@@ -449,7 +462,9 @@ const CODES: &[Code] = &[
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
          n-tree, dimension-order a mesh, torus or hypercube, minimal, valiant and ugal a dragonfly or megafly, par and par-ugal a \
-         dragonfly. up-down and shortest take any connected fabric.",
+         dragonfly. up-down and shortest take any connected fabric.\n\nIn a fat tree with missing cables some hosts may have \
+         no path that climbs and then descends, although longer paths are left: up-down finds those. A graph is a fat tree \
+         if its switches, ports and hosts are numbered as `netloom topo export` writes one; cables may be missing.",
     ),
     (
         "E0501",

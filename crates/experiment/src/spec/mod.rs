@@ -1,7 +1,7 @@
 //! An experiment file, section by section.
 //!
 //! ```text
-//!  [topology] topology.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
+//!  [topology] topology.rs   [[failure]] failures.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
 //!  [routing] routing.rs   [qos] qos.rs   [connections] connections.rs
 //!  [groups] in the crate of traffic   [[traffic]] traffic.rs   [measure] measure.rs
 //!        └── typed values ──► plan.rs, machine.rs ──► Experiment, in ticks, with the checks of check/
@@ -17,6 +17,7 @@ mod connection_classes;
 pub(crate) mod connections;
 mod cost;
 mod extends;
+mod failures;
 pub mod flow_control;
 mod lanes;
 pub mod link;
@@ -134,6 +135,7 @@ pub(crate) struct Sections {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) topology: Option<topology::TopologySpec>,
+    pub(crate) failures: Vec<failures::Numbered>,
     pub(crate) link: Option<link::LinkSpec>,
     pub(crate) switch: Option<switch::SwitchSpec>,
     pub(crate) nic: Option<nic::NicSpec>,
@@ -282,6 +284,7 @@ fn read(
         &kinds.topologies,
     );
     let topology = topology.map(|topology| site.in_place_of(topology));
+    let failures = failures::read(&mut root);
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
     let nic = reading::table(&mut root, "nic", |nic| {
@@ -303,6 +306,7 @@ fn read(
         name: name.unwrap_or_default(),
         about: about.flatten().unwrap_or_default(),
         topology,
+        failures,
         link,
         switch: switch.map(|switch| switch.spec()),
         nic,

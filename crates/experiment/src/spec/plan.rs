@@ -15,12 +15,13 @@ use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming};
 use netloom_packet::{Cursor, SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
-use netloom_topology::{Structure, Topology, measures};
+use netloom_topology::{Blueprint, Structure, Topology, measures};
 use netloom_traffic::Class;
 use netloom_units::{NicId, Rate, Ratio, Sl, Time, Timebase};
 
 use super::admitted::{Admission, Admitted, CLASS_NAMES, Requests};
 use super::connections::{ConnectionsSpec, Surroundings};
+use super::failures::{self, Numbered, WithFailures};
 use super::lanes::{LaneMap, lanes};
 use super::link::LinkSpec;
 use super::machine::{Around, Machine, machine};
@@ -104,6 +105,7 @@ pub(crate) fn build(
         name,
         about,
         topology: blueprint,
+        failures,
         link,
         switch,
         nic,
@@ -124,7 +126,14 @@ pub(crate) fn build(
     let (connections, connection_classes) = connections.flatten().unzip();
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
-    let topology = fabric(&blueprint, seed, desk)?;
+    let topology = fabric(&blueprint, &failures, seed, desk)?;
+    let blueprint: Arc<dyn Blueprint> = match failures.is_empty() {
+        true => blueprint.blueprint,
+        false => Arc::new(WithFailures {
+            blueprint: blueprint.blueprint,
+            failures,
+        }),
+    };
     if let Some(link) = &link {
         carries(link, &topology, desk);
     }
@@ -228,7 +237,7 @@ pub(crate) fn build(
                 seed,
             };
             let repeat = measure.as_ref().map_or(1, |measure| measure.repeat);
-            check::connections::repeats(spec, blueprint.blueprint.is_random(), repeat, desk);
+            check::connections::repeats(spec, blueprint.is_random(), repeat, desk);
             connections::admit(spec, requests, &around, desk)
         }
         _ => None,
@@ -320,8 +329,8 @@ pub(crate) fn build(
         topology,
     };
     let remake = Remake {
-        is_random_wiring: blueprint.blueprint.is_random(),
-        blueprint: blueprint.blueprint,
+        is_random_wiring: blueprint.is_random(),
+        blueprint,
         routing: routing.routing,
         workloads: classes.workloads,
         admission,
@@ -505,7 +514,12 @@ impl Estimate<'_> {
 }
 
 /// The cables.
-pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Topology>> {
+pub(super) fn fabric(
+    spec: &TopologySpec,
+    failures: &[Numbered],
+    seed: u64,
+    desk: &mut Desk<'_>,
+) -> Option<Arc<Topology>> {
     if !desk.memory_for_ports(&*spec.blueprint) {
         return None;
     }
@@ -534,6 +548,7 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
             .help("traffic needs at least two");
         return None;
     }
+    let (topology, lost) = failures::apply(failures, topology, seed, desk)?;
     let measures = measures(&topology);
     let structure = match topology.structure() {
         Structure::Tree(tree) if tree.is_k_ary_n_tree() && tree.levels() > 1 => {
@@ -553,6 +568,9 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
             measures.diameter,
         ),
     );
+    if let Some(lost) = lost {
+        desk.fact("failures", lost);
+    }
     Some(Arc::new(topology))
 }
 
@@ -591,6 +609,9 @@ pub(super) fn way(
             let note = desk.notes.error("E0500", place, problem);
             let fitting = netloom_routing::fitting(topology.structure());
             note.help(format!("what fits here: {}", fitting.join(", ")));
+            if let Some(failures) = desk.places.written("failure") {
+                note.also(failures, "the missing cables");
+            }
             if let Some(topology) = desk.places.written("topology.kind") {
                 note.also(topology, "the fabric");
             }

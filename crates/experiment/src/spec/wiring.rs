@@ -95,7 +95,7 @@ fn wire(
         memory: Memory::of(request),
     };
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
-    let topology = plan::fabric(&sections.topology?, seed, desk)?;
+    let topology = plan::fabric(&sections.topology?, &sections.failures, seed, desk)?;
     let radix = topology.radix();
     let centre = sections
         .switch
