@@ -147,7 +147,7 @@ if [ "${{1:-}}" = merge ]; then
 elif [ -z "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
     array=$(sbatch --parsable "$0")
     array=${{array%%;*}}
-    # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+    # After any end of the array: a merge says which runs are missing.
     merge=$(sbatch --parsable --dependency="afterany:$array" --array=1{alone} \
         --job-name={name}-merge --output={name}-merge-%A.log "$0" merge)
     echo "submitted array $array and merge ${{merge%%;*}}; see: {program} status $folder"
