@@ -175,7 +175,7 @@ pub(crate) enum Exit {
     Invalid = 3,
     /// The fabric is at fault: a deadlock proved or met, a law broken, a guarantee it cannot give.
     Fault = 4,
-    /// Finished and stored, but too short to tell, not stationary, or less exact than asked.
+    /// Stored, but a job is unfinished, or the numbers are too short to tell, not stationary, or less exact than asked.
     NotConverged = 5,
     /// What is compared is beyond a limit that was given.
     BeyondLimit = 6,

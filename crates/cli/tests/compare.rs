@@ -350,7 +350,7 @@ fn studies_are_compared_point_by_point() {
         "delivered_load of control: better (higher) at 4 (",
         "of 4 common points\n",
         "largest change by Holm's correction: ",
-        "saturation along traffic.0.load (qos.arbiter = round-robin): A not up to 0.4, B not up to 0.4: \
+        "saturation along traffic.0.load (qos.arbiter = round-robin): A steady up to 0.4, B steady up to 0.4: \
          saturated in neither",
     ] {
         assert!(people.contains(part), "{part}:\n{people}");
@@ -468,9 +468,9 @@ fn saturation_is_seen_to_move_along_the_load() {
     let moved = &ended.json()["overall"]["saturation"][0];
     let edges = serde_json::json!([0.1, 0.2, 0.4, null]);
     let seen = serde_json::json!([
-        moved["a"]["last_unsaturated"],
+        moved["a"]["last_steady"],
         moved["a"]["first_saturated"],
-        moved["b"]["last_unsaturated"],
+        moved["b"]["last_steady"],
         moved["b"]["first_saturated"],
     ]);
     assert_eq!((seen, &moved["change"]), (edges, &"later in B".into()));
@@ -483,7 +483,7 @@ fn saturation_is_seen_to_move_along_the_load() {
     );
     let back = compare(&place, &["even", "hot"]).with(0).stdout;
     assert!(
-        back.contains("A not up to 0.4, B between 0.1 and 0.2: earlier in B"),
+        back.contains("A steady up to 0.4, B between 0.1 and 0.2: earlier in B"),
         "{back}"
     );
 }

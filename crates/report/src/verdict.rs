@@ -41,7 +41,7 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     let mut tiles = vec![
         tile("", "Points", study.points.len(), &seeds),
         tile("", "Runs", runs as usize, ""),
-        tile("ok", "● Steady", n(Verdict::Ok), "and as exact as asked"),
+        tile("ok", "● Ok", n(Verdict::Ok), "steady, or ended"),
         tile(
             "saturated",
             "▲ Saturated",
@@ -58,6 +58,7 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     for (verdict, name, words) in [
         (Verdict::NotStationary, "◑ Not stationary", "still drifting"),
         (Verdict::TooShort, "◔ Too short to tell", "queues may grow"),
+        (Verdict::Unfinished, "◇ Unfinished", "messages were left"),
     ] {
         if n(verdict) > 0 {
             tiles.push(tile("unconverged", name, n(verdict), words));
@@ -171,7 +172,7 @@ fn saturation(study: &Study) -> Option<String> {
         let load =
             |load: Option<f64>, otherwise: &str| load.map_or(otherwise.to_owned(), number::plain);
         for words in [
-            load(edge.last_unsaturated, "none"),
+            load(edge.last_steady, "none"),
             load(edge.first_saturated, "not reached"),
             most.map_or("–".into(), number::load),
         ] {
@@ -227,11 +228,11 @@ fn quickest(study: &Study) -> Option<String> {
     });
     let mut html = format!("<div class=\"whole\"><h3>p99 latency{at}</h3>");
     if study.chosen_load().is_some() {
-        let is_steady = chosen.iter().all(|p| p.verdict != Verdict::Saturated);
+        let is_steady = chosen.iter().all(|p| p.verdict == Verdict::Ok);
         html.push_str(if is_steady {
-            "<p class=\"quiet small\">The highest load at which no series is saturated.</p>"
+            "<p class=\"quiet small\">The highest load at which every series is ok.</p>"
         } else {
-            "<p class=\"quiet small\">The lowest load that all series have; some are saturated even there.</p>"
+            "<p class=\"quiet small\">The lowest load that all series have; not all of them are ok even there.</p>"
         });
     }
     html.push_str(
@@ -299,7 +300,7 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
         let words = collection.warnings.iter();
         items.extend(words.map(|words| escape::text(&format!("{prefix}{words}"))));
     }
-    for verdict in Verdict::ALL.into_iter().skip(1).rev() {
+    for verdict in Verdict::warnings() {
         for (at, series) in study.series.iter().enumerate() {
             let points: Vec<&Point> = study
                 .series_points(at)
@@ -320,7 +321,7 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
     format!(
         "<section id=\"warnings\" class=\"warnings\"><h2>Warnings</h2>\n<ul class=\"small\">{list}</ul>\n\
          <p class=\"small quiet\">Beyond saturation queues grow as long as a run lasts: latencies there tell how long it ran, \
-         delivered loads hold. A point that is too short to tell, not stationary or not converged is to be run longer. The verdict of a point is the median of its seeds&rsquo;.</p></section>\n"
+         delivered loads hold. A point that is unfinished, too short to tell, not stationary or not converged is to be run longer. The verdict of a point is the median of its seeds&rsquo;; one unfinished seed makes it unfinished.</p></section>\n"
     )
 }
 

@@ -26,6 +26,7 @@ mod csv;
 mod document;
 mod frame;
 mod identity;
+mod jobs;
 mod lines;
 mod manifest;
 mod protocol;
@@ -44,6 +45,7 @@ pub use document::{
 };
 pub use frame::{Frame, FrameColumn, Values, Words};
 pub use identity::{RunId, sha256};
+pub use jobs::{JobSummary, RankWait};
 pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
     differ, empty_table,
@@ -56,4 +58,4 @@ pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 
 /// Raised only by a change that moves results; such a change is named in the changelog.
-pub const RESULTS_VERSION: u32 = 3;
+pub const RESULTS_VERSION: u32 = 4;

@@ -56,6 +56,8 @@ impl Gathered {
     pub(super) fn new(experiment: &Experiment) -> Gathered {
         let measure = &experiment.measure;
         let given = match measure.warmup {
+            // Work that ends has no steady state to be found.
+            WarmupRule::Auto if experiment.ends() => Some(0),
             WarmupRule::Auto => None,
             WarmupRule::Until(tick) => Some(tick.0.div_ceil(measure.epoch) as usize),
             WarmupRule::Packets(_) => Some(NOT_YET),

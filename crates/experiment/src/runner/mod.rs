@@ -3,7 +3,7 @@
 //! ```text
 //!  Experiment ─► Simulation ─► epochs (recording.rs) ─► warm-up (warmup.rs) ─► summaries (summary.rs)
 //!                    │                                                           links (links.rs)
-//!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs)
+//!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs), jobs (jobs.rs)
 //!                       now and then: checkpoint (checkpoint.rs)                 seeds (seeds.rs)
 //! ```
 //!
@@ -13,6 +13,7 @@
 mod checkpoint;
 mod connections;
 mod gathered;
+mod jobs;
 mod links;
 mod protocol;
 mod recording;
@@ -386,7 +387,9 @@ impl OneRun<'_> {
         let protocol = stashes.summary(experiment, simulation);
         let at_end = Snapshot::take(simulation);
         let cut = warmup::cut(&recording, given);
-        let summaries = summary::Summaries::new(experiment, &recording, cut);
+        let ended = jobs::of_classes(experiment, &recording);
+        let jobs = jobs::summaries(experiment, &ended, simulation);
+        let summaries = summary::Summaries::new(experiment, &recording, cut, ended);
         let window = if given.is_some() && cut.is_found {
             Window::AfterWarmup
         } else {
@@ -409,6 +412,7 @@ impl OneRun<'_> {
         }
         let classes = summaries.classes(&fairness);
         let total = summaries.total(&fairness, &classes);
+        let rows = summaries.rows(&fairness, &classes);
         let (status, deadlock) = match end {
             End::Deadlock(evidence) => (Status::Deadlock, Some(evidence)),
             End::Stopped => (Status::Interrupted, None),
@@ -425,10 +429,11 @@ impl OneRun<'_> {
             total,
             latency_order: summary::latency_order(&classes),
             classes,
-            sls: summaries.sls(&fairness),
-            rows: summaries.rows(&fairness),
+            sls: summaries.sls(&fairness, &rows),
+            rows,
             fairness_window: window,
             links: usage.summary(window),
+            jobs,
             connections,
             waits: witnessed.map(|(_, witnesses)| witnesses.summary(experiment)),
             protocol,

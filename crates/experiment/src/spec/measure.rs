@@ -20,8 +20,8 @@ params! {
         pub seed: u64 = 1,
         /// Number of runs, with seeds counted up from the first.
         pub repeat: u32 = 1,
-        /// What is discarded at the start: "auto" (MSER-5), a time, or the epochs until so many packets
-        /// are delivered ("10000 packets").
+        /// What is discarded at the start: "auto" (MSER-5; nothing where all traffic is jobs and lists of messages), a
+        /// time, or the epochs until so many packets are delivered ("10000 packets").
         pub warmup: Warmup = Warmup::Auto,
         /// Simulated time of a run.
         pub length: Time = Time::from_nanos(200_000),

@@ -69,6 +69,35 @@ impl Programs {
 }
 
 impl<S: Switches> Fabric<S> {
+    /// The ranks that wait for a message: their class and NIC, and the NIC of the rank that they wait for.
+    pub(crate) fn waiting_ranks(&self) -> Vec<(u8, NicId, NicId)> {
+        let endpoints = &self.endpoints;
+        let Some(programs) = &endpoints.programs else {
+            return vec![];
+        };
+        let mut waiting = vec![];
+        for (nic, steps) in endpoints
+            .nics
+            .iter()
+            .zip(programs.steps.chunks(programs.n_classes))
+        {
+            for (class, step) in steps.iter().enumerate() {
+                let plan = &endpoints.classes[class];
+                let op = plan
+                    .source
+                    .program()
+                    .and_then(|program| program.op(nic.id, *step));
+                let row = endpoints.row_of[class][usize::from(plan.sl.0 & 15)];
+                if let Some(Op::Receive { from, message }) = op
+                    && !programs.arrived.contains(&(nic.id, from, row, message))
+                {
+                    waiting.push((class as u8, nic.id, from));
+                }
+            }
+        }
+        waiting
+    }
+
     /// The programs of a NIC begin, or a rank has computed.
     pub(crate) fn programs_begin<Q: EventQueue<S::Event>>(
         &mut self,

@@ -7,7 +7,7 @@ mod running;
 mod waiting;
 
 use netloom_metrics::Punctuality;
-use netloom_units::{Port, Sl, SwitchId, Tick};
+use netloom_units::{NicId, Port, Sl, SwitchId, Tick};
 
 use crate::plan::FabricPlan;
 use crate::recorder::{Counters, PortUse, Protocol, Row};
@@ -76,6 +76,9 @@ pub trait Simulation {
     fn in_flight(&mut self) -> u64;
     /// Messages that have not wholly left their NIC.
     fn waiting_messages(&mut self) -> u64;
+    /// The ranks of programs that wait for a message, in order of class and NIC: their class and NIC, and the NIC of the
+    /// rank that they wait for.
+    fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)>;
     /// The steps of the packets that are followed, in order of time.
     fn steps(&mut self) -> Vec<Step>;
     /// If some packet has waited at an input for more than `patience` ticks: a cycle of waits, if there

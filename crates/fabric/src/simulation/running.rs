@@ -211,6 +211,15 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         self.sum(|fabric| fabric.endpoints.messages.len() as u64 + fabric.packets_at_nics())
     }
 
+    fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)> {
+        let models = self.engine.models();
+        let here = models.flat_map(|fabric| fabric.waiting_ranks());
+        let here = here.collect();
+        let mut all = self.collected(here);
+        all.sort_unstable();
+        all
+    }
+
     fn steps(&mut self) -> Vec<Step> {
         let models = self.engine.models();
         let here = models.flat_map(|fabric| fabric.shared.steps.clone());

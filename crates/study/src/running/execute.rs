@@ -46,7 +46,7 @@ pub struct Progress {
     pub of: u64,
     /// Of those done, how many were there before.
     pub found: u64,
-    /// Of those done, how many are too short to tell, not stationary or not converged.
+    /// Of those done, how many are unfinished, too short to tell, not stationary or not converged.
     pub unsure: usize,
     /// Packet-hops simulated by this process in runs that ended.
     pub packet_hops: u64,
