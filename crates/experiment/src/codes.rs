@@ -414,7 +414,8 @@ const CODES: &[Code] = &[
         "a service level that the map leaves out",
         "`qos.sl2vl` lists the lanes of service level 0, 1, 2, …; a level behind its end takes VL n modulo `vls`, which \
          may be the lane of another class. The message says which; write it down, or what was meant. The same goes \
-         for `qos.sc2vl`.",
+         for `qos.sc2vl`. With `[plan]`, a level without a class takes the lane with the largest share among those \
+         without a deadline.",
     ),
     (
         "E0417",

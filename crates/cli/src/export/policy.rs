@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use netloom_experiment::spec::Wiring;
 use netloom_infiniband::opensm::export::{PathEnd, PolicyGroup, qos_policy};
+use netloom_design::plan::Plan;
 use netloom_infiniband::{Guid, Site};
 
 use super::super::output::Output;
@@ -141,9 +142,6 @@ fn level(class: &str, wiring: &Wiring) -> anyhow::Result<u8> {
 
 /// The level that does least harm to the others.
 fn usual(wiring: &Wiring) -> u8 {
-    let planned = wiring.planned.iter().flat_map(|plan| &plan.classes);
-    let largest = planned
-        .filter(|class| class.deadline.is_none())
-        .max_by(|a, b| a.share_wanted.total_cmp(&b.share_wanted));
-    largest.map_or(0, |class| class.sl.0)
+    let harmless = wiring.planned.as_ref().and_then(Plan::harmless);
+    harmless.map_or(0, |class| class.sl.0)
 }

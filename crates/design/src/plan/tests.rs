@@ -207,7 +207,8 @@ fn the_size_of_a_turn_is_a_key() {
 #[test]
 fn fewer_lanes_than_classes() {
     let plan = plan(&request("vls = 3", &HOST)).unwrap();
-    assert_eq!(plan.sl2vl(), [0, 1, 2, 2]);
+    let planned = [0, 1, 2, 2];
+    assert_eq!(plan.sl2vl(), [&planned[..], &[0; 12]].concat());
     assert!(
         plan.notes[0].contains("sl2 and sl3 share VL2"),
         "{:?}",
@@ -217,6 +218,29 @@ fn fewer_lanes_than_classes() {
     assert_eq!(given(&plan), [0.5, 0.3, 0.15, 0.05]);
     let refusal = super::plan(&request("vls = 3\narbiter = \"dtable\"", &HOST)).unwrap_err();
     assert!(refusal.to_string().contains("arbitrates by service level"));
+}
+
+/// Unplanned service levels take the largest lane without a deadline, wherever it is in the list.
+#[test]
+fn unplanned_levels_harm_no_deadline() {
+    let row = |ports: &str, classes: &[&str]| plan(&request(ports, classes)).unwrap().sl2vl();
+    let late = "share = 0.6\ndeadline = \"50 us\"";
+    let classes = [late, "share = 0.1", "sl = 9\nshare = 0.3"];
+    let mut expected = vec![2; 16];
+    expected[..2].copy_from_slice(&[0, 1]);
+    assert_eq!(row("", &classes), expected);
+    // Two small classes in one lane have more than the largest alone.
+    let classes = [late, "share = 0.1", "share = 0.1", "share = 0.11"];
+    let shared = row("vls = 3", &classes);
+    let lane = shared[15];
+    assert_eq!(
+        shared[..4].iter().filter(|vl| **vl == lane).count(),
+        2,
+        "{shared:?}"
+    );
+    // Where every class has a deadline, the largest is hit least.
+    let classes = [late, "share = 0.2\ndeadline = \"50 us\""];
+    assert_eq!(row("", &classes)[2..], [0; 14]);
 }
 
 #[test]

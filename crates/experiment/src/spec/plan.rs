@@ -171,6 +171,7 @@ pub(crate) fn build(
     };
     if let (Some(planned), Some(lanes)) = (&planned, &lanes) {
         super::planned::packets(planned, lanes, desk);
+        super::planned::levels(planned, lanes, desk);
     }
     let machine = match (&switch, &link, &nic, &timing, &lanes) {
         (Some(switch), Some(link), Some(nic), Some(timing), Some(lanes)) => {

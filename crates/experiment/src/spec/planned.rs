@@ -7,6 +7,7 @@
 use netloom_arbitration::{BxiDeficit, BxiTable, DTable, IbTwoTable};
 use netloom_catalog::{Described, Document, Notes, Place, Section, Value, ValueShape};
 use netloom_design::plan::{self, Plan, Refusal, Request, Surroundings, Tables};
+use netloom_traffic::MANAGEMENT;
 use netloom_units::{Bytes, Rate};
 
 use super::LaneMap;
@@ -207,6 +208,22 @@ pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
                 "write packet = \"{sent}\", or leave it out: link.mtu and link.header then say it"
             ));
         }
+    }
+}
+
+/// Tells which service levels have traffic and no class: the plan puts them where they harm least, and promises nothing.
+pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
+    let is_planned = |sl: usize| plan.classes.iter().any(|class| class.sl.index() == sl);
+    let is_management = |sl: usize| lanes.has_management() && sl == MANAGEMENT.index();
+    let sent = lanes.largest_of_sl.iter().enumerate();
+    let unplanned = sent.filter(|(sl, sent)| sent.is_some() && !is_planned(*sl));
+    for (sl, _) in unplanned.filter(|(sl, _)| !is_management(*sl)) {
+        let vl = lanes.channels.sc2vl[sl];
+        let message = format!("SL{sl} has traffic and no class in the plan; it takes VL{vl}");
+        let note = desk.notes.warning("W0416", desk.places.of("plan"), message);
+        note.help(format!(
+            "add a [[plan.class]] with sl = {sl} if it needs a share"
+        ));
     }
 }
 
