@@ -44,6 +44,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
             sizes: law(draws, most_units),
             deadline,
             distance: None,
+            dscps: vec![],
         }
     };
     let classes = parts

@@ -125,6 +125,7 @@ mod tests {
             sizes: SizeLaw::fixed(Bytes(bytes)).unwrap(),
             deadline: has_deadline.then(|| Time::from_nanos(1000)),
             distance: None,
+            dscps: vec![],
         }
     }
 

@@ -274,6 +274,7 @@ pub fn compress(
             sizes,
             deadline: None,
             distance: None,
+            dscps: vec![],
         })
     };
     let request = Request {

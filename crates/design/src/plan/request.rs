@@ -13,8 +13,12 @@
 //! deadline = "3 us"
 //! ```
 
+use std::collections::BTreeMap;
+
 use netloom_arbitration::{MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM_ENTRIES, N_SLS};
-use netloom_catalog::{FromToml, Params, ResolvedLine, Section, Value, ValueShape, choice, params};
+use netloom_catalog::{
+    FromToml, Notes, Params, Place, ResolvedLine, Section, Shape, Value, ValueShape, choice, params,
+};
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
 use super::devices::{self, Device, Surroundings};
@@ -213,6 +217,9 @@ params! {
         /// An entry at every so many slots of the table (a power of two): the method of DTable, where the
         /// distances are known. All classes have one, or none.
         distance: Option<u16> = None,
+        /// The code points (DSCP, 0 to 63) of its IP packets, one or a list: for switches and hosts of Ethernet, which sort
+        /// packets by them. Of no use to InfiniBand.
+        dscp: Option<CodePoints> = None,
     }
     check |it, section| {
         if !(it.share > 0.0 && it.share <= 1.0) {
@@ -239,6 +246,67 @@ params! {
     }
 }
 
+/// Code points of IP packets: one or a list.
+#[derive(Clone, PartialEq, Debug)]
+struct CodePoints(Vec<u8>);
+
+/// The largest code point.
+const LARGEST_DSCP: u8 = 63;
+
+impl FromToml for CodePoints {
+    fn shape() -> Shape {
+        let one = Shape::Integer(0, i128::from(LARGEST_DSCP));
+        Shape::Either(vec![one.clone(), Shape::List(Box::new(one))])
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let items = match &value.shape {
+            ValueShape::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(value),
+        };
+        if items.is_empty() {
+            let note = notes.error("E0102", value.place, "an empty list of code points");
+            note.help("write a DSCP like 26, or leave `dscp` out");
+            return None;
+        }
+        let mut points: Vec<u8> = vec![];
+        let mut is_sound = true;
+        for item in items {
+            let found = match item.shape {
+                ValueShape::Integer(n) => u8::try_from(n).ok().filter(|n| *n <= LARGEST_DSCP),
+                _ => {
+                    let found = item.shape.word();
+                    let message = format!("expected a DSCP, found {found}");
+                    notes.error("E0101", item.place, message);
+                    is_sound = false;
+                    continue;
+                }
+            };
+            let mut wrong = |message: String, help: String| {
+                notes.error("E0102", item.place, message).help(help);
+                is_sound = false;
+            };
+            let outside = format!("write a whole number from 0 to {LARGEST_DSCP}");
+            match found {
+                None => wrong(format!("{} is out of range", item.to_toml()), outside),
+                Some(point) if points.contains(&point) => {
+                    let message = format!("DSCP {point} is in the list twice");
+                    wrong(message, "write it once".to_owned());
+                }
+                Some(point) => points.push(point),
+            }
+        }
+        is_sound.then_some(CodePoints(points))
+    }
+
+    fn write(&self) -> String {
+        match &self.0[..] {
+            [one] => one.write(),
+            several => several.to_vec().write(),
+        }
+    }
+}
+
 /// What one class needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Class {
@@ -254,6 +322,8 @@ pub struct Class {
     pub deadline: Option<Time>,
     /// An entry at every so many slots.
     pub distance: Option<usize>,
+    /// The code points of its IP packets.
+    pub dscps: Vec<u8>,
 }
 
 /// What is asked: ports, and classes that share them.
@@ -471,8 +541,9 @@ fn read_classes(section: &mut Section<'_>, packets: &Packets) -> Option<Vec<Clas
         let line = ResolvedLine::Item("class".into(), inner.finish());
         section.resolved.lines.push(line);
     }
+    let have_own_dscps = have_own_dscps(items, section);
     let classes: Option<Vec<Class>> = classes.into_iter().collect();
-    let classes = classes?;
+    let classes = classes.filter(|_| have_own_dscps)?;
     together(&classes, items, section).then_some(classes)
 }
 
@@ -532,12 +603,46 @@ fn class(
         sizes,
         deadline: keys.deadline,
         distance: keys.distance.map(usize::from),
+        dscps: keys.dscp.map_or(vec![], |points| points.0),
     })
 }
 
 /// The decimal fraction that a person wrote: nine digits are more than anybody does.
 pub fn exact(share: f64) -> Ratio {
     Ratio::new((share * 1e9).round() as u128, 1_000_000_000)
+}
+
+/// Whether no code point is that of two classes, whatever else is wrong with them.
+fn have_own_dscps(items: &[Value], section: &mut Section<'_>) -> bool {
+    let mut seen: BTreeMap<i64, (usize, Place)> = BTreeMap::new();
+    let mut is_sound = true;
+    for (at, item) in items.iter().enumerate() {
+        let value = item.get("dscp");
+        let points = value.map_or(&[][..], |value| match &value.shape {
+            ValueShape::List(points) => points,
+            _ => std::slice::from_ref(value),
+        });
+        for point in points {
+            let ValueShape::Integer(number) = point.shape else {
+                continue;
+            };
+            let (owner, first) = *seen.entry(number).or_insert((at, point.place));
+            if owner == at {
+                continue;
+            }
+            section
+                .notes
+                .error(
+                    "E0901",
+                    point.place,
+                    format!("two classes have DSCP {number}"),
+                )
+                .also(first, "the other one")
+                .help("a packet's DSCP must tell its class; keep it in one of them");
+            is_sound = false;
+        }
+    }
+    is_sound
 }
 
 /// What is wrong with classes together.

@@ -244,6 +244,28 @@ fn unplanned_levels_harm_no_deadline() {
 }
 
 #[test]
+fn code_points_are_read_and_their_mistakes_reported_together() {
+    let class = |dscp: &str| format!("[[plan.class]]\nshare = 0.2\ndscp = {dscp}\n");
+    let of = |all: &[&str]| {
+        let classes: String = all.iter().map(|dscp| class(dscp)).collect();
+        read(&format!("[plan]\n{classes}"))
+    };
+    let request = of(&["26", "[0, 63]"]).unwrap();
+    assert_eq!(request.classes[0].dscps, [26]);
+    assert_eq!(request.classes[1].dscps, [0, 63]);
+    let mistakes = of(&["64", "[46, 46, -1]", "[]", "\"ef\"", "46"]).unwrap_err();
+    let expected = [
+        "64 is out of range",
+        "DSCP 46 is in the list twice",
+        "-1 is out of range",
+        "an empty list of code points",
+        "expected a DSCP, found a text",
+        "two classes have DSCP 46",
+    ];
+    assert_eq!(mistakes, expected);
+}
+
+#[test]
 fn every_kind_plans_the_same_needs() {
     let mut classes = HOST;
     classes[3] = "share = 0.05\npacket = \"256 B\"\ndeadline = \"8 us\"";
