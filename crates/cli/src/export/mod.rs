@@ -1,5 +1,6 @@
 //! `netloom export`: plans and fabrics as files of other programs.
 
+mod host_list;
 mod policy;
 mod roots;
 mod torus;
@@ -244,7 +245,6 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
     Ok(writing::forwarding(&site.subnet, &programmed))
 }
 
-/// The classes of a plan, with their shares; those of the high table go before all others.
 /// The queues of Ethernet for a plan. Says where packets of no class go.
 fn queues(kinds: &Kinds, more: &Ethernet, output: &Output) -> anyhow::Result<Option<Queues>> {
     let Some(classes) = classes(kinds, &more.file, &more.lossy, output)? else {
@@ -264,6 +264,7 @@ fn queues(kinds: &Kinds, more: &Ethernet, output: &Output) -> anyhow::Result<Opt
     Ok(Some(queues))
 }
 
+/// The classes of a plan, with their shares; those of the high table go before all others.
 fn classes(
     kinds: &Kinds,
     one: &OneFile,
@@ -295,8 +296,8 @@ fn classes(
         name: class.name.clone(),
         share: (own.table != "high").then_some(own.share_given),
         is_lossless: !lossy.contains(&class.name),
-        number: own.sl.0,
         has_deadline: own.deadline.is_some(),
+        number: own.sl.0,
         dscps: class.dscps.clone(),
     };
     Ok(Some(
