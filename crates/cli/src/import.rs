@@ -9,7 +9,7 @@ use netloom_infiniband::Site;
 
 use super::load::tell;
 use super::output::Output;
-use super::site_files::{put, read_all, understood, write_folder};
+use super::site_files::{others, put, read_all, understood, write_folder};
 use super::table::Columns;
 use super::{Exit, program};
 
@@ -111,12 +111,7 @@ fn summary(site: &Site) -> String {
         format!("{}: {}", n_ends / 2, rates.join(", ")),
     ]);
     if !site.left_out.is_empty() {
-        let words = site.left_out.iter().map(|(node, port, why)| {
-            let name = &subnet.nodes[node.index()].description;
-            format!("{name} port {port}: {why}")
-        });
-        let words: Vec<String> = words.take(5).collect();
-        table.line(["left out".to_owned(), words.join("; ")]);
+        table.line(["left out".to_owned(), others(site)]);
     }
     let or = |is_known: bool, words: String, missing: &str| match is_known {
         true => words,

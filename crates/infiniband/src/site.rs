@@ -19,8 +19,8 @@ pub struct Site {
     pub switches: Vec<NodeId>,
     /// The NICs, each a port of a channel adapter, in order of the switches and ports that they hang on.
     pub nics: Vec<(NodeId, u8)>,
-    /// Ports that are no NICs, with the reason.
-    pub left_out: Vec<(NodeId, u8, &'static str)>,
+    /// Ports of routers and aggregation nodes, which are not NICs.
+    pub left_out: Vec<(NodeId, u8)>,
 }
 
 impl Site {
@@ -37,13 +37,12 @@ impl Site {
                 let other = node(cable.node);
                 match other.kind {
                     NodeKind::Switch { .. } => {}
-                    NodeKind::Router => {
-                        left_out.push((cable.node, cable.port, "it is a router"));
+                    NodeKind::ChannelAdapter if other.is_host() => {
+                        nics.push((cable.node, cable.port));
                     }
-                    NodeKind::ChannelAdapter if other.is_aggregation_node() => {
-                        left_out.push((cable.node, cable.port, "it adds up what hosts send"));
+                    NodeKind::ChannelAdapter | NodeKind::Router => {
+                        left_out.push((cable.node, cable.port));
                     }
-                    NodeKind::ChannelAdapter => nics.push((cable.node, cable.port)),
                 }
             }
         }
