@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use netloom_infiniband::Site;
+use netloom_infiniband::routes::Names;
+use netloom_infiniband::suspects::{Suspect, suspects};
 
 use super::load::tell;
 use super::output::Output;
@@ -69,6 +71,7 @@ impl Ibnetdiscover {
         put(&path, &text)?;
         written.push("site.toml");
         output.outcome(&format!("{}\n", summary(&site).trim_end()))?;
+        output.outcome(&suspected(&site))?;
         let folder = self.output.display();
         output.say(&format!("wrote {folder}: {}", written.join(", ")));
         output.say(&format!(
@@ -77,6 +80,29 @@ impl Ibnetdiscover {
         ));
         Ok(Exit::Done)
     }
+}
+
+/// Suspects of one kind that are listed one by one.
+const SHOWN: usize = 20;
+
+/// What looks like a fault, a line each.
+fn suspected(site: &Site) -> String {
+    let names = Names::of(&site.subnet);
+    let found = suspects(&site.subnet);
+    let mut text = match found.is_empty() {
+        true => "  no suspected faults\n".to_owned(),
+        false => "  suspected faults\n".to_owned(),
+    };
+    for kind in found.chunk_by(|a, b| std::mem::discriminant(a) == std::mem::discriminant(b)) {
+        let words = |suspect: &Suspect| suspect.words(&site.subnet, &names);
+        for suspect in kind.iter().take(SHOWN) {
+            text.push_str(&format!("    {}\n", words(suspect)));
+        }
+        if let Some(more @ 1..) = kind.len().checked_sub(SHOWN) {
+            text.push_str(&format!("    and {more} more of these\n"));
+        }
+    }
+    text
 }
 
 /// What was found, and what is missing with the command that gives it.

@@ -5,6 +5,8 @@
 
 #[path = "infiniband/devices.rs"]
 mod devices;
+#[path = "infiniband/director.rs"]
+mod director;
 #[path = "infiniband/ethernet.rs"]
 mod ethernet;
 #[path = "infiniband/opensm_files.rs"]
