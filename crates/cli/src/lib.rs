@@ -44,6 +44,7 @@ mod study;
 mod table;
 mod topo;
 mod trace;
+mod usage;
 mod verify;
 
 use std::path::Path;
@@ -203,7 +204,8 @@ impl Exit {
 /// }
 /// ```
 pub fn main(kinds: Kinds) -> ExitCode {
-    let netloom = Netloom::parse();
+    let netloom =
+        Netloom::try_parse().unwrap_or_else(|error| usage::with_fitting_tips(error).exit());
     remember_program();
     interrupt::report_broken_laws();
     let output = Output::new(netloom.quiet, netloom.verbose, netloom.color);

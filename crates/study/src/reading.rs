@@ -121,7 +121,8 @@ pub(crate) fn read(
             .help("take fewer values, or axes that step together: [[study.zip]]");
     }
     let rules = rules?;
-    let walked = walked(&mut drafts, &rules, rule_places[0], notes);
+    let are_all_there = errors(notes) == before;
+    let walked = walked(&mut drafts, are_all_there, &rules, rule_places[0], notes);
     let seeds = seeds(document, &rules, rule_places, notes);
     if let (Some(n @ ..=MOST_POINTS), Some(seeds)) = (n_points, &seeds)
         && n.saturating_mul(u64::from(seeds.most)) > MOST_RUNS
@@ -833,9 +834,10 @@ fn lost_sets(document: &Document, drafts: &[Draft], notes: &mut Notes) {
     }
 }
 
-/// Finds the axis that rules walk up, and tells it how.
+/// Finds the axis that rules walk up, and tells it how. If an axis had a mistake and is not there, it may be that one.
 fn walked(
     drafts: &mut [Draft],
+    are_all_there: bool,
     rules: &Rules,
     stop_place: Place,
     notes: &mut Notes,
@@ -863,6 +865,7 @@ fn walked(
     let at = match (refined.first(), loads().count()) {
         (Some(at), _) => *at,
         (None, 1) => loads().next()?.0,
+        (None, _) if !are_all_there => return None,
         (None, n) => {
             let message = match n {
                 0 => "`stop-after-saturation` without an axis of loads".to_owned(),

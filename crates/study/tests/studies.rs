@@ -470,6 +470,13 @@ fn rules_without_what_they_need() {
             "E1006 `stop-after-saturation` with 2 axes of loads | {help}"
         )],
     );
+    // An axis that is wrong is reported once, and the rule that needs it is not.
+    tells(
+        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = []\n",
+        &[
+            "E1002 the axis `traffic.load` has no values | write at least one, or take the axis away",
+        ],
+    );
     let rising = "saturation is looked for upward: write rising numbers, or take the rule away";
     tells(
         "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = [0.2, 0.1]\n",

@@ -139,6 +139,9 @@ impl Pgft {
 
 impl fmt::Display for Pgft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_k_ary_n_tree() && self.levels() > 1 {
+            return write!(f, "{}-ary {}-tree", self.m[0], self.levels());
+        }
         let list = |numbers: &[u32]| {
             let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
             texts.join(",")

@@ -232,11 +232,20 @@ pub fn open(request: &Request<'_>) -> OpenedFile {
     for set in request.sets {
         document.set(set, &mut notes);
     }
-    if let Some(seed) = request.seed {
-        document.set(&format!("measure.seed={seed}"), &mut notes);
-    }
-    if let Some(length) = request.length {
-        document.set(&format!("measure.length=\"{length}\""), &mut notes);
+    let seed = request.seed;
+    let seed = seed.map(|seed| (format!("measure.seed={seed}"), format!("--seed {seed}")));
+    let length = request.length.map(|length| {
+        (
+            format!("measure.length=\"{length}\""),
+            format!("--until {length}"),
+        )
+    });
+    for (assignment, argument) in seed.into_iter().chain(length) {
+        document.set(&assignment, &mut notes);
+        // Messages name what the user wrote.
+        if let Some((name, _)) = document.sources.last_mut() {
+            *name = argument;
+        }
     }
     OpenedFile {
         document,

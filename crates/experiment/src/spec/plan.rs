@@ -537,21 +537,19 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
     }
     let measures = measures(&topology);
     let structure = match topology.structure() {
-        Structure::Tree(tree) if tree.is_k_ary_n_tree() && tree.levels() > 1 => {
-            format!("{}-ary {}-tree", tree.m[0], tree.levels())
-        }
+        tree @ Structure::Tree(own) if own.is_k_ary_n_tree() && own.levels() > 1 => tree.words(),
         Structure::Plain | Structure::Tree(_) if spec.kind != "pgft" => spec.kind.clone(),
         regular => regular.words(),
     };
     desk.fact(
         "fabric",
         format!(
-            "{structure}, {} hosts, {} switches of up to {} ports, {} cables, diameter {} links",
-            grouped(u64::from(measures.nics)),
-            grouped(u64::from(measures.switches)),
-            measures.radix,
-            grouped(u64::from(measures.cables)),
-            measures.diameter,
+            "{structure}, {}, {} of up to {}, {}, diameter {}",
+            counted(measures.nics, "host", "hosts"),
+            counted(measures.switches, "switch", "switches"),
+            counted(measures.radix, "port", "ports"),
+            counted(measures.cables, "cable", "cables"),
+            counted(measures.diameter, "link", "links"),
         ),
     );
     Some(Arc::new(topology))
@@ -828,6 +826,14 @@ fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
         patience: at(spec.patience).0.max(1),
         interval: spec.interval,
         waits: spec.waits,
+    }
+}
+
+/// A number of things in words.
+fn counted(n: impl Into<u64>, one: &str, several: &str) -> String {
+    match n.into() {
+        1 => format!("1 {one}"),
+        n => format!("{} {several}", grouped(n)),
     }
 }
 
