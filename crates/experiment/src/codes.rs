@@ -47,6 +47,12 @@ const CODES: &[Code] = &[
          extend itself in the end.",
     ),
     (
+        "E0005",
+        "further mistakes",
+        "A file with more than a thousand mistakes is most likely the wrong file, or damaged as a whole. The first \
+         thousand are reported one by one, the others are counted.",
+    ),
+    (
         "E0101",
         "a value has the wrong type",
         "The key takes another type of value, for example a whole number where a text stands. `netloom explain \

@@ -36,7 +36,7 @@ pub(super) fn run(
         read_plan(&document, directory, &mut notes)
     };
     if !notes.is_empty() {
-        output.insist(&netloom_experiment::render(&document, &notes, output.color));
+        output.notes(&netloom_experiment::render(&document, &notes, output.color));
     }
     let Some(request) = request.filter(|_| !notes.has_errors()) else {
         return Ok(Exit::Invalid);
