@@ -331,6 +331,9 @@ fn symbolic_links_in_a_folder_are_not_followed() {
     place.run(&["run", "small.toml"]).with(0);
     for name in [".resolved.toml.tmp", "report.html"] {
         link(&format!("small.out/{name}"), "victim");
+        let refused = place.run(&["run", "small.toml"]).with(1).stderr;
+        assert!(refused.contains(name), "{refused}");
+        unlink(&format!("small.out/{name}"));
     }
     place.run(&["run", "small.toml"]).with(0);
     untouched();
@@ -371,7 +374,10 @@ fn symbolic_links_in_a_folder_are_not_followed() {
     unlink("s.out/results.csv");
     link("s.out/results.csv", "victim");
     let refused = place.run(&["merge", "s.out"]).with(1).stderr;
-    assert!(refused.contains("symbolic link"), "{refused}");
+    assert!(
+        refused.contains("results.csv: it is a symbolic link"),
+        "{refused}"
+    );
     unlink("s.out/results.csv");
     place.run(&["merge", "s.out"]).with(0);
     untouched();
@@ -401,6 +407,48 @@ fn symbolic_links_in_a_folder_are_not_followed() {
             .unwrap()
             .is_symlink()
     );
+}
+
+#[test]
+fn files_of_the_user_among_results_are_kept() {
+    let place = Place::new("folders-kept");
+    place.file("small.toml", SMALL).file("s.toml", &study());
+    place.run(&["run", "small.toml"]).with(0);
+    std::fs::create_dir(place.0.join("small.out/figures")).unwrap();
+    place.file("small.out/figures/thesis.txt", "precious");
+    let again = ["run", "small.toml", "--overwrite"];
+    let refused = place.run(&again).with(1).stderr;
+    assert!(refused.contains("figures/thesis.txt"), "{refused}");
+    // The locks of a study go when it is complete, and nothing else with them.
+    place.run(&["run", "s.toml", "--shard", "1/2"]).with(0);
+    place.file("s.out/locks/notes", "precious");
+    place.run(&["resume", "s.out"]).with(0);
+    assert_eq!(names(&place.0.join("s.out/locks")), ["notes"]);
+    let refused = place
+        .run(&["run", "s.toml", "--until", "30us", "--overwrite"])
+        .with(1);
+    assert!(refused.stderr.contains("locks/notes"), "{}", refused.stderr);
+    for kept in ["small.out/figures/thesis.txt", "s.out/locks/notes"] {
+        assert_eq!(place.read(kept), "precious");
+    }
+    // What is put there while a run lasts is not taken away at its end.
+    std::fs::remove_file(place.0.join("small.out/figures/thesis.txt")).unwrap();
+    let running = long_run(&place, "small.out");
+    place.file("small.out/thesis.txt", "precious");
+    let ended = running.stopped_by("-INT").with(1).stderr;
+    assert!(
+        ended.contains("thesis.txt") && ended.contains("the results are in "),
+        "{ended}"
+    );
+    assert_eq!(place.read("small.out/thesis.txt"), "precious");
+    // The lock beside a folder.
+    place.file(".other.lock", "precious");
+    let refused = place
+        .run(&["run", "small.toml", "-o", "other"])
+        .with(1)
+        .stderr;
+    assert!(refused.contains("is not a lock of netloom"), "{refused}");
+    assert_eq!(place.read(".other.lock"), "precious");
 }
 
 #[test]
@@ -455,6 +503,7 @@ fn an_interrupted_run_is_marked_in_every_file() {
         let is_marked = match name.as_str() {
             // What was run and where it is drawn, which has nothing of the outcome.
             "resolved.toml" | "layout.json" => true,
+            "SHA256SUMS" => place.read("out/SHA256SUMS").contains(".partial."),
             "results.json" | "manifest.json" => place
                 .read(&format!("out/{name}"))
                 .contains("\"interrupted\""),

@@ -12,6 +12,7 @@
 //!   waits.csv      one line per seed and class, where waits were measured      [WaitSummary]
 //!   results.json   the same summaries as one document, with the verdicts       [Document]
 //!   resolved.toml  what was run, every default included
+//!   SHA256SUMS     checksums of the files above
 //!   manifest.json  where, when and how fast: all that differs between machines [Manifest]
 //! ```
 //!
