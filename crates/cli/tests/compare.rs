@@ -99,6 +99,14 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     limit("delivered_load < -0.01").with(0);
     // The other way round, less is delivered.
     compare(&place, &["b", "a", "--fail-if", "delivered_load < -0.01"]).with(6);
+    // Short names are those of `plot --y`.
+    let of = |name: &str| {
+        compare(&place, &["a", "b", "--metric", name])
+            .with(0)
+            .stdout
+    };
+    assert_eq!(of("p99"), of("latency_p99_ns"));
+    compare(&place, &["b", "a", "--fail-if", "delivered < -0.01"]).with(6);
     // A limit brings its metric with it.
     let other = limit("fairness_jain < -0.9").with(0);
     assert!(other.stdout.contains("fairness_jain"));

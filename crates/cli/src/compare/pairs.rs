@@ -1,5 +1,6 @@
 //! What is compared: metrics of classes at points, pair by pair.
 
+use netloom_results::view::spelled_out;
 use netloom_results::{Column, Kind, Summary, Table};
 
 use super::points::{Pairing, Runs};
@@ -24,9 +25,11 @@ impl Metric {
             .collect()
     }
 
+    /// The metric of a name, which may be short as for `plot --y`.
     pub(super) fn named(name: &str) -> Option<Metric> {
         let all = Metric::all();
-        all.into_iter().find(|metric| metric.column.name == name)
+        let find = |name: &String| all.iter().find(|metric| metric.column.name == *name);
+        spelled_out(name).iter().find_map(find).copied()
     }
 
     /// Words for more and for less of it.
@@ -108,6 +111,15 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|metric| metric.column.name).collect();
         assert_eq!(names.len(), Summary::COLUMNS.len() - 1);
         assert_eq!(Metric::named("verdict"), None);
+    }
+
+    #[test]
+    fn short_names_are_those_of_plot() {
+        let named = |name| Metric::named(name).map(|metric| metric.column.name);
+        assert_eq!(named("p99"), Some("latency_p99_ns"));
+        assert_eq!(named("latency_p99_ns"), Some("latency_p99_ns"));
+        assert_eq!(named("delivered"), Some("delivered_load"));
+        assert_eq!(named("p98"), None);
     }
 
     #[test]
