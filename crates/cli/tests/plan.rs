@@ -203,3 +203,144 @@ fn an_experiment_whose_plan_cannot_be_met_is_refused() {
         place.run(&["explain", name]).with(0);
     }
 }
+
+/// At a speed-up of 1 no queues form at outputs, so the tables decide nothing: every command says so.
+#[test]
+fn a_crossbar_that_is_the_bottleneck_is_named() {
+    let place = Place::new("plan-bottleneck");
+    place.run(&["init", "--template", "plan"]).with(0);
+    let slow = ["plan.toml", "--set", "switch.speedup=1"];
+    let planned = place.run(&[&["plan"], &slow[..]].concat()).with(5);
+    assert!(planned.stderr.contains("W0907"), "{}", planned.stderr);
+    assert!(
+        planned.stdout.contains("crossbar is the"),
+        "{}",
+        planned.stdout
+    );
+    let checked = place.run(&[&["check"], &slow[..]].concat()).with(0);
+    assert!(checked.stderr.contains("W0907"), "{}", checked.stderr);
+    let short = ["--until", "200 us", "--progress", "none"];
+    let run = place.run(&[&["run"], &slow[..], &short].concat()).stdout;
+    let row = |name: &str| {
+        let rows = run.lines().skip_while(|line| !line.contains("wanted"));
+        let found = rows
+            .skip(1)
+            .find(|line| line.trim_start().starts_with(name));
+        found.unwrap_or_else(|| panic!("{name}: {run}")).to_owned()
+    };
+    assert!(row("compute").contains("not kept"), "{run}");
+    assert!(!row("storage").contains("not kept"), "{run}");
+    assert!(run.contains("not kept: compute"), "{run}");
+    assert!(run.contains("hardly tested: "), "{run}");
+    // Queues at outputs: shares are kept, and bounds are tested.
+    let fast = place.run(&[&["run", "plan.toml", "--overwrite"], &short[..]].concat());
+    assert!(!fast.stdout.contains("not kept"), "{}", fast.stdout);
+    assert!(!fast.stdout.contains("hardly tested"), "{}", fast.stdout);
+}
+
+/// A deadline is for the whole path, whose length follows from the topology.
+#[test]
+fn a_deadline_covers_the_longest_path() {
+    let place = Place::new("plan-hops");
+    place.run(&["init", "--template", "plan"]).with(0);
+    let plan = |file: &str, more: &[&str], code: i32| {
+        let command = [&["plan", file, "--format", "json"], more].concat();
+        place.run(&command).with(code).json()
+    };
+    assert_eq!(plan("plan.toml", &[], 0)["hops"], 1);
+    // Up and down again: three switches.
+    let tree = place.read("plan.toml").replace(
+        "kind = \"single-switch\"\nports = 5",
+        "kind = \"fat-tree\"\narity = 4\nlevels = 2",
+    );
+    place.file("tree.toml", &tree.replace("\"5 us\"", "\"15 us\""));
+    let planned = plan("tree.toml", &[], 0);
+    assert_eq!(planned["hops"], 3);
+    let last = &planned["classes"][3];
+    let nanos = |key: &str| last[key].as_f64().unwrap();
+    assert!((nanos("path_wait_ns") - 3.0 * nanos("worst_wait_ns")).abs() < 0.01);
+    let seen = place.run(&["plan", "tree.toml"]).with(0).stdout;
+    assert!(seen.contains("on its path"), "{seen}");
+    let facts = place.run(&["check", "tree.toml"]).with(0).stdout;
+    assert!(facts.contains("3, the outputs of switches"), "{facts}");
+    // What the file writes goes before.
+    assert_eq!(plan("tree.toml", &["--set", "plan.hops=1"], 0)["hops"], 1);
+    place.file("host.toml", HOST);
+    assert_eq!(plan("host.toml", &[], 0)["hops"], 1);
+}
+
+/// Shares are parts of a link, which moves whole flits: packets of 100 bytes take 128.
+#[test]
+fn shares_count_whole_flits() {
+    let place = Place::new("plan-flits");
+    let class = |name: &str, share: f64, bytes: u32| {
+        format!("[[plan.class]]\nname = \"{name}\"\nshare = {share}\npacket = \"{bytes} B\"\n")
+    };
+    let traffic = |sl: u32, bytes: u32| {
+        format!(
+            "[[traffic]]\nname = \"t{sl}\"\nsl = {sl}\nload = 1.0\nmessage = \"{bytes} B\"\n\
+             pattern = {{ kind = \"pairs\", pairs = [[{}, 0]] }}\n",
+            sl + 1
+        )
+    };
+    let text = format!(
+        "netloom = 1\nname = \"flits\"\n[topology]\nkind = \"single-switch\"\nports = 3\n\
+         [switch]\nspeedup = 4\ninput-buffer = \"64 KiB\"\noutput-buffer = \"64 KiB\"\n\
+         [plan]\nentries = 16\n{}{}{}{}[measure]\nlength = \"500 us\"\nwarmup = \"20 us\"\n",
+        class("bulk", 0.7, 4096),
+        class("small", 0.3, 100),
+        traffic(0, 4096),
+        traffic(1, 100)
+    );
+    place.file("flits.toml", &text);
+    let plan = place
+        .run(&["plan", "flits.toml", "--format", "json"])
+        .with(0)
+        .json();
+    let run = [
+        "run",
+        "flits.toml",
+        "--progress",
+        "none",
+        "--format",
+        "json",
+    ];
+    let run = place.run(&run).json();
+    let delivered = |class: usize| run["classes"][class]["delivered_load"].as_f64();
+    let (bulk, small) = (delivered(0).unwrap(), delivered(1).unwrap());
+    for (at, part) in [bulk, small].into_iter().enumerate() {
+        let given = plan["classes"][at]["share_given"].as_f64().unwrap();
+        let delivered = part / (bulk + small);
+        assert!((given - delivered).abs() < 0.01, "{given} and {delivered}");
+    }
+}
+
+/// One cable of 120 came up with one lane of four: it is named, and the plan is for the others.
+#[test]
+fn one_slow_cable_does_not_decide_for_a_fabric() {
+    let place = Place::new("plan-slow-cable");
+    let rate = |host: u32| if host == 77 { "1xHDR" } else { "4xHDR" };
+    let (mut ports, mut hosts) = (String::new(), String::new());
+    for host in 1..=120 {
+        let (guid, lid) = (0xa000 + host, host + 1);
+        let rate = rate(host);
+        ports.push_str(&format!(
+            "[{host}]\t\"H-{guid:016x}\"[1]({guid:x}) \t\t# \"n{host} mlx5_0\" lid {lid} {rate}\n"
+        ));
+        hosts.push_str(&format!(
+            "\ncaguid=0x{guid:x}\nCa\t1 \"H-{guid:016x}\"\t\t# \"n{host} mlx5_0\"\n\
+             [1]({guid:x}) \t\"S-0000000000000001\"[{host}]\t\t# lid {lid} lmc 0 \"leaf\" lid 1 {rate}\n"
+        ));
+    }
+    let switch = "switchguid=0x1(1)\nSwitch\t120 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 1 lmc 0\n";
+    place.file("nd.txt", &format!("{switch}{ports}{hosts}"));
+    place.file(
+        "site.toml",
+        "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [\"nd.txt\"]\n\
+         [[plan.class]]\nshare = 0.5\n[[plan.class]]\nshare = 0.5\n",
+    );
+    let planned = place.run(&["plan", "site.toml"]).with(0).stdout;
+    assert!(planned.contains("at 200 Gbps"), "{planned}");
+    assert!(planned.contains("port 77"), "{planned}");
+    assert!(planned.contains("50 Gbps"), "{planned}");
+}

@@ -65,6 +65,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
         },
         classes,
         devices: vec![],
+        cautions: plan::Cautions::default(),
     }
 }
 

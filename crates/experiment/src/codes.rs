@@ -694,6 +694,20 @@ const CODES: &[Code] = &[
          `link.mtu` and `link.header`.",
     ),
     (
+        "W0907",
+        "planned tables that decide nothing",
+        "A table chooses among packets that wait at an output. With a speed-up of 1 the crossbar brings no more than the output \
+         sends, so packets wait at inputs, where the crossbar's allocator chooses: shares and deadlines of the plan are not \
+         kept. A switch.speedup of 2 or more moves the queues to the outputs.",
+    ),
+    (
+        "W0908",
+        "cables slower than planned for",
+        "At most one cable in a hundred is slower than all others, as where a cable came up with one lane of four. The plan is \
+         for the others: on the slow ones waits are longer than its bounds. Replace the cables that are named, or write \
+         plan.rate for all.",
+    ),
+    (
         "E1001",
         "an axis of a study names no key",
         "A key under [study.axes], in a [[study.zip]] or in the `set` of a [[study.variant]] is the path of a value \

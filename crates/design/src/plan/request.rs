@@ -17,7 +17,7 @@ use netloom_arbitration::{MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM_ENTRIES,
 use netloom_catalog::{FromToml, Params, ResolvedLine, Section, Value, ValueShape, choice, params};
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
-use super::devices::{self, Device, Surroundings};
+use super::devices::{self, Cautions, Device, Surroundings};
 use crate::qos::predict::SizeLaw;
 
 choice! {
@@ -114,11 +114,13 @@ params! {
         pub packet: Bytes = Bytes(4096),
         /// The largest management packet (VL15), which may come before any other; "0 B" for none.
         pub management: Bytes = Bytes(256),
-        /// Outputs on the longest way; a deadline is divided among them.
+        /// Outputs of switches on the longest path: a deadline is divided among them. Left out, the switches on the longest
+        /// path of the topology where the file has one, otherwise 1, the output alone. That of the NIC is not counted.
         pub hops: u32 = 1,
         /// The largest error of a share, relative to what was wanted.
         pub tolerance: f64 = 0.01,
-        /// Bytes of a flit, by which BXI counts.
+        /// Bytes of a flit: links move whole flits, so shares of a link count packets rounded up to them, and BXI counts by
+        /// them. Left out, `link.flit` where the file has it.
         pub flit: Bytes = Bytes(64),
         /// One way over the longest cable (5 ns a metre), for the buffers that lanes need.
         pub delay: Time = Time::from_nanos(25),
@@ -202,8 +204,8 @@ params! {
         sl: Option<u8> = None,
         /// The part of the link that it needs when all others send what they can, above 0 and at most 1.
         share: f64,
-        /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. Unless
-        /// `packets` says otherwise all of its packets are that large.
+        /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. For shares
+        /// all of its packets are that large; waits allow for any up to it.
         packet: Option<Bytes> = None,
         /// The sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]].
         packets: Option<Vec<(Bytes, f64)>> = None,
@@ -265,6 +267,8 @@ pub struct Request {
     pub classes: Vec<Class>,
     /// The devices that all must hold the plan; none where every port is alike.
     pub devices: Vec<Device>,
+    /// What limits what a plan is worth there.
+    pub cautions: Cautions,
 }
 
 impl Request {
@@ -298,6 +302,7 @@ impl Request {
             ports: self.ports.clone(),
             classes: classes.iter().map(keep).collect(),
             devices: self.devices.clone(),
+            cautions: self.cautions.clone(),
         }
     }
 
@@ -322,6 +327,14 @@ impl Request {
             if let (None, Some(packet)) = (value.get("packet"), links.packet) {
                 ports.packet = packet;
                 resolve(&mut section, "packet", packet.write());
+            }
+            if let (None, Some(flit)) = (value.get("flit"), links.flit) {
+                ports.flit = flit;
+                resolve(&mut section, "flit", flit.write());
+            }
+            if let (None, Some(hops)) = (value.get("hops"), surroundings.hops) {
+                ports.hops = hops.clamp(1, 64);
+                resolve(&mut section, "hops", ports.hops.to_string());
             }
         }
         let is_told = value.get("packet").is_some() || !links.is_message;
@@ -363,6 +376,10 @@ impl Request {
         root.resolved
             .lines
             .push(ResolvedLine::Table("plan".into(), resolved));
+        let mut cautions = surroundings.cautions.clone();
+        if value.get("rate").is_some() {
+            cautions.slower = None;
+        }
         let mut devices = devices?;
         if is_infiniband {
             devices.splice(0..0, surroundings.devices.iter().cloned());
@@ -371,6 +388,7 @@ impl Request {
             ports: ports?,
             classes: classes?,
             devices,
+            cautions,
         })
     }
 
@@ -395,6 +413,8 @@ fn resolve(section: &mut Section<'_>, wanted: &str, holds: String) {
 /// is told where they are read.
 struct Links {
     rate: Option<Rate>,
+    /// What they move at once.
+    flit: Option<Bytes>,
     /// The largest packet of the links, header included.
     packet: Option<Bytes>,
     /// Whether a whole message is one packet, so that none is the largest.
@@ -410,6 +430,7 @@ impl Links {
         let value = |key: &str| link.and_then(|link| link.get(key));
         let mut bytes = |value: &Value| Bytes::read(value, notes);
         let header = value("header").and_then(&mut bytes);
+        let flit = value("flit").and_then(&mut bytes);
         let mtu = value("mtu");
         let is_message = mtu.is_some_and(|mtu| mtu.as_text() == Some("message"));
         let mtu = mtu.and_then(&mut bytes);
@@ -424,6 +445,7 @@ impl Links {
         };
         Links {
             rate: value("rate").and_then(|rate| Rate::read(rate, notes)),
+            flit: flit.filter(|flit| (1..=4096).contains(&flit.0)),
             packet: (is_told && !is_message).then(|| on_wire(mtu.unwrap_or(USUAL_MTU))),
             is_message,
             levels,

@@ -31,8 +31,9 @@ params! {
         pub patience: Time = Time::from_nanos(100_000),
         /// Relative half width of the 95 % interval of mean message latency that counts as converged.
         pub interval: f64 = 0.05,
-        /// Whether to measure the longest wait at an output and how often arbiters had a choice (costs time).
-        pub waits: bool = false,
+        /// Whether to measure the longest wait at an output and how often arbiters had a choice (costs time); left out, where
+        /// the tables are those of a `[plan]`.
+        pub waits: Option<bool> = None,
     }
     check |it, section| {
         let longest = Time::from_nanos(1_000_000_000) * LONGEST_SECONDS;

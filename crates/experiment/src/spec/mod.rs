@@ -172,7 +172,8 @@ pub fn load(request: &Request<'_>) -> Loaded {
 /// of a file counts: its name, the directory, partitions, threads, `force` and the kinds.
 pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
     let site = site::Known::of(&document, request);
-    let planned = planned::put(&mut document, site.surroundings());
+    let surroundings = site.surroundings(&document, request);
+    let planned = planned::put(&mut document, surroundings);
     let (mut facts, mut cost) = (vec![], None);
     let sections = read(
         &document,

@@ -238,7 +238,7 @@ pub(crate) fn build(
     }
     let measure = measure
         .zip(timing.as_ref())
-        .map(|(measure, timing)| ticks(&measure, timing));
+        .map(|(measure, timing)| ticks(&measure, timing, planned.is_some()));
 
     let (routing, way, timing, classes, lanes) = (routing?, way?, timing?, classes?, lanes?);
     let (machine, qos, measure) = (machine?, qos?, measure?);
@@ -811,7 +811,7 @@ fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, Stri
 }
 
 /// Times of the measurement in ticks.
-fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
+fn ticks(spec: &MeasureSpec, timing: &Timing, is_planned: bool) -> Measure {
     let at = |time: Time| timing.timebase.tick_at(tame(time));
     let length = at(spec.length);
     Measure {
@@ -826,7 +826,7 @@ fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
         epoch: length.0.div_ceil(u64::from(spec.epochs)).max(1),
         patience: at(spec.patience).0.max(1),
         interval: spec.interval,
-        waits: spec.waits,
+        waits: spec.waits.unwrap_or(is_planned),
     }
 }
 

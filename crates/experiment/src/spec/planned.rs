@@ -148,17 +148,19 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
             if desk.places.written("qos.arbiter").is_some() {
                 return None;
             }
+            let conflict = refusal.conflict();
             let name = |&class: &usize| request.classes[class].name.as_str();
-            let names: Vec<&str> = refusal.conflict.classes.iter().map(name).collect();
-            let note = desk.notes.error(
-                "E0903",
-                place,
-                format!("cannot be met together: {}", names.join(", ")),
-            );
-            for class in &refusal.conflict.classes {
+            let names: Vec<&str> = conflict.classes.iter().map(name).collect();
+            let cannot = match refusal.is_proved {
+                true => "cannot be met together",
+                false => "no tables were found that meet, and none were proved impossible",
+            };
+            let message = format!("{cannot}: {}", names.join(", "));
+            let note = desk.notes.error("E0903", place, message);
+            for class in &conflict.classes {
                 note.also(desk.places.of(&format!("plan.class.{class}")), "");
             }
-            note.help(refusal.conflict.reasons.join("; "));
+            note.help(conflict.reasons.join("; "));
             return None;
         }
     };
@@ -174,6 +176,21 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
     let is_followed = desk.places.written("plan.rate").is_none();
     if let Some((rate, cable)) = slowest.filter(|_| is_followed) {
         desk.fact("plan rate", format!("{rate}, the slowest cable: {cable}"));
+    }
+    let cautions = &plan.request.cautions;
+    if let Some(why) = &cautions.bottleneck {
+        let place = desk.places.of("switch.speedup");
+        desk.notes.warning("W0907", place, why);
+    }
+    if let Some(slower) = &cautions.slower {
+        desk.notes.warning("W0908", place, slower);
+    }
+    if desk.places.written("plan.hops").is_none() && plan.request.ports.hops > 1 {
+        let hops = plan.request.ports.hops;
+        desk.fact(
+            "plan hops",
+            format!("{hops}, the outputs of switches on the longest path"),
+        );
     }
     for fitted in &plan.fitted {
         desk.fact("plan for", fitted.words());

@@ -58,7 +58,8 @@ pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
     let sections = is_toml
         .then(|| {
             let site = site::Known::of(&document, request);
-            let planned = planned::put(&mut document, site.surroundings());
+            let surroundings = site.surroundings(&document, request);
+            let planned = planned::put(&mut document, surroundings);
             read(
                 &document,
                 request,
