@@ -42,6 +42,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
             sl: Sl(at as u8),
             share: Ratio::new(part.into(), all.into()),
             sizes: law(draws, most_units),
+            has_only_these: false,
             deadline,
             distance: None,
         }

@@ -372,6 +372,7 @@ fn keeps_deadlines(network: &Network, rates: &[Rate]) -> Result<(), TestCaseErro
             };
             let sizes = PacketSizes {
                 largest: [packets.largest; 16],
+                smallest: [Bytes(0); 16],
                 management: packets.management,
             };
             let vl = Lanes::default().deadlines[c.sl.index()];

@@ -77,15 +77,20 @@ impl Case<'_> {
 
     /// The largest packets by key, as a link moves them, and the smallest where they are known.
     pub(super) fn largest(&self) -> PacketSizes {
-        let mut largest = [Bytes(0); N_SLS];
+        let (mut largest, mut smallest) = ([Bytes(0); N_SLS], [Bytes(0); N_SLS]);
         let flit = self.request.ports.flit;
         for stream in &self.streams {
             // A link moves whole flits.
             let flits = stream.sizes.largest().in_flits(flit);
             largest[usize::from(stream.key)] = Bytes(flits * flit.0);
+            let mut members = stream.members.iter();
+            if members.all(|&class| self.request.classes[class].has_only_these) {
+                smallest[usize::from(stream.key)] = stream.sizes.smallest();
+            }
         }
         PacketSizes {
             largest,
+            smallest,
             management: self.request.ports.management,
         }
     }

@@ -316,6 +316,7 @@ pub fn compress(
             sl: Sl(vl as u8),
             share,
             sizes,
+            has_only_these: false,
             deadline: None,
             distance: None,
         })

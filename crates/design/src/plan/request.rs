@@ -207,7 +207,8 @@ params! {
         /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. For shares
         /// all of its packets are that large; waits allow for any up to it.
         packet: Option<Bytes> = None,
-        /// The sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]].
+        /// The only sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]]. Waits of others allow for
+        /// no other sizes, so bounds are tighter than with `packet`.
         packets: Option<Vec<(Bytes, f64)>> = None,
         /// The longest that a packet at the head of its queue may wait at the outputs of its way, all
         /// together.
@@ -252,6 +253,8 @@ pub struct Class {
     pub share: Ratio,
     /// The sizes of its packets on the wire.
     pub sizes: SizeLaw,
+    /// Whether packets have these sizes only; otherwise waits allow for any up to the largest.
+    pub has_only_these: bool,
     /// The longest that its packets may wait at all outputs of their way together.
     pub deadline: Option<Time>,
     /// An entry at every so many slots.
@@ -516,6 +519,7 @@ fn class(
             return None;
         }
     };
+    let has_only_these = keys.packets.is_some();
     let sizes = match (keys.packets, keys.packet.or_else(|| packets.of(sl))) {
         (Some(sizes), _) => SizeLaw::new(sizes),
         (None, Some(packet)) if packet.0 > LARGEST_PACKET => {
@@ -552,6 +556,7 @@ fn class(
         sl: Sl(sl),
         share: exact(keys.share),
         sizes,
+        has_only_these,
         deadline: keys.deadline,
         distance: keys.distance.map(usize::from),
     })
