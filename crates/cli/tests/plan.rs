@@ -344,3 +344,128 @@ fn one_slow_cable_does_not_decide_for_a_fabric() {
     assert!(planned.contains("port 77"), "{planned}");
     assert!(planned.contains("50 Gbps"), "{planned}");
 }
+
+/// A small generator, so that a failure can be repeated from its number.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// An experiment whose classes meet at one output, each from a host of its own: their needs, and as much traffic as there can
+/// be, steady or in bursts of 16 messages.
+fn meeting(kind: &str, has_bursts: bool, draws: &mut Draws) -> (String, Vec<String>) {
+    let n = 2 + draws.below(4);
+    let parts: Vec<u64> = (0..n).map(|_| 1 + draws.below(12)).collect();
+    let all: u64 = parts.iter().sum();
+    let mut text = format!(
+        "netloom = 1\nname = \"t\"\n[topology]\nkind = \"single-switch\"\nports = {}\n\
+         [switch]\nspeedup = 8\ninput-buffer = \"256 KiB\"\noutput-buffer = \"128 KiB\"\n\
+         [link]\nrate = \"100 Gbps\"\nmtu = \"4 KiB\"\nheader = \"0 B\"\n\
+         [plan]\narbiter = \"{kind}\"\nentries = 16\nhops = 1\ntolerance = 0.05\n",
+        n + 1
+    );
+    let mut traffic = vec![];
+    for (at, part) in parts.iter().enumerate() {
+        let bytes = [256, 1024, 2048, 4096][draws.below(4) as usize];
+        let share = (*part as f64 / all as f64 * 1e6).floor() / 1e6;
+        let sizes = match draws.below(2) {
+            0 => format!("packet = \"{bytes} B\""),
+            _ => format!("packets = [[\"{bytes} B\", 1]]"),
+        };
+        text.push_str(&format!(
+            "[[plan.class]]\nname = \"c{at}\"\nshare = {share}\n{sizes}\n"
+        ));
+        if draws.below(3) == 0 {
+            text.push_str(&format!("deadline = \"{} ns\"\n", 1500 + draws.below(8000)));
+        }
+        let burst = match has_bursts {
+            true => "arrival = { kind = \"bursts\", messages = 16 }\n",
+            false => "",
+        };
+        traffic.push(format!(
+            "[[traffic]]\nname = \"c{at}\"\nsl = {at}\nmessage = \"{bytes} B\"\n{burst}\
+             pattern = {{ kind = \"pairs\", pairs = [[{}, 0]] }}\n",
+            at + 1
+        ));
+    }
+    (text, traffic)
+}
+
+/// In a fabric no class waits longer than its bound, and where all are backlogged shares are within a hundredth of the link.
+/// `NETLOOM_PLANS=200` draws that many.
+#[test]
+fn planned_tables_hold_in_a_fabric() {
+    let place = Place::new("plan-fabric");
+    let kinds = ["ib-two-table", "dtable", "bxi-table", "bxi-deficit"];
+    let asked = std::env::var("NETLOOM_PLANS").ok();
+    let n: u64 = asked.map_or(12, |n| n.parse().expect("a number of cases"));
+    let mut tightest = [0.0f64; 4];
+    let (mut largest_error, mut n_runs) = (0.0f64, 0);
+    let mut case = 0;
+    while n_runs < n {
+        let (kind, has_bursts) = (case as usize % 4, case / 4 % 2 == 1);
+        let draws = &mut Draws(case * 7919 + 17);
+        draws.below(2);
+        case += 1;
+        let (text, traffic) = meeting(kinds[kind], has_bursts, draws);
+        place.file("needs.toml", &text);
+        let planned = place.run(&["plan", "needs.toml", "--format", "json"]);
+        // Needs that cannot be met are drawn as well.
+        if planned.code == Some(3) {
+            continue;
+        }
+        let plan = planned.json();
+        let classes = plan["classes"].as_array().unwrap();
+        let is_trusted = |at: usize| classes[at]["table"] == "high";
+        let mut whole = text;
+        for (at, traffic) in traffic.iter().enumerate() {
+            // Those of the high table keep their promise.
+            let load = match is_trusted(at) {
+                true => classes[at]["share_wanted"].as_f64().unwrap(),
+                false => 1.0,
+            };
+            whole.push_str(&format!("{traffic}load = {load}\n"));
+        }
+        whole.push_str("[measure]\nlength = \"1 ms\"\nwarmup = \"50 us\"\n");
+        place.file("meeting.toml", &whole);
+        let run = [
+            "run",
+            "meeting.toml",
+            "--progress",
+            "none",
+            "--format",
+            "json",
+            "--overwrite",
+        ];
+        let run = place.run(&run).json();
+        n_runs += 1;
+        let delivered = |at: usize| run["classes"][at]["delivered_load"].as_f64().unwrap();
+        let all: f64 = (0..classes.len()).map(delivered).sum();
+        let waits = run["waits"]["switches"]["classes"].as_array().unwrap();
+        for (at, class) in classes.iter().enumerate() {
+            let what = format!("case {}, {}: {whole}", case - 1, kinds[kind]);
+            let seen = waits.iter().find(|wait| wait["number"] == class["vl"]);
+            let seen = seen.and_then(|wait| wait["wait_at_most_bytes"].as_u64());
+            if let (Some(seen), Some(bound)) = (seen, class["worst_wait_bytes"].as_u64()) {
+                assert!(seen <= bound, "{seen} bytes, at most {bound}: {what}");
+                tightest[kind] = tightest[kind].max(seen as f64 / bound as f64);
+            }
+            if !has_bursts && !(0..classes.len()).any(is_trusted) {
+                let error = delivered(at) / all - class["share_given"].as_f64().unwrap();
+                assert!(error.abs() <= 0.01, "{error}: {what}");
+                largest_error = largest_error.max(error.abs());
+            }
+        }
+    }
+    println!(
+        "{n_runs} of {case}: tightest {kinds:?} {tightest:?}, shares off by {largest_error:.4}"
+    );
+    assert!(tightest.iter().all(|ratio| *ratio > 0.3), "{tightest:?}");
+}
