@@ -37,7 +37,7 @@ impl Trial<'_> {
         let outcome = attempt(&self.request.with_only(classes), &effort);
         self.left -= slice - effort.left();
         // A set costs something even if no table is looked at.
-        self.left = self.left.saturating_sub(1000);
+        self.left = self.left.saturating_sub(20_000);
         match outcome {
             Ok(_) => Some(None),
             Err(failure) if effort.is_left() || failure.is_proved => Some(Some(failure.reasons)),
