@@ -7,7 +7,7 @@ use clap::Args;
 use netloom_design::plan::Plan;
 use netloom_experiment::runner::{self, Checkpoints, Control, RunOptions};
 use netloom_experiment::{Experiment, Kinds};
-use netloom_results::store::{RunFolder, table_file, to_parquet};
+use netloom_results::store::{CheckpointFolder, RunFolder, table_file, to_parquet};
 use netloom_results::{
     ConnectionsSummary, Document, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
     WaitSummary, Waits, sha256,
@@ -65,7 +65,7 @@ pub(crate) struct RunCommand {
     #[arg(long)]
     mpi: bool,
     /// Keep the state of a single run so often, such as `90s`, `10min` or `2h`, and when it is interrupted; the same
-    /// command goes on from there.
+    /// command resumes from there.
     #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
     checkpoint_every: Option<Duration>,
     /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
@@ -151,7 +151,8 @@ impl RunCommand {
         let ranks = job.ranks();
         let result = runner::run_kept(&experiment, &options, ranks, checkpoints, &mut control);
         shown.finish();
-        let mut result = result?;
+        let kept = CheckpointFolder::beside(&path);
+        let mut result = result.map_err(|why| checkpoint::refused(&why, &kept))?;
         let Ok(Some(folder)) = folder else {
             // The first process says how the run ended. Slurm would take any other code for a lost rank.
             return Ok(Exit::Done);
@@ -195,7 +196,7 @@ impl RunCommand {
         let is_kept = keeper.is_some();
         if status == Status::Interrupted {
             let then = match is_kept {
-                true => "goes on from the checkpoint",
+                true => "resumes from the checkpoint",
                 false => "runs it again",
             };
             output.say(&format!(

@@ -613,7 +613,7 @@ fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
     };
     assert!(kills >= 3, "{kills} kills");
     assert!(
-        told.contains("goes on from the checkpoint out.checkpoint"),
+        told.contains("resumes from the checkpoint out.checkpoint at "),
         "{told}"
     );
     assert_eq!(
@@ -634,7 +634,7 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     let ended = place.begin(&arguments).stopped_by("-TERM").with(130);
     let told = ended.stderr;
     assert!(
-        told.contains("the same command goes on from the checkpoint"),
+        told.contains("the same command resumes from the checkpoint"),
         "{told}"
     );
     assert_eq!(checkpoints(&place), 1);
@@ -660,12 +660,100 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
         "{}",
         refused.stderr
     );
+    // A pipe is not waited for.
+    std::fs::remove_file(&file).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&file).status();
+    assert!(made.unwrap().success());
+    let refused = place.run(&KEEP).with(1);
+    let told = refused.stderr;
+    assert!(
+        told.contains("partition-2 is a pipe or a device: expected a regular file"),
+        "{told}"
+    );
+    std::fs::remove_file(&file).unwrap();
     std::fs::write(&file, good).unwrap();
 
-    // Without --checkpoint-every it goes on all the same.
+    // Without --checkpoint-every it resumes too.
     place.run(&["run", "kept.toml", "-o", "whole"]).with(0);
     let last = place.run(&["run", "kept.toml", "-o", "out"]).with(0);
-    assert!(last.stderr.contains("goes on from"), "{}", last.stderr);
+    assert!(last.stderr.contains("resumes from"), "{}", last.stderr);
     assert_eq!(files(&place.0.join("out")), files(&place.0.join("whole")));
     assert_eq!(names(&place.0), ["kept.toml", "out", "whole"]);
+}
+
+#[test]
+fn a_folder_of_others_is_no_checkpoint() {
+    let place = Place::new("folders-foreign");
+    place.file("small.toml", SMALL);
+    std::fs::create_dir_all(place.0.join("model.checkpoint/3")).unwrap();
+    for foreign in ["model.checkpoint/weights.bin", "model.checkpoint/3/run"] {
+        place.file(foreign, "precious");
+        for more in [&["--overwrite"][..], &["--checkpoint-every", "1h"]] {
+            let arguments = ["run", "small.toml", "-o", "model"];
+            let refused = place.run(&[&arguments[..], more].concat()).with(1);
+            let told = format!("{foreign} is not part of a checkpoint");
+            let is_other = refused
+                .stderr
+                .contains("is not a checkpoint of this format");
+            assert!(
+                refused.stderr.contains(&told) || is_other,
+                "{}",
+                refused.stderr
+            );
+            assert_eq!(place.read(foreign), "precious");
+        }
+        std::fs::remove_file(place.0.join(foreign)).unwrap();
+    }
+    // Who asks for no checkpoints has nothing to do with it.
+    place.file("model.checkpoint/weights.bin", "precious");
+    place.run(&["run", "small.toml", "-o", "model"]).with(0);
+    assert_eq!(place.read("model.checkpoint/weights.bin"), "precious");
+}
+
+/// A checkpoint whose bytes were changed, with a checksum that is right again.
+#[cfg(unix)]
+#[test]
+fn a_forged_checkpoint_ends_no_process_by_a_signal() {
+    let place = Place::new("folders-forged");
+    place.file("kept.toml", &KEPT.replace("repeat = 2", "repeat = 1"));
+    let mut arguments = KEEP.to_vec();
+    (arguments[5], arguments[7]) = ("1", "1h");
+    place.begin(&arguments).stopped_by("-TERM").with(130);
+    let folder = place.0.join("out.checkpoint");
+    let whole: Vec<(PathBuf, Vec<u8>)> = files(&folder).into_iter().collect();
+    let (part, good) = &whole[0];
+    assert!(part.ends_with("partition-0"), "{part:?}");
+    let mut n_refused = 0;
+    for turn in 0..8 {
+        let mut bad = good[..good.len() - 32].to_vec();
+        let at = 200 + turn * (bad.len() - 204) / 8;
+        bad[at..at + 4].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+        let hash = netloom_results::sha256(&bad);
+        let byte = |at: usize| u8::from_str_radix(&hash[2 * at..2 * at + 2], 16).unwrap();
+        bad.extend((0..32).map(byte));
+        for (name, bytes) in &whole {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, if name == part { &bad } else { bytes }).unwrap();
+        }
+        let ended = place.run(&arguments);
+        let told = &ended.stderr;
+        assert!(
+            matches!(ended.code, Some(0 | 1 | 4 | 5)),
+            "{:?}: {told}",
+            ended.code
+        );
+        assert!(!told.contains("panicked"), "{told}");
+        if ended.code == Some(1) {
+            n_refused += 1;
+            assert!(told.contains("cannot be used: "), "{told}");
+            assert!(
+                told.contains("delete out.checkpoint, or run with --overwrite"),
+                "{told}"
+            );
+        }
+    }
+    assert!(n_refused >= 4, "{n_refused} of 8 are refused");
+    place.run(&[&arguments[..], &["--overwrite", "--until", "60 us"]].concat());
+    assert!(!folder.exists(), "removed with --overwrite");
 }

@@ -516,7 +516,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let other = results_kept(&text(3), USUAL, Some(&shelf), 3)
         .unwrap()
         .remove(0);
-    assert!(matches!(other, Err(NotContinued::Misfit)));
+    assert!(matches!(other, Err(NotContinued::Invalid { .. })));
     // One rank's part is short: all of them say so.
     let shelf = Shelf::default();
     let halves = division(2, 1, false, 2);
@@ -524,6 +524,6 @@ fn a_checkpoint_of_something_else_is_refused() {
     assert!(stopped.iter().all(|one| one.is_ok()));
     shelf.damage(|part| part.truncate(part.len() / 2));
     let told = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
-    assert!(matches!(told[0], Err(NotContinued::Misfit)));
+    assert!(matches!(told[0], Err(NotContinued::Invalid { .. })));
     assert!(matches!(told[1], Err(NotContinued::Elsewhere)));
 }

@@ -193,11 +193,17 @@ pub fn run_kept(
         Some(checkpoints) => checkpoints.last()?,
         None => None,
     };
-    let mut going_on = last.as_deref().map(checkpoint::Shared::read).transpose()?;
-    let (mut runs, mut tables) = match &going_on {
-        Some(shared) if shared.number >= of => return Err(NotContinued::Misfit),
-        Some(shared) => shared.earlier()?,
-        None => (vec![], Tables::new()),
+    let resumed = last.as_deref().map(|bytes| {
+        let shared = checkpoint::Shared::read(bytes)?;
+        shared.earlier(of).map(|earlier| (shared, earlier))
+    });
+    let (mut going_on, (mut runs, mut tables)) = match (resumed, &checkpoints) {
+        (None, _) => (None, (vec![], Tables::new())),
+        (Some(Ok((shared, earlier))), _) => (Some(shared), earlier),
+        (Some(Err(why)), Some(checkpoints)) => {
+            return Err(checkpoint::invalid(*checkpoints, None, why));
+        }
+        (Some(Err(_)), None) => unreachable!("a last checkpoint without checkpoints"),
     };
     let mut not_built = None;
     for number in going_on.as_ref().map_or(0, |shared| shared.number)..of {
@@ -365,7 +371,14 @@ impl OneRun<'_> {
         let witnesses = witnessed.as_ref().map(|(_, witnesses)| witnesses);
         if let (Some(shared), Some(keeping)) = (&going_on, &mut self.keeping) {
             let checkpoints = &mut *keeping.checkpoints;
-            checkpoint::go_on(checkpoints, shared, simulation, &mut gathered, witnesses)?;
+            checkpoint::go_on(
+                checkpoints,
+                shared,
+                simulation,
+                &mut gathered,
+                witnesses,
+                experiment,
+            )?;
         }
         drop(going_on);
         let end = self.epochs(simulation, &mut gathered, witnesses, control);

@@ -7,6 +7,8 @@
 // Not every test keeps checkpoints.
 #[allow(dead_code)]
 pub(crate) mod shelf;
+// Nor compares fabrics with sites.
+#[allow(dead_code)]
 pub(crate) mod site;
 
 use std::fmt::Write;

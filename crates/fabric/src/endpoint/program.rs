@@ -1,5 +1,6 @@
 //! Programs: ranks that send, receive and wait, one step after another.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Op, Packet};
 use netloom_units::{Clock, NicId, Tick};
@@ -10,6 +11,7 @@ use crate::fabric::Fabric;
 use crate::plan::FabricPlan;
 use crate::simulation::rows;
 use crate::switch::{Events, Switches};
+use crate::validation::Bounds;
 
 /// How far the programs of a partition have come.
 #[derive(Debug)]
@@ -46,6 +48,18 @@ impl Programs {
             is_program: rows(plan).iter().map(|&(at, _)| is_program(at)).collect(),
             arrived: FxHashSet::default(),
         })
+    }
+
+    /// Nothing is to be done in a tick that is over, and ranks compute until some time.
+    pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
+        ensure(!self.are_due.contains(&true), || {
+            Invalid::new("programs", "none that is due", "one")
+        })?;
+        for until in self.computes_until.iter().flatten() {
+            bounds.time("rank that computes", *until)?;
+        }
+        let most = self.steps.iter().copied().max().unwrap_or(0);
+        ensure_below("step of a program", most, u64::from(u32::MAX))
     }
 
     /// A NIC's programs look at what has happened.

@@ -20,7 +20,7 @@ use super::file::{make_folder, write_file};
 use super::names::is_temporary;
 
 /// The beginning of every file; the number is that of this format.
-const MAGIC: &[u8] = b"netloom checkpoint 1\n";
+const MAGIC: &[u8] = b"netloom checkpoint 2\n";
 /// The same of all formats.
 const ANY_MAGIC: &[u8] = b"netloom checkpoint ";
 /// The file that is written last.
