@@ -14,6 +14,7 @@ PATH = f"{ROOT / 'target/release'}:{os.environ['PATH']}"
 # From the first version in which every field of the manifest is stable, to the last one known.
 VERSIONS = ["1.31", ".".join(kubernetes_validate.latest_version().split(".")[:2])]
 STUDY = """netloom = 1
+about = "a\u2028---\u2028kind: Pod\u2028b\u0085c"
 [topology]
 kind = "fat-tree"
 arity = 2
@@ -85,7 +86,7 @@ def job_runs(resources):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        pathlib.Path("study.toml").write_text(STUDY)
+        pathlib.Path("study.toml").write_text(STUDY, encoding="utf-8")
         # A manifest that is wrong must be found to be.
         wrong = emitted()
         of_kind(wrong, "Job")["spec"]["completionmode"] = "Indexed"
@@ -96,6 +97,9 @@ def main():
             pass
         valid(emitted("--claim", "scratch", "--parallelism", "2", "--shards", "9"), "with a claim of the user")
         valid(emitted("--storage", "1Ti", "--storage-class", "nfs"), "with a claim of its own")
+        kinds = [resource["kind"] for resource in emitted()]
+        if kinds != ["ConfigMap", "PersistentVolumeClaim", "Job"]:
+            sys.exit(f"a line end in the text of the study makes other documents: {kinds}")
         resources = emitted("--shards", "3", "--cpus", "1", "--", "--set", "traffic.name=\"a  b\"")
         valid(resources, "with options")
         n = job_runs(resources)

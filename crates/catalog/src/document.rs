@@ -345,6 +345,18 @@ mod tests {
     }
 
     #[test]
+    fn a_hundred_thousand_unknown_keys_are_counted() {
+        let mut notes = Notes::new();
+        let keys: String = (0..100_000).map(|n| format!("lod{n} = 1\n")).collect();
+        let document = Document::parse("x.toml", &keys, &mut notes);
+        let mut section = crate::Section::open(&document.root, &mut notes).unwrap();
+        let _: Option<f64> = section.or("load", 0.5);
+        section.finish();
+        assert_eq!(notes.count(), 100_000);
+        assert_eq!(notes.iter().count(), crate::MOST_NOTES);
+    }
+
+    #[test]
     fn set_finds_items_by_their_names() {
         let mut notes = Notes::new();
         let text =

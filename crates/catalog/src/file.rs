@@ -31,7 +31,7 @@ pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// # Errors
 /// As [`read_bytes`], and if it is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
-    text(read_bytes(path, most)?)
+    utf8(read_bytes(path, most)?)
 }
 
 /// The text of a file that a person names, which may be a pipe.
@@ -39,7 +39,7 @@ pub fn read_text(path: &Path, most: u64) -> Result<String> {
 /// # Errors
 /// If the system refuses, if it is not UTF-8, or if it has more than `most` bytes.
 pub fn read_text_or_pipe(path: &Path, most: u64) -> Result<String> {
-    text(read_at_most(File::open(path)?, most)?)
+    utf8(read_at_most(File::open(path)?, most)?)
 }
 
 fn read_at_most(file: File, most: u64) -> Result<Vec<u8>> {
@@ -54,7 +54,11 @@ fn read_at_most(file: File, most: u64) -> Result<Vec<u8>> {
     }
 }
 
-fn text(bytes: Vec<u8>) -> Result<String> {
+/// Bytes as the text that they are.
+///
+/// # Errors
+/// If they are not UTF-8; the first such byte is named.
+pub fn utf8(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let what = format!("it is no UTF-8 text: byte {at} begins no character");

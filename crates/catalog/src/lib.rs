@@ -22,9 +22,9 @@ mod section;
 
 pub use document::{Document, Place, Shape as ValueShape, Value, keys_of, split_assignment};
 pub use kind::{Described, Kind, KindInfo, info, read_kind};
-pub use name::no_name;
+pub use name::{is_formula, is_hidden, no_name, visible, visible_name};
 pub use nearest::nearest;
-pub use notes::{Note, Notes, Severity};
+pub use notes::{MOST_NOTES, Note, Notes, Severity};
 pub use params::{Param, Params};
 pub use read::{FromToml, Shape};
 pub use section::{Resolved, ResolvedLine, Section};

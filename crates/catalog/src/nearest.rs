@@ -1,7 +1,14 @@
 //! "Did you mean": the known name nearest to an unknown one.
 
+/// Bytes of a name that others are compared with.
+const LONGEST: usize = 200;
+
 /// The name of `known` nearest to `wrong`, if it is near enough to be a slip of the fingers.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // No name is as long, and the distance takes time that grows with the length of both.
+    if wrong.len() > LONGEST {
+        return None;
+    }
     let fold = |s: &str| s.to_lowercase().replace('_', "-");
     let wrong = fold(wrong);
     known
@@ -25,5 +32,7 @@ mod tests {
         assert_eq!(nearest("roundrobin", known), Some("round-robin"));
         assert_eq!(nearest("oldest", known), Some("oldest-first"));
         assert_eq!(nearest("dragonfly", known), None);
+        let long = "round-robin".repeat(2_000_000);
+        assert_eq!(nearest(&long, [long.as_str()]), None);
     }
 }

@@ -69,10 +69,10 @@ macro_rules! params {
                 $(let $field = $crate::params!(@read section, stringify!($field).replace('_', "-"), $type $(, $default)?);)*
                 let read = $name { $($field: $field?),* };
                 $({
-                    let errors_before = section.notes.iter().count();
+                    let errors_before = section.notes.count_of($crate::Severity::Error);
                     let ($this, $section) = (&read, &mut *section);
                     $body
-                    if section.notes.iter().skip(errors_before).any(|n| n.severity == $crate::Severity::Error) {
+                    if section.notes.count_of($crate::Severity::Error) > errors_before {
                         return None;
                     }
                 })?

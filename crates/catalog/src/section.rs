@@ -190,6 +190,10 @@ impl<'a> Section<'a> {
             if *used {
                 continue;
             }
+            if self.notes.is_full() {
+                self.notes.error("E0106", *place, "unknown key");
+                continue;
+            }
             let others = self.elsewhere.iter().filter(|(known, _)| known == key);
             let others: Vec<&str> = others.map(|(_, kind)| *kind).collect();
             let near = nearest(key, self.known.iter().map(String::as_str));

@@ -161,10 +161,10 @@ impl Check {
             // One line for each file.
             return output.data(&serde_json::to_string(&verdict)?);
         }
+        // Facts would push the errors out of sight.
         let mut table = Columns::words();
-        facts
-            .iter()
-            .for_each(|(word, fact)| table.line([word, fact]));
+        let shown = facts.iter().filter(|_| exit == Exit::Done);
+        shown.for_each(|(word, fact)| table.line([word, fact]));
         output.outcome(&format!("{}: {verdict}\n{}", file.display(), table.print()))
     }
 }

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Checkpoints};
 use netloom_results::store::{CheckpointFolder, CheckpointOf};
+use netloom_units::short_time;
 
+use super::interrupt;
 use super::job::Job;
 use super::output::Output;
 
@@ -44,7 +46,9 @@ impl<'a> Keeper<'a> {
         removed?;
         let here = path.display();
         let run_id = runner::run_id(experiment).to_string();
-        match CheckpointFolder::look(&path)? {
+        let found = CheckpointFolder::look(&path).map_err(|why| refused(&why, &path))?;
+        let is_there = found.is_some();
+        match found {
             None if every.is_none() => return Ok(None),
             None => {}
             Some(of) if of.run_id != run_id => anyhow::bail!(
@@ -57,16 +61,16 @@ impl<'a> Keeper<'a> {
                 of.netloom,
                 env!("NETLOOM_VERSION")
             ),
-            Some(of) => {
-                output.say(&format!("goes on from the checkpoint {here}"));
-                experiment.cut_into(of.n_partitions as usize);
-            }
+            Some(of) => experiment.cut_into(of.n_partitions as usize),
         }
         let of = CheckpointOf {
             netloom: env!("NETLOOM_VERSION").to_owned(),
             run_id,
             n_partitions: experiment.fabric.n_partitions() as u32,
         };
+        if is_there {
+            interrupt::resumes_from(&path);
+        }
         Ok(Some(Keeper {
             folder: CheckpointFolder::open(&path, of, job.leads())?,
             every,
@@ -85,6 +89,12 @@ impl<'a> Keeper<'a> {
     }
 }
 
+/// A checkpoint that cannot be used, and what to do about it.
+pub(crate) fn refused(why: &dyn std::fmt::Display, path: &Path) -> anyhow::Error {
+    let here = path.display();
+    anyhow::anyhow!("{why}; delete {here}, or run with --overwrite to start from the beginning")
+}
+
 impl Checkpoints for Keeper<'_> {
     fn last(&mut self) -> io::Result<Option<Vec<u8>>> {
         self.folder.shared()
@@ -92,6 +102,17 @@ impl Checkpoints for Keeper<'_> {
 
     fn partition(&mut self, partition: usize) -> io::Result<Vec<u8>> {
         self.folder.partition(partition)
+    }
+
+    fn place(&self, partition: Option<usize>) -> String {
+        self.folder.file(partition).display().to_string()
+    }
+
+    fn resumed(&mut self, at_ns: f64) {
+        let (here, at) = (self.folder.path().display(), short_time(at_ns));
+        self.output.say(&format!(
+            "resumes from the checkpoint {here} at {at} of simulated time"
+        ));
     }
 
     fn is_due(&mut self) -> bool {

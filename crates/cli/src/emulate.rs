@@ -208,11 +208,17 @@ impl Emulate {
         command.stdout(std::io::stderr());
         // OpenSM writes its own dumps; without a place they would go to those of the system's OpenSM.
         let scratch = std::env::temp_dir().join(format!("{}-files", emulator.name()));
-        for variable in ["OSM_TMP_DIR", "OSM_CACHE_DIR"] {
-            if std::env::var_os(variable).is_none() {
-                std::fs::create_dir_all(&scratch)?;
-                command.env(variable, &scratch);
-            }
+        let unset = ["OSM_TMP_DIR", "OSM_CACHE_DIR"]
+            .into_iter()
+            .filter(|variable| std::env::var_os(variable).is_none());
+        let unset: Vec<&str> = unset.collect();
+        if !unset.is_empty() {
+            // It must be new, since it is removed at the end.
+            std::fs::create_dir(&scratch)
+                .with_context(|| format!("cannot make {}", scratch.display()))?;
+        }
+        for variable in &unset {
+            command.env(variable, &scratch);
         }
         match &self.at {
             Some(node) => emulator.attach_at(node, library, &mut command),
@@ -222,8 +228,9 @@ impl Emulate {
             .spawn()
             .with_context(|| format!("cannot run {name}"));
         let status = running.and_then(|running| self.wait(running));
-        // Whatever is left of it is nobody's.
-        let _ = std::fs::remove_dir_all(&scratch);
+        if !unset.is_empty() {
+            let _ = std::fs::remove_dir_all(&scratch);
+        }
         status
     }
 

@@ -20,9 +20,10 @@ How every netloom command ends:
     4  The fabric is at fault: a deadlock proved by `check` (E0501) or met in `run`, a connection
        refused by `plan --admit --strict` (without `--strict` a refusal is a result: 0), or a law
        of the simulation broken, which is a fault of netloom.
-    5  Finished and stored, but not good enough: too short to tell whether queues grow, not
-       stationary, or less exact than asked (no steady state was found, or an interval is wider than
-       `measure.interval`). Of a study: at some point. Run longer.
+    5  Stored, but not good enough: a job or a list of messages is unfinished, the run is too short
+       to tell whether queues grow, not stationary, or less exact than asked (no steady state was
+       found, or an interval is wider than `measure.interval`). Of a study: at some point, as `run`
+       and `merge` judge it. A shard that has stored its runs ends with 0. Run longer.
     6  Compared, and B is beyond a limit of `compare --fail-if`; which one is on stderr.
   130  Stopped by Ctrl-C or SIGTERM at the end of an epoch; what there is has been stored.
 ";

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use netloom_infiniband::Site;
+use netloom_infiniband::routes::Names;
+use netloom_infiniband::suspects::{Suspect, suspects};
 
 use super::load::tell;
 use super::output::Output;
-use super::site_files::{put, read_all, understood, write_folder};
+use super::site_files::{others, put, read_all, understood, write_folder};
 use super::table::Columns;
 use super::{Exit, program};
 
@@ -69,6 +71,7 @@ impl Ibnetdiscover {
         put(&path, &text)?;
         written.push("site.toml");
         output.outcome(&format!("{}\n", summary(&site).trim_end()))?;
+        output.outcome(&suspected(&site))?;
         let folder = self.output.display();
         output.say(&format!("wrote {folder}: {}", written.join(", ")));
         output.say(&format!(
@@ -77,6 +80,29 @@ impl Ibnetdiscover {
         ));
         Ok(Exit::Done)
     }
+}
+
+/// Suspects of one kind that are listed one by one.
+const SHOWN: usize = 20;
+
+/// What looks like a fault, a line each.
+fn suspected(site: &Site) -> String {
+    let names = Names::of(&site.subnet);
+    let found = suspects(&site.subnet);
+    let mut text = match found.is_empty() {
+        true => "  no suspected faults\n".to_owned(),
+        false => "  suspected faults\n".to_owned(),
+    };
+    for kind in found.chunk_by(|a, b| std::mem::discriminant(a) == std::mem::discriminant(b)) {
+        let words = |suspect: &Suspect| suspect.words(&site.subnet, &names);
+        for suspect in kind.iter().take(SHOWN) {
+            text.push_str(&format!("    {}\n", words(suspect)));
+        }
+        if let Some(more @ 1..) = kind.len().checked_sub(SHOWN) {
+            text.push_str(&format!("    and {more} more of these\n"));
+        }
+    }
+    text
 }
 
 /// What was found, and what is missing with the command that gives it.
@@ -111,12 +137,7 @@ fn summary(site: &Site) -> String {
         format!("{}: {}", n_ends / 2, rates.join(", ")),
     ]);
     if !site.left_out.is_empty() {
-        let words = site.left_out.iter().map(|(node, port, why)| {
-            let name = &subnet.nodes[node.index()].description;
-            format!("{name} port {port}: {why}")
-        });
-        let words: Vec<String> = words.take(5).collect();
-        table.line(["left out".to_owned(), words.join("; ")]);
+        table.line(["left out".to_owned(), others(site)]);
     }
     let or = |is_known: bool, words: String, missing: &str| match is_known {
         true => words,
@@ -198,6 +219,10 @@ name = \"site\"
 kind = \"infiniband\"
 files = [{files}]
 {routing}
+# The crossbar of a real switch is faster than its links. How much faster is not public: 2 is assumed.
+[switch]
+speedup = 2
+
 # Hosts and switches have their own names: `netloom topo show site.toml` lists them.
 [[traffic]]
 name = \"all-to-all\"

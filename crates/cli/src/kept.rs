@@ -1,60 +1,123 @@
 //! Whether a run kept what was planned for it.
 
-use netloom_design::plan::{Plan, PlannedClass, rounded};
-use netloom_results::{Run, WaitScope};
+use netloom_design::plan::{Plan, PlannedClass, PortsOf, rounded};
+use netloom_results::{Run, Verdict, WaitScope, WaitSummary};
 
 use super::table::{Columns, nanos};
 
-/// Wanted, given and delivered shares, and bounds beside the longest waits that were seen.
+/// A wait that was found in fewer choices among several queues says little.
+const FEW_CHOICES: u64 = 30;
+
+/// How much less of the link than given is a share that is not kept.
+const TOLERANCE: f64 = 0.01;
+
+/// Wanted, given and delivered shares, and bounds with the longest waits that were seen.
 ///
 /// Shares bind where all classes always have something to send, so those of a fabric with idle links differ;
 /// a wait beyond its bound never may.
 pub(super) fn table(plan: &Plan, run: &Run) -> String {
-    let delivered = |class: &PlannedClass| {
-        let own = run.sls.iter().filter(|sl| sl.sl == class.sl.0);
-        own.map(|sl| sl.summary.delivered_load).sum::<f64>()
+    let own = |class: &PlannedClass| {
+        let number = class.sl.0;
+        run.sls.iter().filter(move |sl| sl.sl == number)
+    };
+    let delivered = |class: &PlannedClass| -> f64 {
+        own(class).map(|sl| sl.summary.delivered_load).sum::<f64>()
     };
     let all: f64 = plan.classes.iter().map(delivered).sum();
     let mut table = Columns::numbers();
     let mut heads = vec!["plan", "wanted", "given"];
     heads.extend(plan.trusts().then_some("if all send"));
-    heads.extend(["delivered", "bound", "longest wait"]);
+    heads.extend(["delivered", "bound", "longest wait", "contested"]);
     table.line(heads);
-    for class in &plan.classes {
+    let (mut not_kept, mut untested) = (vec![], vec![]);
+    for (at, class) in plan.classes.iter().enumerate() {
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
-        let longest = longest(class, run);
-        let bound = class.worst_wait.map(|bound| bound.as_nanos());
-        let is_broken = longest
-            .zip(bound)
-            .is_some_and(|(wait, bound)| wait > bound * 1.000_001);
+        let seen = longest(plan, at, run);
+        let part = delivered(class) / all.max(f64::MIN_POSITIVE);
+        // A class that offers more than arrives has packets waiting.
+        let is_waiting = own(class).any(|sl| sl.summary.verdict == Verdict::Saturated);
+        let is_short = is_waiting && part < class.share_given - TOLERANCE;
         let mut line = vec![
             class.name.clone(),
             percent(class.share_wanted),
             percent(class.share_given),
         ];
         line.extend(plan.trusts().then(|| percent(class.share_if_all_send)));
+        let bound = match &seen {
+            Some((_, bounded)) => bounded.worst_wait,
+            None => class.worst_wait,
+        };
         line.extend([
-            percent(delivered(class) / all.max(f64::MIN_POSITIVE)),
-            class.worst_wait.map_or_else(|| "-".to_owned(), rounded),
-            match longest {
-                None => "-".to_owned(),
-                Some(wait) if is_broken => format!("{} broken", nanos(wait)),
-                Some(wait) => nanos(wait),
+            match is_short {
+                true => format!("{} not kept", percent(part)),
+                false => percent(part),
             },
+            bound.map_or_else(|| "-".to_owned(), rounded),
         ]);
+        line.extend(match seen {
+            None => ["-".to_owned(), "-".to_owned()],
+            Some((wait, bounded)) => {
+                let bytes = bounded.wait.bytes();
+                let is_broken = bytes.is_some_and(|bound| wait.wait_at_most_bytes > bound.0);
+                let time = nanos(wait.wait_at_most_ns);
+                if wait.contested_choices < FEW_CHOICES {
+                    untested.push(class.name.as_str());
+                }
+                [
+                    match is_broken {
+                        true => format!("{time} broken"),
+                        false => time,
+                    },
+                    wait.contested_choices.to_string(),
+                ]
+            }
+        });
         table.line(line);
+        if is_short {
+            not_kept.push(class.name.as_str());
+        }
     }
     let mut text = table.print();
+    let mut say = |words: String| text.push_str(&format!("  {words}\n"));
     if run.waits.is_none() {
-        text.push_str("  longest waits: run with --set measure.waits=true\n");
+        say("longest waits: run with --set measure.waits=true".to_owned());
+    } else {
+        say(
+            "bound and longest wait: at one output, from the head of the queue to the first flit"
+                .to_owned(),
+        );
+    }
+    if !not_kept.is_empty() {
+        let names = not_kept.join(", ");
+        say(format!(
+            "not kept: {names} had packets waiting and got less than the share given"
+        ));
+    }
+    if !untested.is_empty() {
+        let names = untested.join(", ");
+        say(format!(
+            "hardly tested: in fewer than {FEW_CHOICES} choices of an output another class was ready with {names}"
+        ));
     }
     text
 }
 
-/// The longest wait of a class at any output, if it was measured.
-fn longest(class: &PlannedClass, run: &Run) -> Option<f64> {
-    let places = run.waits.as_ref()?.places();
-    let waits = places.into_iter().flat_map(|(_, place)| {
+/// The longest wait of a class at any output, if it was measured, with what is planned for such an output: of those at
+/// switches and at NICs the one that is nearer to its bound.
+fn longest<'a>(
+    plan: &'a Plan,
+    at: usize,
+    run: &'a Run,
+) -> Option<(&'a WaitSummary, &'a PlannedClass)> {
+    let waits = run.waits.as_ref()?;
+    let hosts = plan
+        .fitted
+        .iter()
+        .find(|fitted| fitted.ports == PortsOf::Hosts);
+    let at_hosts = hosts.map_or(plan, |hosts| &hosts.plan);
+    let places = [(&waits.switches, plan), (&waits.nics, at_hosts)];
+    let found = places.into_iter().flat_map(|(place, plan)| {
+        let class = &plan.classes[at];
         let number = match place.by {
             WaitScope::Sl => class.sl.0,
             WaitScope::Vl => class.vl.0,
@@ -63,7 +126,11 @@ fn longest(class: &PlannedClass, run: &Run) -> Option<f64> {
             .classes
             .iter()
             .filter(move |wait| wait.number == number);
-        own.map(|wait| wait.summary.wait_at_most_ns)
+        own.map(move |wait| (&wait.summary, class))
     });
-    waits.max_by(f64::total_cmp)
+    let part = |(wait, class): &(&WaitSummary, &PlannedClass)| {
+        let bound = class.wait.bytes().map_or(1.0, |bound| bound.0 as f64);
+        wait.wait_at_most_bytes as f64 / bound
+    };
+    found.max_by(|a, b| part(a).total_cmp(&part(b)))
 }

@@ -44,6 +44,7 @@ mod study;
 mod table;
 mod topo;
 mod trace;
+mod usage;
 mod verify;
 
 use std::path::Path;
@@ -175,7 +176,7 @@ pub(crate) enum Exit {
     Invalid = 3,
     /// The fabric is at fault: a deadlock proved or met, a law broken, a guarantee it cannot give.
     Fault = 4,
-    /// Finished and stored, but too short to tell, not stationary, or less exact than asked.
+    /// Stored, but a job is unfinished, or the numbers are too short to tell, not stationary, or less exact than asked.
     NotConverged = 5,
     /// What is compared is beyond a limit that was given.
     BeyondLimit = 6,
@@ -203,7 +204,8 @@ impl Exit {
 /// }
 /// ```
 pub fn main(kinds: Kinds) -> ExitCode {
-    let netloom = Netloom::parse();
+    let netloom =
+        Netloom::try_parse().unwrap_or_else(|error| usage::with_fitting_tips(error).exit());
     remember_program();
     interrupt::report_broken_laws();
     let output = Output::new(netloom.quiet, netloom.verbose, netloom.color);

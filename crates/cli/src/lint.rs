@@ -93,7 +93,7 @@ impl Lint {
                     let words = NoteLine::of(remark, &document).sentence();
                     output.say(&format!("remark[{}]: {words}", remark.code));
                 }
-                output.data(&render(&document, &notes, output.is_data_coloured))?;
+                output.rendered(&render(&document, &notes, output.is_data_coloured))?;
                 if notes.is_empty() {
                     output.outcome("nothing found\n")?;
                 }

@@ -118,7 +118,7 @@ fn request<'a>(
 /// Prints what was noted about a file on stderr.
 pub(super) fn tell(document: &Document, notes: &Notes, output: &Output) {
     if notes.has_errors() || !(output.quiet || notes.is_empty()) {
-        output.insist(&netloom_experiment::render(document, notes, output.color));
+        output.notes(&netloom_experiment::render(document, notes, output.color));
     }
 }
 

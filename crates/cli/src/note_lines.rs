@@ -29,7 +29,8 @@ impl NoteLine {
     pub(super) fn of(note: &Note, document: &Document) -> NoteLine {
         let places = note.places.iter().filter_map(|(place, label)| {
             let (file, text) = document.sources.get(usize::from(place.source))?;
-            let before = &text[..(place.start as usize).min(text.len())];
+            // OpenSM cuts lines by bytes, so a place may be inside a character.
+            let before = &text[..text.floor_char_boundary(place.start as usize)];
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
             Some(PlaceLine {
                 file: file.clone(),

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
+use netloom_catalog::is_hidden;
+
 use super::{Color, table};
 
 /// What may be said, and how.
@@ -50,10 +52,12 @@ impl Output {
     /// Prints data that end a command. Whoever closed our output has seen enough: that is no failure, and what the
     /// command found out still decides how it ends.
     pub(crate) fn data(&self, text: &str) -> anyhow::Result<()> {
-        match self.piece(text) {
-            Err(error) if is_broken_pipe(&error) => Ok(()),
-            printed => printed,
-        }
+        unless_closed(self.piece(text))
+    }
+
+    /// Prints notes as data, with the colours that [`netloom_experiment::render`] gave them.
+    pub(crate) fn rendered(&self, text: &str) -> anyhow::Result<()> {
+        unless_closed(self.bytes(text.as_bytes()))
     }
 
     /// Prints one piece of data among many: a closed output is an error, which ends a command that would print on.
@@ -103,8 +107,18 @@ impl Output {
         }
     }
 
-    /// Says something to a person in any case. A closed stderr is nobody's failure.
+    /// Prints even with `--quiet`.
     pub(crate) fn insist(&self, text: &str) {
+        self.to_stderr(&printable(text, false));
+    }
+
+    /// Prints notes that [`netloom_experiment::render`] wrote, with their colours.
+    pub(crate) fn notes(&self, text: &str) {
+        self.to_stderr(text);
+    }
+
+    /// A closed stderr is not an error.
+    fn to_stderr(&self, text: &str) {
         if self.is_silent {
             return;
         }
@@ -118,13 +132,13 @@ impl Output {
         } else {
             "error"
         };
-        self.insist(&format!("{word}: {}", printable(text, false)));
+        self.to_stderr(&format!("{word}: {}", printable(text, false)));
     }
 }
 
-/// A text without what a terminal would obey, our own colours apart: names in folders of results may be anybody's.
-fn printable(text: &str, is_coloured: bool) -> Cow<'_, str> {
-    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+/// A text without what a terminal would obey, except the colours of tables: names may come from anybody's files.
+pub(super) fn printable(text: &str, is_coloured: bool) -> Cow<'_, str> {
+    let is_obeyed = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t');
     if !text.contains(is_obeyed) {
         return text.into();
     }
@@ -149,10 +163,30 @@ fn printable(text: &str, is_coloured: bool) -> Cow<'_, str> {
     out.into()
 }
 
+fn unless_closed(printed: anyhow::Result<()>) -> anyhow::Result<()> {
+    match printed {
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Whether an error is only that nobody reads our output any more.
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn a_terminal_obeys_colours_of_tables_and_nothing_else() {
+        let text = "a\tb\n\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{9b}2J \u{202e}x\r";
+        let plain = "a\tb\n\u{fffd}[31mred\u{fffd}[0m \u{fffd}]0;title\u{fffd} \u{fffd}2J \u{fffd}x\u{fffd}";
+        assert_eq!(printable(text, false), plain);
+        assert!(printable(text, true).starts_with("a\tb\n\u{1b}[31mred\u{1b}[0m \u{fffd}]0;"));
+    }
 }

@@ -45,7 +45,8 @@ fn tables(wiring: &Wiring, file: &Path) -> anyhow::Result<Tables> {
         .max(named)
         .max(in_tables[0] as u8)
         .max(in_tables[1] as u8);
-    // A level that the file leaves out takes VL n modulo the lanes, as in a run.
+    // A plan has a lane for every level. A level that a map of the file leaves out takes VL n modulo the lanes, as in
+    // a run.
     let lane = |sl: usize| sl2vl.get(sl).copied().unwrap_or(sl as u8 % vls);
     let sl_to_vl = SlToVl(std::array::from_fn(|sl| Vl(lane(sl))));
     let of = |own: &IbTwoTable| PortTables {

@@ -9,6 +9,7 @@ use netloom_experiment::runner::Progress;
 use netloom_results::Status;
 use netloom_study::running::Progress as StudyProgress;
 
+use super::output::printable;
 use super::table::{count, nanos};
 
 /// How often a log gets a line.
@@ -100,7 +101,7 @@ impl Shown {
         match self {
             Shown::Bar(bar) => {
                 bar.set_position((share * 1000.0) as u64);
-                bar.set_message(study_words(study));
+                bar.set_message(printable(&study_words(study), false).into_owned());
             }
             Shown::Lines { next } => {
                 if Instant::now() >= *next {
@@ -148,7 +149,7 @@ impl Shown {
 }
 
 fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", printable(line, false));
 }
 
 fn words(progress: &Progress) -> String {

@@ -15,7 +15,7 @@ pub(crate) struct Report {
     /// Folders of studies or of single runs; several are laid over each other and compared.
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Where to write the report [default: report.html in the first folder].
+    /// Where to write the report [default: report.html in the folder; for several folders, comparison.html in the first].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Open it in the browser.
@@ -42,6 +42,8 @@ impl Report {
         let html = netloom_report::html(&collections, made_by);
         let file = match &self.output {
             Some(file) => file.clone(),
+            // A comparison must not replace the report about the first folder alone.
+            None if self.folders.len() > 1 => self.folders[0].join("comparison.html"),
             None => self.folders[0].join("report.html"),
         };
         netloom_results::store::write_file(&file, html.as_bytes())

@@ -171,6 +171,11 @@ impl Reproduce {
         output: &Output,
     ) -> anyhow::Result<Result<Executed, Failure>> {
         let passing = std::env::temp_dir().join(format!("netloom-paper-{}", std::process::id()));
+        if self.output.is_none() {
+            // It must be new, since it is removed at the end.
+            std::fs::create_dir(&passing)
+                .with_context(|| format!("cannot make {}", passing.display()))?;
+        }
         let studies = Studies {
             plan: paper.plan,
             size,
@@ -185,7 +190,6 @@ impl Reproduce {
         };
         let executed = studies.run(variations, output);
         if self.output.is_none() {
-            // Where nothing was begun there is nothing to go.
             let _ = std::fs::remove_dir_all(&passing);
         }
         executed
@@ -308,7 +312,7 @@ fn write(folder: &Path, files: Vec<(String, String)>, is_interrupted: bool) -> a
             None => (name, None),
         };
         let written = incoming.write(&name, text.as_bytes());
-        written.with_context(|| format!("cannot write {}", folder.join(&name).display()))?;
+        written.with_context(cannot)?;
         leaves.extend(other);
     }
     incoming.finish(leaves).with_context(cannot)

@@ -222,7 +222,6 @@ fn together<'a>(before: &Progress, others: impl IntoIterator<Item = &'a Progress
         all.done += other.done;
         all.of += other.of;
         all.found += other.found;
-        all.unsure += other.unsure;
         all.packet_hops += other.packet_hops;
         all.elapsed += other.elapsed;
     }

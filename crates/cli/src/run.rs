@@ -7,10 +7,10 @@ use clap::Args;
 use netloom_design::plan::Plan;
 use netloom_experiment::runner::{self, Checkpoints, Control, RunOptions};
 use netloom_experiment::{Experiment, Kinds};
-use netloom_results::store::{RunFolder, table_file, to_parquet};
+use netloom_results::store::{CheckpointFolder, RunFolder, table_file, to_parquet};
 use netloom_results::{
-    ConnectionsSummary, Document, Manifest, ProtocolSummary, Run, Status, Summary, Timing,
-    WaitSummary, Waits, sha256,
+    ConnectionsSummary, Document, JobSummary, Manifest, ProtocolSummary, RankWait, Run, Status,
+    Summary, Timing, Verdict, WaitSummary, Waits, sha256,
 };
 use netloom_study::running::StudyFolder;
 use netloom_study::{OpenedStudy, Study};
@@ -65,7 +65,7 @@ pub(crate) struct RunCommand {
     #[arg(long)]
     mpi: bool,
     /// Keep the state of a single run so often, such as `90s`, `10min` or `2h`, and when it is interrupted; the same
-    /// command goes on from there.
+    /// command resumes from there.
     #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
     checkpoint_every: Option<Duration>,
     /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
@@ -151,7 +151,8 @@ impl RunCommand {
         let ranks = job.ranks();
         let result = runner::run_kept(&experiment, &options, ranks, checkpoints, &mut control);
         shown.finish();
-        let mut result = result?;
+        let kept = CheckpointFolder::beside(&path);
+        let mut result = result.map_err(|why| checkpoint::refused(&why, &kept))?;
         let Ok(Some(folder)) = folder else {
             // The first process says how the run ended. Slurm would take any other code for a lost rank.
             return Ok(Exit::Done);
@@ -195,7 +196,7 @@ impl RunCommand {
         let is_kept = keeper.is_some();
         if status == Status::Interrupted {
             let then = match is_kept {
-                true => "goes on from the checkpoint",
+                true => "resumes from the checkpoint",
                 false => "runs it again",
             };
             output.say(&format!(
@@ -212,6 +213,17 @@ impl RunCommand {
             ));
         }
         let here = path.display();
+        let is_over = |run: &&Run| {
+            let mut classes = run.classes.iter().map(|class| class.summary.verdict);
+            run.counters.injected_packets > 0 && classes.all(|class| class == Verdict::Idle)
+        };
+        if let Some(run) = result.document.runs().find(is_over) {
+            output.say(&format!(
+                "warning: nothing was sent or received after the warm-up of {} with seed {}: set a shorter one",
+                nanos(run.warmup_ns),
+                run.seed
+            ));
+        }
         let program = program();
         output.say(&format!("results in {here}; next: {program} report {here}"));
         if let Some(why) = &result.not_built {
@@ -346,6 +358,10 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
         document.run_id
     );
     let warmup = match run.warmup_found {
+        // Jobs and lists have none unless the file sets one.
+        true if run.warmup_ns == 0.0 && run.jobs.len() == run.classes.len() => {
+            "no warm-up".to_owned()
+        }
         true => format!("after a warm-up of {}", nanos(run.warmup_ns)),
         false if run.warmup_ns > 0.0 => {
             format!(
@@ -360,6 +376,9 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
         nanos(run.length_ns)
     ));
     text.push_str(&classes(run, is_coloured));
+    for job in run.jobs.iter().filter(|job| !job.finished) {
+        text.push_str(&unfinished(job));
+    }
     if run.latency_order.len() > 1 {
         let order = run.latency_order.join(" < ");
         text.push_str(&format!("  by mean latency: {order}\n"));
@@ -437,10 +456,31 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
     text
 }
 
+/// How far a job or a list has come, and which of its ranks wait for which.
+fn unfinished(job: &JobSummary) -> String {
+    /// Waits that are printed.
+    const SHOWN: usize = 5;
+    let (done, of) = (job.delivered_messages, job.messages);
+    let mut text = format!("  {}: {done} of {of} messages delivered", job.class);
+    if let Some(ranks) = job.ranks {
+        text.push_str(&format!(", {} of {ranks} ranks wait", job.waiting.len()));
+    }
+    text.push('\n');
+    for wait in job.waiting.iter().take(SHOWN) {
+        let RankWait { rank, waits_for } = wait;
+        text.push_str(&format!("    rank {rank} waits for rank {waits_for}\n"));
+    }
+    if let Some(more @ 1..) = job.waiting.len().checked_sub(SHOWN) {
+        text.push_str(&format!("    and {more} more (`jobs` in results.json)\n"));
+    }
+    text
+}
+
 fn classes(run: &Run, is_coloured: bool) -> String {
-    let mut table = Columns::numbers().left([7]);
+    let ends = !run.jobs.is_empty();
+    let mut table = Columns::numbers().left([7 + usize::from(ends)]);
     table.line(["", "", "", "latency"]);
-    table.line([
+    let head = [
         "class",
         "offered",
         "delivered",
@@ -448,10 +488,11 @@ fn classes(run: &Run, is_coloured: bool) -> String {
         "±95%",
         "p99",
         "max",
-        "",
-    ]);
+    ];
+    let completion = ends.then_some("completion");
+    table.line(head.into_iter().chain(completion).chain([""]));
     let mut line = |name: &str, summary: &Summary| {
-        table.line([
+        let mut cells = vec![
             name.to_owned(),
             format!("{:.3}", summary.offered_load),
             format!("{:.3}", summary.delivered_load),
@@ -459,8 +500,10 @@ fn classes(run: &Run, is_coloured: bool) -> String {
             maybe_nanos(summary.latency_half_width_ns),
             maybe_nanos(summary.latency_p99_ns),
             maybe_nanos(summary.latency_max_ns),
-            marked(summary.verdict, is_coloured),
-        ]);
+        ];
+        cells.extend(ends.then(|| maybe_nanos(summary.completion_time_ns)));
+        cells.push(marked(summary.verdict, is_coloured));
+        table.line(cells);
     };
     run.classes
         .iter()

@@ -43,6 +43,34 @@ pub(super) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// The ports that are not NICs, in words: `54 aggregation nodes (SHARP), 2 ports of routers`.
+pub(super) fn others(site: &Site) -> String {
+    let nodes = || {
+        site.left_out
+            .iter()
+            .map(|(node, _)| &site.subnet.nodes[node.index()])
+    };
+    let n_nodes = nodes().filter(|node| node.is_aggregation_node()).count();
+    let count = |n: usize, one: &str, several: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {several}")),
+    };
+    let kinds = [
+        count(
+            n_nodes,
+            "aggregation node (SHARP)",
+            "aggregation nodes (SHARP)",
+        ),
+        count(
+            nodes().count() - n_nodes,
+            "port of a router",
+            "ports of routers",
+        ),
+    ];
+    kinds.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// Writes what is known of a site into a folder, one file for each thing, and says which.
 pub(super) fn write_folder(folder: &Path, site: &Site) -> anyhow::Result<Vec<&'static str>> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use netloom_catalog::{Value, ValueShape};
 use netloom_experiment::Kinds;
 use netloom_infiniband::Site;
-use netloom_infiniband::routes::{Names, RouteCheck, check_routes};
+use netloom_infiniband::routes::{Names, RouteCheck, check_host_routes, check_routes};
 
 use super::Exit;
 use super::load::{self, Overrides};
 use super::output::Output;
-use super::site_files::{read_all, understood};
+use super::site_files::{others, read_all, understood};
 use super::table::Columns;
 
 /// Failures, links and steps of a loop that are told; more help nobody.
@@ -50,10 +50,44 @@ pub(super) fn of_file(
     }))
 }
 
+/// The service level of paths that the files give none.
+const USUAL_LEVELS: u16 = 1;
+
+/// Checks the routes between hosts; and, where there are routers or aggregation nodes, all routes. Routes of these that
+/// do not arrive are reported and are not a fault of the hosts'; their packets can close a credit loop as any.
 pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
-    let found = check_routes(&site.subnet, &site.programmed);
     let names = Names::of(&site.subnet);
-    let mut text = summary(&found);
+    let hosts = check_host_routes(&site.subnet, &site.programmed, USUAL_LEVELS);
+    let mut text = verdict(&hosts, &names);
+    if !hosts.balance.is_empty() {
+        text.push_str(&balance(&hosts, &names));
+    }
+    if let Some(worst) = hosts.longer.worst {
+        text.push_str(&format!(
+            "longest way around: {} to {} passes {} switches, {} would do\n",
+            names.port(worst.from),
+            names.address(worst.to),
+            worst.hops,
+            worst.shortest
+        ));
+    }
+    let mut has_loops = false;
+    if !site.left_out.is_empty() {
+        let all = check_routes(&site.subnet, &site.programmed);
+        let others = others(site);
+        text.push_str(&format!("with {others}:\n{}", verdict(&all, &names)));
+        has_loops = all.loops.n_knots > 0;
+    }
+    output.data(&text)?;
+    Ok(match hosts.is_sound() && !has_loops {
+        true => Exit::Done,
+        false => Exit::Fault,
+    })
+}
+
+/// What arrives, what does not, and the credit loops.
+fn verdict(found: &RouteCheck, names: &Names<'_>) -> String {
+    let mut text = summary(found);
     for failure in found.failures.first.iter().take(SHOWN) {
         text.push_str(&format!("  {}\n", names.failure(failure)));
     }
@@ -72,23 +106,7 @@ pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
             ));
         }
     }
-    if !found.balance.is_empty() {
-        text.push_str(&balance(&found, &names));
-    }
-    if let Some(worst) = found.longer.worst {
-        text.push_str(&format!(
-            "longest way around: {} to {} passes {} switches, {} would do\n",
-            names.port(worst.from),
-            names.address(worst.to),
-            worst.hops,
-            worst.shortest
-        ));
-    }
-    output.data(&text)?;
-    Ok(match found.is_sound() {
-        true => Exit::Done,
-        false => Exit::Fault,
-    })
+    text
 }
 
 fn summary(found: &RouteCheck) -> String {

@@ -174,8 +174,8 @@ pub(super) const COLOURS: [&str; 3] = ["\u{1b}[31m", "\u{1b}[33m", "\u{1b}[0m"];
 pub(super) fn painted(word: &str, verdict: Option<Verdict>, is_coloured: bool) -> String {
     let [red, yellow, end] = COLOURS;
     let colour = match verdict {
-        Some(Verdict::Ok) => return word.to_owned(),
-        Some(Verdict::Saturated) | None => red,
+        Some(Verdict::Idle | Verdict::Ok) => return word.to_owned(),
+        Some(Verdict::Saturated | Verdict::Unfinished) | None => red,
         Some(_) => yellow,
     };
     match is_coloured {

@@ -228,7 +228,11 @@ fn a_plan_counts_the_headers_of_its_links() {
         let plan =
             format!("[plan]\n[[plan.class]]\nshare = 0.5\n{class}[[plan.class]]\nshare = 0.5\n");
         let traffic = "[[traffic]]\nload = 0.5\nmessage = \"1 KiB\"\n";
-        place.file("plan.toml", &format!("{SMALL}{link}{plan}{traffic}"));
+        let switch = "[switch]\nspeedup = 2\n";
+        place.file(
+            "plan.toml",
+            &format!("{SMALL}{switch}{link}{plan}{traffic}"),
+        );
         place.run(&["plan", "plan.toml", "--format", "json"])
     };
     let wait = |link: &str| {

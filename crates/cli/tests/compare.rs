@@ -99,6 +99,14 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     limit("delivered_load < -0.01").with(0);
     // The other way round, less is delivered.
     compare(&place, &["b", "a", "--fail-if", "delivered_load < -0.01"]).with(6);
+    // Short names are those of `plot --y`.
+    let of = |name: &str| {
+        compare(&place, &["a", "b", "--metric", name])
+            .with(0)
+            .stdout
+    };
+    assert_eq!(of("p99"), of("latency_p99_ns"));
+    compare(&place, &["b", "a", "--fail-if", "delivered < -0.01"]).with(6);
     // A limit brings its metric with it.
     let other = limit("fairness_jain < -0.9").with(0);
     assert!(other.stdout.contains("fairness_jain"));
@@ -190,6 +198,7 @@ fn what_cannot_be_compared_is_said_at_once() {
     let older = text.replace(&own, "\"results_version\": 0");
     assert_ne!(text, older);
     place.file("apart/results.json", &older);
+    std::fs::remove_file(place.0.join("apart/SHA256SUMS")).unwrap();
     let error = compare(&place, &["a", "apart"]).with(1).stderr;
     assert!(
         error.contains("no common seed: a has 1, 2, 3, apart has 7, 8, 9"),
@@ -256,13 +265,13 @@ fn all_unknown_metrics_are_told_with_the_nearest() {
         "a",
         "b",
         "--metric",
-        "latency_p99",
+        "latncy_p99_ns",
         "--fail-if",
         "deliverd_load < 0",
     ];
     let error = compare(&place, &arguments).with(2).stderr;
     assert!(
-        error.contains("no metric is called \"latency_p99\"; did you mean \"latency_p99_ns\"?"),
+        error.contains("no metric is called \"latncy_p99_ns\"; did you mean \"latency_p99_ns\"?"),
         "{error}"
     );
     assert!(
@@ -350,7 +359,7 @@ fn studies_are_compared_point_by_point() {
         "delivered_load of control: better (higher) at 4 (",
         "of 4 common points\n",
         "largest change by Holm's correction: ",
-        "saturation along traffic.0.load (qos.arbiter = round-robin): A not up to 0.4, B not up to 0.4: \
+        "saturation along traffic.0.load (qos.arbiter = round-robin): A steady up to 0.4, B steady up to 0.4: \
          saturated in neither",
     ] {
         assert!(people.contains(part), "{part}:\n{people}");
@@ -468,9 +477,9 @@ fn saturation_is_seen_to_move_along_the_load() {
     let moved = &ended.json()["overall"]["saturation"][0];
     let edges = serde_json::json!([0.1, 0.2, 0.4, null]);
     let seen = serde_json::json!([
-        moved["a"]["last_unsaturated"],
+        moved["a"]["last_steady"],
         moved["a"]["first_saturated"],
-        moved["b"]["last_unsaturated"],
+        moved["b"]["last_steady"],
         moved["b"]["first_saturated"],
     ]);
     assert_eq!((seen, &moved["change"]), (edges, &"later in B".into()));
@@ -483,7 +492,7 @@ fn saturation_is_seen_to_move_along_the_load() {
     );
     let back = compare(&place, &["even", "hot"]).with(0).stdout;
     assert!(
-        back.contains("A not up to 0.4, B between 0.1 and 0.2: earlier in B"),
+        back.contains("A steady up to 0.4, B between 0.1 and 0.2: earlier in B"),
         "{back}"
     );
 }

@@ -67,7 +67,7 @@ fn a_script_for_slurm() {
     # A run that is done is never done again: after any failure, submit once more.
     # These lines are yours to edit; for another number of shards, write a new script.
     #SBATCH --job-name=study
-    #SBATCH --array=1-8
+    #SBATCH --array=1-3
     #SBATCH --time=1:00:00
     #SBATCH --cpus-per-task=4
     #SBATCH --mem=4G
@@ -75,7 +75,7 @@ fn a_script_for_slurm() {
     #SBATCH --open-mode=append
     #SBATCH --requeue
     set -euo pipefail
-    export NETLOOM_SHARDS=8
+    export NETLOOM_SHARDS=3
     netloom=${NETLOOM:-netloom}
     file=study.toml
     folder=study.out
@@ -94,10 +94,10 @@ fn a_script_for_slurm() {
     elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
         array=$(sbatch --parsable "$0")
         array=${array%%;*}
-        # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+        # After any end of the array: a merge says which runs are missing.
         merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 \
             --job-name=study-merge --output=study-merge-%A.log "$0" merge)
-        echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
+        echo "submitted array $array and merge ${merge%%;*}; see: $netloom status $folder"
         exit
     fi
     exec "$netloom" run "$file" -o "$folder" --shard auto \
@@ -207,10 +207,10 @@ fn a_script_for_a_study_over_ranks() {
     elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
         array=$(sbatch --parsable "$0")
         array=${array%%;*}
-        # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+        # After any end of the array: a merge says which runs are missing.
         merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 --ntasks=1 --ntasks-per-node=1 \
             --job-name=tree-merge --output=tree-merge-%A.log "$0" merge)
-        echo "submitted array $array and merge ${merge%%;*}; see: netloom status $folder"
+        echo "submitted array $array and merge ${merge%%;*}; see: $netloom status $folder"
         exit
     fi
     exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
@@ -250,22 +250,23 @@ fn a_manifest_for_kubernetes() {
       labels:
         app: study
     data:
-      study.toml: |
-        netloom = 1
-        name = "study"
-
-        [topology]
-        kind = "single-switch"
-        ports = 4
-
-        [[traffic]]
-        load = 0.5
-
-        [study.axes]
-        "traffic.load" = [0.1, 0.2, 0.3]
-
-        [measure]
-        length = "1 ms"
+      study.toml: "\
+        netloom = 1\n\
+        name = \"study\"\n\
+        \n\
+        [topology]\n\
+        kind = \"single-switch\"\n\
+        ports = 4\n\
+        \n\
+        [[traffic]]\n\
+        load = 0.5\n\
+        \n\
+        [study.axes]\n\
+        \"traffic.load\" = [0.1, 0.2, 0.3]\n\
+        \n\
+        [measure]\n\
+        length = \"1 ms\"\n\
+        "
     ---
     apiVersion: v1
     kind: PersistentVolumeClaim
@@ -289,8 +290,8 @@ fn a_manifest_for_kubernetes() {
         app: study
     spec:
       completionMode: Indexed
-      completions: 8
-      parallelism: 8
+      completions: 3
+      parallelism: 3
       podFailurePolicy:
         rules:
           # A pod that makes room for another is no failure.
@@ -315,16 +316,13 @@ fn a_manifest_for_kubernetes() {
               command: ["sh", "-c"]
               args:
                 - |
-                  code=0
                   netloom run /study/study.toml -o /results/study.out --shard auto --threads 4 --progress plain \
                     --until \
-                    '1 ms' || code=$?
-                  # A deadlock (4) and too short a run (5) are results: they are in the tables.
-                  case $code in 0 | 4 | 5) ;; *) exit "$code" ;; esac
+                    '1 ms' || exit $?
                   netloom merge /results/study.out || echo "merged by the shard that ends last"
               env:
                 - name: NETLOOM_SHARDS
-                  value: "8"
+                  value: "3"
               resources:
                 requests:
                   cpu: "4"
@@ -349,13 +347,121 @@ fn a_manifest_for_kubernetes() {
     let line = [&line[..5], &["--claim", "scratch", "-o", "it.yaml"]].concat();
     let said = place.run(&line).with(0).stderr;
     assert!(
-        said.contains("wrote it.yaml: 1 shards. Next: kubectl apply -f it.yaml"),
+        said.contains("wrote it.yaml: 1 shard of 3 units. Next: kubectl apply -f it.yaml"),
         "{said}"
     );
     let text = place.read("it.yaml");
     assert!(text.contains("claimName: scratch") && !text.contains("PersistentVolumeClaim\n"));
     let mode = std::fs::metadata(place.0.join("it.yaml")).unwrap();
     assert_eq!(mode.permissions().mode() & 0o111, 0);
+}
+
+/// Prints the documents of a manifest as a YAML 1.1 reader has them.
+const READ_YAML: &str = "import json, sys, yaml\nprint(json.dumps(list(yaml.safe_load_all(open('it.yaml', encoding='utf-8')))))\n";
+
+/// A study whose text has every line end that YAML 1.1 knows, each followed by a document of its own.
+fn study_with_line_ends() -> String {
+    let pod = |end: &str| format!("{end}---{end}kind: Pod{end}");
+    let ends = [
+        "\\n",
+        "\\r",
+        "\u{85}",
+        "\u{2028}",
+        "\u{2029}",
+        "\u{feff}",
+        "\\u2028",
+        "\u{1f600}",
+    ];
+    let about: String = ends.map(pod).concat();
+    format!(
+        "netloom = 1\nabout = \"{about}\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+         [[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.3]\n"
+    )
+}
+
+#[test]
+fn no_text_of_a_study_becomes_a_document_of_its_manifest() {
+    let place = place("emit-yaml", &[]);
+    place.file("lines.toml", &study_with_line_ends());
+    let emit = [
+        "emit",
+        "kubernetes",
+        "lines.toml",
+        "--image",
+        "a",
+        "-o",
+        "it.yaml",
+    ];
+    place.run(&emit).with(0);
+    let text = place.read("it.yaml");
+    assert!(text.is_ascii(), "{text}");
+    let kinds: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("kind: "))
+        .collect();
+    assert_eq!(
+        kinds
+            .iter()
+            .filter(|line| line.starts_with("kind: "))
+            .count(),
+        3,
+        "{kinds:?}"
+    );
+    let mut python = Command::new("python3");
+    let read = python
+        .args(["-c", READ_YAML])
+        .current_dir(&place.0)
+        .output();
+    let Ok(read) = read else { return };
+    if String::from_utf8_lossy(&read.stderr).contains("No module named") {
+        eprintln!("skipped: Python has no yaml");
+        return;
+    }
+    let documents = Ended::new(read).with(0).stdout;
+    let documents: serde_json::Value = serde_json::from_str(&documents).unwrap();
+    let kinds: Vec<&str> = documents
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|document| document["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["ConfigMap", "PersistentVolumeClaim", "Job"]);
+    // It is the same study.
+    let stored = documents[0]["data"]["study.toml"].as_str().unwrap();
+    place.file("stored.toml", stored);
+    let (there, here) = (
+        place.run(&["check", "stored.toml"]),
+        place.run(&["check", "lines.toml"]),
+    );
+    assert_eq!(there.stdout.replace("stored", "lines"), here.stdout);
+    assert!(stored.contains("\u{2028}---\u{2028}kind: Pod"), "{stored}");
+}
+
+#[test]
+fn a_name_is_no_command_of_parallel() {
+    if !has("parallel") {
+        return;
+    }
+    let place = place("emit-perl", &["netloom"]);
+    let name = "{= system('touch made') =} {} {#} $(touch made) `touch made` ' \\\" é";
+    let study = place.read("study.toml");
+    place.file("study.toml", &format!("name = \"{name}\"\n{study}"));
+    let emit = [
+        "emit",
+        "parallel",
+        "study.toml",
+        "--shards",
+        "2",
+        "-o",
+        "it.sh",
+    ];
+    place.run(&emit).with(0);
+    bash(&place, "it.sh", &[]).with(0);
+    assert!(!place.0.join("made").exists());
+    let folder = name.replace("\\\"", "\"");
+    let expected = format!("netloom[] run study.toml -o {folder}.out --progress plain --shard 2/2");
+    let calls = place.read("calls");
+    assert!(calls.lines().any(|line| line == expected), "{calls}");
 }
 
 #[test]
@@ -410,7 +516,7 @@ fn a_script_for_parallel() {
     #   bash study.parallel.sh --jobs 4                          four shards at a time on each machine
     # A run that is done is never done again: after any failure, start it once more.
     set -euo pipefail
-    shards=8
+    shards=3
     netloom=${NETLOOM:-netloom}
     file=study.toml
     folder=study.out
@@ -428,9 +534,13 @@ fn a_script_for_parallel() {
         exit 1
     }
 
+    # Each shard is a line that parallel runs: in a command it would replace {} and run what is in {= =}.
+    run=("$netloom" run "$file" -o "$folder" --progress plain)
     code=0
-    seq "$shards" | parallel --jobs 1 --workdir . --line-buffer --tagstring "{}/$shards" "$@" --quote \
-        "$netloom" run "$file" -o "$folder" --shard "{}/$shards" --progress plain || code=$?
+    for shard in $(seq "$shards"); do
+        printf '%s ' "${run[@]@Q}" --shard "$shard/$shards"
+        echo
+    done | parallel --jobs 1 --workdir . --line-buffer --tagstring "{#}/$shards" "$@" || code=$?
     [ "$code" = 0 ] || echo "parallel ended with $code: so many shards did not end well" >&2
     # In any case: a merge says what is missing.
     "$netloom" merge "$folder" || exit
@@ -473,7 +583,7 @@ fn what_the_user_says_is_taken_over() {
     assert!(
         script
             .stderr
-            .contains("wrote it.sh: 3 shards. Next: bash it.sh"),
+            .contains("wrote it.sh: 3 shards of 1 unit. Next: bash it.sh"),
         "{}",
         script.stderr
     );
@@ -515,6 +625,30 @@ fn what_the_user_says_is_taken_over() {
     );
     place.run(&[&again[..], &["--overwrite"]].concat()).with(0);
     assert!(place.read("it.sh").contains("GNU parallel"));
+}
+
+#[test]
+fn a_shard_has_at_least_one_unit() {
+    let place = place("emit-units", &[]);
+    let said = |shards: &str, script: &str| {
+        let line = [
+            "emit",
+            "slurm",
+            "study.toml",
+            "--shards",
+            shards,
+            "-o",
+            script,
+        ];
+        place.run(&line).with(0).stderr
+    };
+    insta::assert_snapshot!([said("64", "a.sh"), said("2", "b.sh"), said("1", "c.sh")].concat(), @"
+    64 shards for 3 units: one for each
+    wrote a.sh: 3 shards of 1 unit. Next: bash a.sh
+    wrote b.sh: 2 shards of 1 to 2 units. Next: bash b.sh
+    wrote c.sh: 1 shard of 3 units. Next: bash c.sh
+    ");
+    assert!(place.read("a.sh").contains("#SBATCH --array=1-3\n"));
 }
 
 #[test]
@@ -638,7 +772,7 @@ fn the_script_for_slurm_submits_runs_and_merges() {
     insta::assert_snapshot!(place.read("calls"), @r#"
     sbatch --parsable it.sh
     sbatch --parsable --dependency=afterany:17 --array=1 --job-name=study-merge --output=study-merge-%A.log it.sh merge
-    netloom[8] run study.toml -o study.out --shard auto --threads 1 --progress plain --set a=b c
+    netloom[3] run study.toml -o study.out --shard auto --threads 1 --progress plain --set a=b c
     "#);
     // The job says what is missing rather than how bash failed.
     std::fs::remove_file(place.0.join("study.toml")).unwrap();
@@ -666,7 +800,7 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
         [emit("run.toml", "run.sh"), emit("tree.toml", "tree.sh")].join("\n"),
         @"
         wrote run.sh: one run over 2 ranks. Next: bash run.sh
-        wrote tree.sh: 3 shards, every run over 2 ranks. Next: bash tree.sh
+        wrote tree.sh: 3 shards of 1 unit, every run over 2 ranks. Next: bash tree.sh
         "
     );
     let job = [("SLURM_JOB_ID", "17"), ("SLURM_CPUS_PER_TASK", "3")];
@@ -706,15 +840,15 @@ fn the_script_for_parallel_runs_every_shard_and_merges() {
         .with(0);
     bash(&place, "it.sh", &[]).with(0);
     insta::assert_snapshot!(place.read("calls"), @r#"
-    netloom[] run study.toml -o study.out --shard 1/3 --progress plain --set a=b  c
-    netloom[] run study.toml -o study.out --shard 2/3 --progress plain --set a=b  c
-    netloom[] run study.toml -o study.out --shard 3/3 --progress plain --set a=b  c
+    netloom[] run study.toml -o study.out --progress plain --set a=b  c --shard 1/3
+    netloom[] run study.toml -o study.out --progress plain --set a=b  c --shard 2/3
+    netloom[] run study.toml -o study.out --progress plain --set a=b  c --shard 3/3
     netloom[] merge study.out
     "#);
     // Shards that end badly are told, and what there is is merged all the same.
     place.file(
         "netloom",
-        "#!/bin/sh\necho \"$1\" >>ended\n[ \"$1\" = merge ] || [ \"$6\" = 2/3 ] || exit 5\n",
+        "#!/bin/sh\necho \"$1\" >>ended\ncase \"$*\" in merge* | *' 2/3'*) ;; *) exit 5 ;; esac\n",
     );
     let ended = bash(&place, "it.sh", &[]).with(2);
     assert!(

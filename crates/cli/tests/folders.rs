@@ -331,6 +331,9 @@ fn symbolic_links_in_a_folder_are_not_followed() {
     place.run(&["run", "small.toml"]).with(0);
     for name in [".resolved.toml.tmp", "report.html"] {
         link(&format!("small.out/{name}"), "victim");
+        let refused = place.run(&["run", "small.toml"]).with(1).stderr;
+        assert!(refused.contains(name), "{refused}");
+        unlink(&format!("small.out/{name}"));
     }
     place.run(&["run", "small.toml"]).with(0);
     untouched();
@@ -371,7 +374,10 @@ fn symbolic_links_in_a_folder_are_not_followed() {
     unlink("s.out/results.csv");
     link("s.out/results.csv", "victim");
     let refused = place.run(&["merge", "s.out"]).with(1).stderr;
-    assert!(refused.contains("symbolic link"), "{refused}");
+    assert!(
+        refused.contains("results.csv: it is a symbolic link"),
+        "{refused}"
+    );
     unlink("s.out/results.csv");
     place.run(&["merge", "s.out"]).with(0);
     untouched();
@@ -401,6 +407,48 @@ fn symbolic_links_in_a_folder_are_not_followed() {
             .unwrap()
             .is_symlink()
     );
+}
+
+#[test]
+fn files_of_the_user_among_results_are_kept() {
+    let place = Place::new("folders-kept");
+    place.file("small.toml", SMALL).file("s.toml", &study());
+    place.run(&["run", "small.toml"]).with(0);
+    std::fs::create_dir(place.0.join("small.out/figures")).unwrap();
+    place.file("small.out/figures/thesis.txt", "precious");
+    let again = ["run", "small.toml", "--overwrite"];
+    let refused = place.run(&again).with(1).stderr;
+    assert!(refused.contains("figures/thesis.txt"), "{refused}");
+    // The locks of a study go when it is complete, and nothing else with them.
+    place.run(&["run", "s.toml", "--shard", "1/2"]).with(0);
+    place.file("s.out/locks/notes", "precious");
+    place.run(&["resume", "s.out"]).with(0);
+    assert_eq!(names(&place.0.join("s.out/locks")), ["notes"]);
+    let refused = place
+        .run(&["run", "s.toml", "--until", "30us", "--overwrite"])
+        .with(1);
+    assert!(refused.stderr.contains("locks/notes"), "{}", refused.stderr);
+    for kept in ["small.out/figures/thesis.txt", "s.out/locks/notes"] {
+        assert_eq!(place.read(kept), "precious");
+    }
+    // What is put there while a run lasts is not taken away at its end.
+    std::fs::remove_file(place.0.join("small.out/figures/thesis.txt")).unwrap();
+    let running = long_run(&place, "small.out");
+    place.file("small.out/thesis.txt", "precious");
+    let ended = running.stopped_by("-INT").with(1).stderr;
+    assert!(
+        ended.contains("thesis.txt") && ended.contains("the results are in "),
+        "{ended}"
+    );
+    assert_eq!(place.read("small.out/thesis.txt"), "precious");
+    // The lock beside a folder.
+    place.file(".other.lock", "precious");
+    let refused = place
+        .run(&["run", "small.toml", "-o", "other"])
+        .with(1)
+        .stderr;
+    assert!(refused.contains("is not a lock of netloom"), "{refused}");
+    assert_eq!(place.read(".other.lock"), "precious");
 }
 
 #[test]
@@ -455,6 +503,7 @@ fn an_interrupted_run_is_marked_in_every_file() {
         let is_marked = match name.as_str() {
             // What was run and where it is drawn, which has nothing of the outcome.
             "resolved.toml" | "layout.json" => true,
+            "SHA256SUMS" => place.read("out/SHA256SUMS").contains(".partial."),
             "results.json" | "manifest.json" => place
                 .read(&format!("out/{name}"))
                 .contains("\"interrupted\""),
@@ -613,7 +662,7 @@ fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
     };
     assert!(kills >= 3, "{kills} kills");
     assert!(
-        told.contains("goes on from the checkpoint out.checkpoint"),
+        told.contains("resumes from the checkpoint out.checkpoint at "),
         "{told}"
     );
     assert_eq!(
@@ -634,7 +683,7 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     let ended = place.begin(&arguments).stopped_by("-TERM").with(130);
     let told = ended.stderr;
     assert!(
-        told.contains("the same command goes on from the checkpoint"),
+        told.contains("the same command resumes from the checkpoint"),
         "{told}"
     );
     assert_eq!(checkpoints(&place), 1);
@@ -660,12 +709,100 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
         "{}",
         refused.stderr
     );
+    // A pipe is not waited for.
+    std::fs::remove_file(&file).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&file).status();
+    assert!(made.unwrap().success());
+    let refused = place.run(&KEEP).with(1);
+    let told = refused.stderr;
+    assert!(
+        told.contains("partition-2 is a pipe or a device: expected a regular file"),
+        "{told}"
+    );
+    std::fs::remove_file(&file).unwrap();
     std::fs::write(&file, good).unwrap();
 
-    // Without --checkpoint-every it goes on all the same.
+    // Without --checkpoint-every it resumes too.
     place.run(&["run", "kept.toml", "-o", "whole"]).with(0);
     let last = place.run(&["run", "kept.toml", "-o", "out"]).with(0);
-    assert!(last.stderr.contains("goes on from"), "{}", last.stderr);
+    assert!(last.stderr.contains("resumes from"), "{}", last.stderr);
     assert_eq!(files(&place.0.join("out")), files(&place.0.join("whole")));
     assert_eq!(names(&place.0), ["kept.toml", "out", "whole"]);
+}
+
+#[test]
+fn a_folder_of_others_is_no_checkpoint() {
+    let place = Place::new("folders-foreign");
+    place.file("small.toml", SMALL);
+    std::fs::create_dir_all(place.0.join("model.checkpoint/3")).unwrap();
+    for foreign in ["model.checkpoint/weights.bin", "model.checkpoint/3/run"] {
+        place.file(foreign, "precious");
+        for more in [&["--overwrite"][..], &["--checkpoint-every", "1h"]] {
+            let arguments = ["run", "small.toml", "-o", "model"];
+            let refused = place.run(&[&arguments[..], more].concat()).with(1);
+            let told = format!("{foreign} is not part of a checkpoint");
+            let is_other = refused
+                .stderr
+                .contains("is not a checkpoint of this format");
+            assert!(
+                refused.stderr.contains(&told) || is_other,
+                "{}",
+                refused.stderr
+            );
+            assert_eq!(place.read(foreign), "precious");
+        }
+        std::fs::remove_file(place.0.join(foreign)).unwrap();
+    }
+    // Who asks for no checkpoints has nothing to do with it.
+    place.file("model.checkpoint/weights.bin", "precious");
+    place.run(&["run", "small.toml", "-o", "model"]).with(0);
+    assert_eq!(place.read("model.checkpoint/weights.bin"), "precious");
+}
+
+/// A checkpoint whose bytes were changed, with a checksum that is right again.
+#[cfg(unix)]
+#[test]
+fn a_forged_checkpoint_ends_no_process_by_a_signal() {
+    let place = Place::new("folders-forged");
+    place.file("kept.toml", &KEPT.replace("repeat = 2", "repeat = 1"));
+    let mut arguments = KEEP.to_vec();
+    (arguments[5], arguments[7]) = ("1", "1h");
+    place.begin(&arguments).stopped_by("-TERM").with(130);
+    let folder = place.0.join("out.checkpoint");
+    let whole: Vec<(PathBuf, Vec<u8>)> = files(&folder).into_iter().collect();
+    let (part, good) = &whole[0];
+    assert!(part.ends_with("partition-0"), "{part:?}");
+    let mut n_refused = 0;
+    for turn in 0..8 {
+        let mut bad = good[..good.len() - 32].to_vec();
+        let at = 200 + turn * (bad.len() - 204) / 8;
+        bad[at..at + 4].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+        let hash = netloom_results::sha256(&bad);
+        let byte = |at: usize| u8::from_str_radix(&hash[2 * at..2 * at + 2], 16).unwrap();
+        bad.extend((0..32).map(byte));
+        for (name, bytes) in &whole {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, if name == part { &bad } else { bytes }).unwrap();
+        }
+        let ended = place.run(&arguments);
+        let told = &ended.stderr;
+        assert!(
+            matches!(ended.code, Some(0 | 1 | 4 | 5)),
+            "{:?}: {told}",
+            ended.code
+        );
+        assert!(!told.contains("panicked"), "{told}");
+        if ended.code == Some(1) {
+            n_refused += 1;
+            assert!(told.contains("cannot be used: "), "{told}");
+            assert!(
+                told.contains("delete out.checkpoint, or run with --overwrite"),
+                "{told}"
+            );
+        }
+    }
+    assert!(n_refused >= 4, "{n_refused} of 8 are refused");
+    place.run(&[&arguments[..], &["--overwrite", "--until", "60 us"]].concat());
+    assert!(!folder.exists(), "removed with --overwrite");
 }

@@ -5,6 +5,10 @@
 
 #[path = "infiniband/devices.rs"]
 mod devices;
+#[path = "infiniband/director.rs"]
+mod director;
+#[path = "infiniband/ethernet.rs"]
+mod ethernet;
 #[path = "infiniband/opensm_files.rs"]
 mod opensm_files;
 mod place;
@@ -136,6 +140,7 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     let same = verify(&[]).with(0).stdout;
     assert!(!same.contains(": planned "), "{same}");
     assert!(same.contains("as planned"), "{same}");
+    levels_are_as_planned(place);
     // One weight of one port, as if somebody had been at it.
     let tables = place.read("after/vlarb.txt");
     let changed = tables.replacen("|0xC0|", "|0xB0|", 1);
@@ -143,6 +148,65 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     place.file("after/vlarb.txt", &changed);
     let other = verify(&[]).with(6).stdout;
     assert!(other.contains("low table: planned"), "{other}");
+}
+
+/// Every row that OpenSM programmed has the planned levels on their lanes, and all others on that of compute, which is the
+/// largest class without a deadline.
+fn levels_are_as_planned(place: &Place) {
+    let text = place.read("after/sl2vl.txt");
+    let rows: Vec<Vec<u8>> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("ports: in"))
+        .map(|row| {
+            let (_, lanes) = row.split_once(": ").unwrap();
+            let cells = lanes.split('|').filter_map(|cell| cell.trim().parse().ok());
+            cells.collect()
+        })
+        .collect();
+    assert!(rows.len() > 30, "{text}");
+    let planned = [&[0, 1, 2, 3][..], &[0; 12]].concat();
+    assert!(rows.iter().all(|row| *row == planned), "{text}");
+}
+
+#[test]
+fn a_level_without_a_class_has_one_lane_in_plan_export_and_run() {
+    let place = Place::new("infiniband-unplanned");
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n";
+    // The largest class has a deadline, and the second stands last.
+    let classes = "[[plan.class]]\nname = \"urgent\"\nshare = 0.6\ndeadline = \"50 us\"\n\
+                   [[plan.class]]\nname = \"small\"\nshare = 0.1\n\
+                   [[plan.class]]\nname = \"large\"\nsl = 4\nshare = 0.3\n\
+                   [[traffic]]\nsl = 7\nload = 0.1\n[[traffic]]\nsl = 4\nload = 0.1\n";
+    let switch = "[switch]\nspeedup = 2\n";
+    place.file("plan.toml", &format!("{tree}{switch}{classes}"));
+    let row = [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2];
+    let list = |between: &str| row.map(|vl: u8| vl.to_string()).join(between);
+    let planned = place
+        .run(&["plan", "plan.toml", "--format", "toml"])
+        .with(0)
+        .stdout;
+    assert!(
+        planned.contains(&format!("sl2vl = [{}]", list(", "))),
+        "{planned}"
+    );
+    let conf = place.run(&["export", "opensm", "plan.toml"]).with(0).stdout;
+    for set in ["qos", "qos_ca", "qos_swe"] {
+        let line = format!("{set}_sl2vl {}\n", list(","));
+        assert!(conf.contains(&line), "{line}{conf}");
+    }
+    let told = place.run(&["check", "plan.toml"]).with(0).stderr;
+    assert!(
+        told.contains("W0416")
+            && told.contains("SL7 has traffic and no class in the plan; it takes VL2"),
+        "{told}"
+    );
+    assert!(!told.contains("SL4 has traffic"), "{told}");
+    let policy = ["export", "policy", "plan.toml", "--group", "small=n0"];
+    let policy = place.run(&policy).with(0).stdout;
+    assert!(
+        policy.contains("sl: 4\n") && !policy.contains("sl: 0\n"),
+        "{policy}"
+    );
 }
 
 #[test]
@@ -228,7 +292,7 @@ fn what_is_exported_is_what_was_planned() {
             format!("{set}_vlarb_low {low}"),
             format!("{set}_vlarb_high \"\""),
             format!("{set}_high_limit {limit}"),
-            format!("{set}_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3"),
+            format!("{set}_sl2vl 0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,0"),
         ] {
             assert!(conf.lines().any(|own| own == line), "{line}\n{conf}");
         }

@@ -89,4 +89,8 @@ fn perfetto_has_a_track_for_each_packet_without_gaps() {
         .run(&["trace", "fat-tree.toml", "--slowest", "17"])
         .with(2);
     place.run(&["trace", "fat-tree.toml"]).with(2);
+    for packet in ["5", "3:x", "3:"] {
+        let wrong = place.run(&["trace", "fat-tree.toml", "--packet", packet]);
+        assert!(wrong.with(2).stderr.contains("expected "), "{packet}");
+    }
 }

@@ -42,8 +42,10 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
             sl: Sl(at as u8),
             share: Ratio::new(part.into(), all.into()),
             sizes: law(draws, most_units),
+            has_only_these: false,
             deadline,
             distance: None,
+            dscps: vec![],
         }
     };
     let classes = parts
@@ -65,6 +67,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
         },
         classes,
         devices: vec![],
+        cautions: plan::Cautions::default(),
     }
 }
 

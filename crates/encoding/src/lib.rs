@@ -4,6 +4,7 @@
 //! version. What comes from outside is never believed: too few bytes, an unknown variant or a length beyond the
 //! end give `None`.
 
+mod invalid;
 mod record;
 mod state;
 
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 use std::num::NonZero;
 
+pub use invalid::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 pub use state::{State, restore_records, save_records};
 
 /// A record that can be written as bytes and read again.

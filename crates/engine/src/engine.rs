@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use netloom_encoding::{Encoded, State};
+use netloom_encoding::{Encoded, State, Validity};
 use netloom_units::Tick;
 
 use crate::mailbox::Mailboxes;
@@ -169,7 +169,7 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
 
 impl<M, Q, T> Engine<M, Q, T>
 where
-    M: Model<Event: Encoded> + State,
+    M: Model<Event: Encoded + std::fmt::Debug> + State,
     Q: EventQueue<M::Event>,
     T: Transport<M>,
 {
@@ -189,15 +189,23 @@ where
     }
 
     /// Takes back what was saved of a partition when all ticks before `now` had been run, in place of what this engine
-    /// had there. When all partitions have been restored, it goes on as the saved one would have. `None` if this is not the
-    /// state of such a partition; the engine is not to be used then.
+    /// had there. `check` is shown the model and all that is pending. When all partitions have been restored, the engine
+    /// resumes as the saved one would have. It is not to be used after an error.
+    ///
+    /// # Errors
+    /// If no such partition can have saved this.
     ///
     /// # Panics
     /// If there are not that many.
-    pub fn restore(&mut self, i: usize, now: Tick, saved: &[u8]) -> Option<()> {
-        let mut rest = saved;
-        self.partition(i).restore(now, &mut rest)?;
+    pub fn restore(
+        &mut self,
+        i: usize,
+        now: Tick,
+        saved: &[u8],
+        check: impl FnOnce(&M, &[(Tick, M::Event)]) -> Validity,
+    ) -> Validity {
+        self.partition(i).restore(now, saved, check)?;
         self.now = now;
-        rest.is_empty().then_some(())
+        Ok(())
     }
 }

@@ -30,6 +30,7 @@ mod windows;
 pub use engine::Engine;
 pub use model::Model;
 pub use outbox::Outbox;
+pub use partition::LATEST;
 pub use queue::{EventQueue, Heap, Wheel};
 pub use ranks::{OverRanks, Ranks, SharedRanks, placement};
 pub use threads_as_ranks::ThreadRank;

@@ -1,6 +1,6 @@
 //! One partition: a model, its pending events, and the loop over its ticks.
 
-use netloom_encoding::{Encoded, State};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure};
 use netloom_units::Tick;
 
 use crate::transport::MessageOf;
@@ -15,6 +15,10 @@ const AHEAD: usize = 16;
 /// answers.
 const DECISIONS_AHEAD: usize = 4;
 const NEXT_BUT_ONE: usize = 2;
+
+/// The latest time and the largest count that a saved state may have: no run comes near, and no sum of them overflows.
+pub const LATEST: Tick = Tick(1 << 61);
+const MOST_EVENTS: u64 = 1 << 52;
 
 /// A model with its queue. On cache lines of its own, because neighbours run on other threads.
 #[repr(align(128))]
@@ -110,7 +114,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
 
 impl<M, Q> Partition<M, Q>
 where
-    M: Model<Event: Encoded> + State,
+    M: Model<Event: Encoded + std::fmt::Debug> + State,
     Q: EventQueue<M::Event>,
 {
     /// Appends the model and all that is pending, between two runs that end and begin at `now`.
@@ -127,17 +131,46 @@ where
         self.refill(now, pending);
     }
 
-    /// Takes back what was saved, into a partition that was built alike.
-    pub(crate) fn restore(&mut self, now: Tick, from: &mut &[u8]) -> Option<()> {
-        self.model.restore(from)?;
-        self.events = u64::take(from)?;
-        let pending: Vec<(Tick, M::Event)> = Encoded::take(from)?;
-        let is_to_come = |(when, _): &(Tick, M::Event)| *when >= now && *when != Tick::NEVER;
-        if !pending.iter().all(is_to_come) {
-            return None;
+    /// Takes back what was saved, into a partition that was built alike. `check` looks at the model and all that is pending
+    /// before anything of it is used.
+    pub(crate) fn restore(
+        &mut self,
+        now: Tick,
+        saved: &[u8],
+        check: impl FnOnce(&M, &[(Tick, M::Event)]) -> Validity,
+    ) -> Validity {
+        let mut rest = saved;
+        let mut take = || {
+            self.model.restore(&mut rest)?;
+            let events = u64::take(&mut rest)?;
+            Some((events, Vec::<(Tick, M::Event)>::take(&mut rest)?))
+        };
+        let taken = take().filter(|_| rest.is_empty());
+        let Some((events, pending)) = taken else {
+            let place = format!("byte {} of {}", saved.len() - rest.len(), saved.len());
+            return Err(Invalid::new(
+                place,
+                "a state of this fabric",
+                "bytes that are not one",
+            ));
+        };
+        ensure(events <= MOST_EVENTS, || {
+            Invalid::new(
+                "events applied",
+                format_args!("at most {MOST_EVENTS}"),
+                events,
+            )
+        })?;
+        for (when, event) in &pending {
+            ensure(*when >= now && *when <= LATEST, || {
+                let expected = format!("a time from {} to {}", now.0, LATEST.0);
+                Invalid::new(format_args!("event {event:?}"), expected, when.0)
+            })?;
         }
+        check(&self.model, &pending)?;
+        self.events = events;
         self.refill(now, pending);
-        Some(())
+        Ok(())
     }
 
     fn refill(&mut self, now: Tick, pending: Vec<(Tick, M::Event)>) {

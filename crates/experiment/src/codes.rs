@@ -47,6 +47,12 @@ const CODES: &[Code] = &[
          extend itself in the end.",
     ),
     (
+        "E0005",
+        "further mistakes",
+        "A file with more than a thousand mistakes is most likely the wrong file, or damaged as a whole. The first \
+         thousand are reported one by one, the others are counted.",
+    ),
+    (
         "E0101",
         "a value has the wrong type",
         "The key takes another type of value, for example a whole number where a text stands. `netloom explain \
@@ -121,6 +127,19 @@ const CODES: &[Code] = &[
         "E0203",
         "there are no two NICs",
         "Traffic goes from one NIC to another, so a fabric needs at least two.",
+    ),
+    (
+        "E0204",
+        "a failure is not possible in this fabric",
+        "A [[failure]] names a cable by a switch and its port (link = \"s3:7\"), a switch without hosts (switch = \"s70\"), or \
+         draws cables of a level of a fat tree (links = { level = 1, share = 0.02 }). `netloom topo show` prints the \
+         switches with their ports. Failures of a real site are made in its files.",
+    ),
+    (
+        "E0205",
+        "failures separate hosts",
+        "With the cables and switches of [[failure]] missing, some hosts have no path between them. The message names \
+         two of them. Let fewer cables fail; for cables that are drawn, another seed draws others.",
     ),
     (
         "E0301",
@@ -414,7 +433,8 @@ const CODES: &[Code] = &[
         "a service level that the map leaves out",
         "`qos.sl2vl` lists the lanes of service level 0, 1, 2, …; a level behind its end takes VL n modulo `vls`, which \
          may be the lane of another class. The message says which; write it down, or what was meant. The same goes \
-         for `qos.sc2vl`.",
+         for `qos.sc2vl`. With `[plan]`, a level without a class takes the lane with the largest share among those \
+         without a deadline.",
     ),
     (
         "E0417",
@@ -449,7 +469,9 @@ const CODES: &[Code] = &[
         "the routing does not fit the fabric",
         "Routings by arithmetic need a fabric of their structure: d-mod-k and random-up need a fat tree, det a k-ary \
          n-tree, dimension-order a mesh, torus or hypercube, minimal, valiant and ugal a dragonfly or megafly, par and par-ugal a \
-         dragonfly. up-down and shortest take any connected fabric.",
+         dragonfly. up-down and shortest take any connected fabric.\n\nIn a fat tree with missing cables some hosts may have \
+         no path that climbs and then descends, although longer paths are left: up-down finds those. A graph is a fat tree \
+         if its switches, ports and hosts are numbered as `netloom topo export` writes one; cables may be missing.",
     ),
     (
         "E0501",
@@ -692,6 +714,20 @@ const CODES: &[Code] = &[
          says. Bounds on waits then hold for nobody, for a large packet makes all others wait; and shares differ, \
          since InfiniBand counts whole packets. Write the true size, or leave `packet` out: it then follows from \
          `link.mtu` and `link.header`.",
+    ),
+    (
+        "W0907",
+        "planned tables that decide nothing",
+        "A table chooses among packets that wait at an output. With a speed-up of 1 the crossbar brings no more than the output \
+         sends, so packets wait at inputs, where the crossbar's allocator chooses: shares and deadlines of the plan are not \
+         kept. A switch.speedup of 2 or more moves the queues to the outputs.",
+    ),
+    (
+        "W0908",
+        "cables slower than planned for",
+        "At most one cable in a hundred is slower than all others, as where a cable came up with one lane of four. The plan is \
+         for the others: on the slow ones waits are longer than its bounds. Replace the cables that are named, or write \
+         plan.rate for all.",
     ),
     (
         "E1001",

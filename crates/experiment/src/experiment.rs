@@ -56,6 +56,12 @@ impl Experiment {
 }
 
 impl Experiment {
+    /// Whether all traffic ends whatever the length of the run: jobs and lists of messages.
+    pub fn ends(&self) -> bool {
+        let mut classes = self.fabric.classes.iter();
+        classes.all(|class| class.source.messages().is_some())
+    }
+
     /// Cuts the fabric into so many partitions, or as many as it has switches; results do not depend on it.
     pub fn cut_into(&mut self, n_partitions: usize) {
         let most = self.fabric.topology.n_switches() as usize;

@@ -3,8 +3,10 @@
 //! The look is that of `rustc` and `cargo`, whose renderer this is (annotate-snippets). Errors come before
 //! warnings, each group in the order of the file, and a count ends the whole.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use netloom_catalog::{Document, Note, Notes, Place, Severity};
+use netloom_catalog::{Document, Note, Notes, Place, Severity, is_hidden, visible};
 
 /// More notes than anybody reads; each is looked up in the text of its file.
 const MOST_SHOWN: usize = 200;
@@ -17,29 +19,27 @@ pub fn render(document: &Document, notes: &Notes, color: bool) -> String {
     };
     let mut text = String::new();
     let sorted = notes.clone().sorted();
+    let sources = document.sources.iter();
+    let sources: Vec<Source<'_>> = sources
+        .map(|(name, text)| (visible(name), shown(text)))
+        .collect();
     for note in sorted.iter().take(MOST_SHOWN) {
-        text.push_str(&renderer.render(&[group(document, note)]));
+        text.push_str(&renderer.render(&[group(&sources, &visible_note(note))]));
         text.push_str("\n\n");
     }
-    if let Some(more @ 1..) = sorted.len().checked_sub(MOST_SHOWN) {
+    if let Some(more @ 1..) = notes.count().checked_sub(MOST_SHOWN) {
         text.push_str(&format!("and {more} more that are not shown\n\n"));
     }
-    text.push_str(&count(&sorted));
+    text.push_str(&count(notes));
     text
 }
 
 /// `2 errors, 1 warning`.
-fn count(notes: &[Note]) -> String {
-    let of = |severity, one: &str| {
-        let n = notes
-            .iter()
-            .filter(|note| note.severity == severity)
-            .count();
-        match n {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {one}s")),
-        }
+fn count(notes: &Notes) -> String {
+    let of = |severity, one: &str| match notes.count_of(severity) {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {one}s")),
     };
     let parts = [
         of(Severity::Error, "error"),
@@ -52,7 +52,39 @@ fn count(notes: &[Note]) -> String {
     }
 }
 
-fn group<'a>(document: &'a Document, note: &'a Note) -> Group<'a> {
+/// Name and text of a file, as they are shown.
+type Source<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// The text of a file without what a terminal obeys. Every place in it stays where it is; the renderer itself replaces
+/// control characters of ASCII.
+fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| !c.is_ascii() && is_hidden(c)) {
+        return text.into();
+    }
+    let replaced = |c: char| match (is_hidden(c), c.len_utf8()) {
+        (true, 2) => '\u{b7}',
+        (true, 3) => '\u{fffd}',
+        _ => c,
+    };
+    text.chars().map(replaced).collect::<String>().into()
+}
+
+/// A note whose texts, which may quote a file, hold nothing that a terminal obeys.
+fn visible_note(note: &Note) -> Note {
+    let shown = |text: &String| {
+        let lines: Vec<_> = text.split('\n').map(visible).collect();
+        lines.join("\n")
+    };
+    let place = |(place, label): &(Place, String)| (*place, shown(label));
+    Note {
+        message: shown(&note.message),
+        help: note.help.as_ref().map(shown),
+        places: note.places.iter().map(place).collect(),
+        ..*note
+    }
+}
+
+fn group<'a>(sources_of: &'a [Source<'a>], note: &'a Note) -> Group<'a> {
     let level = match note.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -69,7 +101,7 @@ fn group<'a>(document: &'a Document, note: &'a Note) -> Group<'a> {
         }
     }
     for source in sources {
-        let Some((name, text)) = document.sources.get(usize::from(source)) else {
+        let Some((name, text)) = sources_of.get(usize::from(source)) else {
             continue;
         };
         let mut annotations = vec![];
@@ -85,9 +117,9 @@ fn group<'a>(document: &'a Document, note: &'a Note) -> Group<'a> {
             annotations.push(kind.span(on_one_line(*place, text)).label(label));
         }
         group = match annotations.is_empty() {
-            true => group.element(Origin::path(name.as_str())),
+            true => group.element(Origin::path(&**name)),
             false => {
-                let snippet = Snippet::source(text.as_str()).path(name.as_str());
+                let snippet = Snippet::source(&**text).path(&**name);
                 group.element(snippet.annotations(annotations))
             }
         };
@@ -119,4 +151,37 @@ fn on_one_line(place: Place, text: &str) -> std::ops::Range<usize> {
         .min(line_end)
         .max(start);
     start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_writes_no_commands_to_a_terminal() {
+        let hostile = "a\u{1b}[2J\u{9b}2J\u{202e}\u{2028}b";
+        let text = format!("# {hostile}\nkey = 1 # {hostile}\n");
+        let document = Document {
+            sources: vec![(hostile.to_owned(), text.clone())],
+            ..Document::parse("", "", &mut Notes::new())
+        };
+        let mut notes = Notes::new();
+        let start = text.find("key").unwrap() as u32;
+        let place = Place {
+            source: 0,
+            start,
+            end: start + 3,
+        };
+        notes
+            .error("E0106", place, hostile)
+            .label(hostile)
+            .help(hostile);
+        let rendered = render(&document, &notes, false);
+        assert!(
+            !rendered.contains(|c: char| is_hidden(c) && c != '\n'),
+            "{rendered:?}"
+        );
+        assert!(rendered.contains("key = 1"), "{rendered}");
+        assert!(rendered.contains("^^^"), "{rendered}");
+    }
 }

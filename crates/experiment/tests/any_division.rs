@@ -446,6 +446,21 @@ fn programs_that_compute_on_drawn_nics_beside_pause() {
     );
 }
 
+/// Jobs that are stopped on their way: who waits for whom is as much a result as any number.
+#[test]
+fn ranks_of_unfinished_jobs_wait_for_the_same_ranks() {
+    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[groups]\na = \"random 8\"\nb = \"rest\"\n\
+         [[traffic]]\nname = \"ring\"\nworkload = { kind = \"all-reduce\", bytes = \"96 KiB\", nics = \"a\" }\n\
+         [[traffic]]\nname = \"solver\"\nsl = 1\nmapping = \"random\"\ncompute = \"900 ns\"\ncompute-law = \"exponential\"\n\
+         workload = { kind = \"minife\", grid = [2, 2, 2], rounds = 9, nics = \"b\" }\n[measure]\nlength = \"9 us\"\n";
+    same(text);
+    let result = results(text, USUAL).expect("a sound file").remove(0);
+    let jobs = &result.document.run.jobs;
+    assert_eq!(result.document.status(), Status::Unfinished);
+    assert!(jobs.iter().all(|job| job.ranks == Some(8)));
+    assert!(jobs.iter().any(|job| job.waiting.len() > 1), "{jobs:?}");
+}
+
 /// Connections with deadlines in the high table, of classes of their own.
 #[test]
 fn connections_with_deadlines() {
@@ -516,7 +531,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let other = results_kept(&text(3), USUAL, Some(&shelf), 3)
         .unwrap()
         .remove(0);
-    assert!(matches!(other, Err(NotContinued::Misfit)));
+    assert!(matches!(other, Err(NotContinued::Invalid { .. })));
     // One rank's part is short: all of them say so.
     let shelf = Shelf::default();
     let halves = division(2, 1, false, 2);
@@ -524,6 +539,6 @@ fn a_checkpoint_of_something_else_is_refused() {
     assert!(stopped.iter().all(|one| one.is_ok()));
     shelf.damage(|part| part.truncate(part.len() / 2));
     let told = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
-    assert!(matches!(told[0], Err(NotContinued::Misfit)));
+    assert!(matches!(told[0], Err(NotContinued::Invalid { .. })));
     assert!(matches!(told[1], Err(NotContinued::Elsewhere)));
 }

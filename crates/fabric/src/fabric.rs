@@ -1,12 +1,15 @@
 //! The part of a fabric that lives in one partition: endpoints around one kind of switch.
 
+use netloom_encoding::Validity;
 use netloom_engine::{EventQueue, Model, Outbox};
 use netloom_units::Tick;
 
 use crate::endpoint::Endpoints;
 use crate::parcel::Parcel;
+use crate::plan::FabricPlan;
 use crate::shared::Shared;
 use crate::switch::Switches;
+use crate::validation::{Bounds, Ways};
 
 /// One partition. Parts that do not know each other borrow what both use.
 pub(crate) struct Fabric<S: Switches> {
@@ -18,6 +21,19 @@ pub(crate) struct Fabric<S: Switches> {
 netloom_encoding::state!([S: Switches] Fabric<S> as Fabric { parts: [shared, endpoints, switches] });
 
 impl<S: Switches> Fabric<S> {
+    /// Whether a run of the plan could have saved this partition at that time, with all that is pending.
+    pub(crate) fn validate(
+        &self,
+        plan: &FabricPlan,
+        now: Tick,
+        pending: &[(Tick, S::Event)],
+    ) -> Validity {
+        let (bounds, mut ways) = (Bounds::new(plan, now), Ways::new(plan));
+        self.shared.validate(&bounds)?;
+        self.validate_endpoints(&bounds, &mut ways)?;
+        S::validate(self, &bounds, &mut ways, pending)
+    }
+
     /// Whether packets are followed.
     #[inline(always)]
     pub(crate) fn is_watching(&self) -> bool {

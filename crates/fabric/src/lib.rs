@@ -40,6 +40,7 @@ mod simulation;
 mod slab;
 mod switch;
 mod trace;
+mod validation;
 
 pub use channels::{Channels, PathChannels};
 pub use endpoint::connections::{ConnectionPlan, DelayFrom};

@@ -65,6 +65,21 @@ netloom_encoding::encoded!(Row {
 });
 
 impl Row {
+    /// Its counters, to be checked.
+    pub fn counts(&self) -> [u64; 9] {
+        [
+            self.offered_messages,
+            self.offered_flits,
+            self.injected_packets,
+            self.injected_flits,
+            self.delivered_packets,
+            self.delivered_flits,
+            self.delivered_messages,
+            self.hops,
+            self.reordered,
+        ]
+    }
+
     /// A packet that is a whole message has arrived.
     #[inline]
     pub fn record_single(&mut self, latency: u64) {
@@ -227,6 +242,26 @@ netloom_encoding::encoded!(Protocol {
 });
 
 impl Protocol {
+    /// Its counters, to be checked.
+    pub(crate) fn counts(&self) -> [u64; 14] {
+        [
+            self.acknowledgements,
+            self.marked,
+            self.cuts,
+            self.stashed,
+            self.retrieved,
+            self.deleted,
+            self.early_acknowledgements,
+            self.retransmitted,
+            self.timeouts,
+            self.corrupted,
+            self.lost,
+            self.link_repeats,
+            self.discarded,
+            self.duplicates,
+        ]
+    }
+
     /// Adds what another partition counted.
     pub fn merge(&mut self, other: &Protocol) {
         self.acknowledgements += other.acknowledgements;

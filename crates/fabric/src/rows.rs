@@ -26,8 +26,8 @@ pub(crate) fn prefetch_line<T>(at: *const T) {
 ///
 /// # Safety of use
 /// An index must come from this vector's own numbering: a position below its length at build time (rows
-/// are never removed), or a live slot of the [`Slab`](crate::Slab) above it. No index is computed from
-/// input. Those of a checkpoint are believed once its checksum is right.
+/// are never removed), or a live slot of the [`Slab`](crate::slab::Slab) above it. No index is computed from
+/// input. Those of a checkpoint are validated before anything runs (`validation.rs`).
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<T>(Vec<T>);
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use netloom_encoding::{Invalid, Validity, ensure};
 use netloom_packet::{Packet, SlSegmentation};
 use netloom_routing::Forwarding;
 use netloom_units::Tick;
@@ -11,6 +12,7 @@ use crate::plan::FabricPlan;
 use crate::recorder::{Counters, Protocol, Row};
 use crate::simulation::rows;
 use crate::trace::{Stage, Step, Watch};
+use crate::validation::Bounds;
 
 /// The routing, the records of what happened, and the packets that are followed.
 pub(crate) struct Shared {
@@ -47,6 +49,49 @@ impl Shared {
             watch,
             steps: Vec::new(),
         }
+    }
+
+    /// Counters are far from where they end.
+    pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
+        let Counters {
+            packet_hops,
+            flit_hops,
+            injected,
+            delivered,
+            emigrated,
+            immigrated,
+            choices,
+            fused,
+            digest: _,
+        } = self.counters;
+        let protocol = &self.protocol;
+        let counters = [
+            packet_hops,
+            flit_hops,
+            injected,
+            delivered,
+            emigrated,
+            immigrated,
+            choices,
+            fused,
+        ];
+        for counter in counters.into_iter().chain(protocol.counts()) {
+            bounds.count("counter of a run", counter)?;
+        }
+        let left = protocol.deleted + protocol.retrieved;
+        ensure(left <= protocol.stashed, || {
+            let expected = format!("at most {} packets that left stashes", protocol.stashed);
+            Invalid::new("stashes", expected, left)
+        })?;
+        for row in &self.rows {
+            for counter in row.counts() {
+                bounds.count("counter of a row", counter)?;
+            }
+            if let Some(at) = row.last_delivery {
+                bounds.past("last delivery", at)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes down a step of a packet, if it is followed.

@@ -9,7 +9,7 @@ use netloom_fabric::{
     Step, Watch, build,
 };
 use netloom_packet::{Arrival, Cursor, Source};
-use netloom_routing::{Deadlock, DimensionOrder, Shortest, Tie, Trunk, UpDown, paths};
+use netloom_routing::{Deadlock, DimensionOrder, Paths, Shortest, Tie, Trunk, UpDown, paths};
 use netloom_topology::{Hypercube, Mesh, ParallelFatTree, RandomRegular};
 use netloom_units::{NicId, Sl, Tick};
 use support::architectures::Centre;
@@ -239,7 +239,10 @@ fn every_topology() {
                     degree: 4,
                     hosts: 2,
                 }),
-                routing: Arc::new(UpDown { root: 0 }),
+                routing: Arc::new(UpDown {
+                    root: 0,
+                    paths: Paths::All,
+                }),
                 ..base.clone()
             },
         ),
@@ -251,7 +254,7 @@ fn every_topology() {
                     degree: 3,
                     hosts: 1,
                 }),
-                routing: Arc::new(Shortest {}),
+                routing: Arc::new(Shortest { paths: Paths::All }),
                 ..base
             },
         ),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_results::view::Numbers;
+use netloom_results::view::{Numbers, spelled_out};
 use netloom_results::{Collection, Frame};
 
 use crate::axis::{Quantity, fitted};
@@ -124,12 +124,7 @@ fn no_such(what: &'static str, name: &str, known: Vec<String>) -> NoSuch {
 
 /// The column that a name stands for.
 fn metric<'t>(table: &'t Frame, name: &str) -> Result<&'t str, NoSuch> {
-    let long = [
-        name.to_owned(),
-        format!("latency_{name}_ns"),
-        format!("{name}_ns"),
-        format!("{name}_load"),
-    ];
+    let long = spelled_out(name);
     let columns = || {
         let columns = table.columns.iter();
         columns.filter(|column| Numbers::from(column).is_some())

@@ -50,7 +50,7 @@ pub fn labels(collections: &[Collection]) -> Vec<String> {
     }
     let with = |(at, name): (usize, &String)| {
         let values = found.iter().map(|one| match one.values[at].as_deref() {
-            Some(text) if text.starts_with('"') => one.value(at).to_owned(),
+            Some(text) if text.starts_with('"') => one.short(at).to_owned(),
             _ => format!("{} {}", one.word(), one.value(at)),
         });
         format!("{name} ({})", values.collect::<Vec<_>>().join(", "))

@@ -35,7 +35,61 @@ pub fn differing(collections: &[Collection]) -> Vec<Differing> {
     for list in files.iter().flat_map(lists).collect::<BTreeSet<_>>() {
         found = told_once(found, &list, &files);
     }
-    found
+    by_kind(found)
+}
+
+/// Merges the keys that follow from a different kind into one: each kind has keys of its own, so that replacing a
+/// fat tree by a dragonfly is one difference and not eight. Tables with the same values, such as the arbiter of the
+/// switches and that of the NICs, are merged too.
+fn by_kind(found: Vec<Differing>) -> Vec<Differing> {
+    let table_of = |key: &str| key.strip_suffix(".kind").map(str::to_owned);
+    let tables: Vec<String> = found.iter().filter_map(|one| table_of(&one.key)).collect();
+    let has_all = |one: &Differing| one.values.iter().all(Option::is_some);
+    // The innermost table with a kind that differs, unless every file has the key.
+    let owner = |one: &Differing| {
+        let inside = tables.iter().filter(|table| {
+            let rest = one.key.strip_prefix(table.as_str());
+            rest.is_some_and(|rest| rest == ".kind" || rest.starts_with('.') && !has_all(one))
+        });
+        inside.max_by_key(|table| table.len()).cloned()
+    };
+    let mut merged: Vec<Differing> = vec![];
+    let mut done: BTreeSet<String> = BTreeSet::new();
+    for one in &found {
+        let Some(table) = owner(one) else {
+            merged.push(one.clone());
+            continue;
+        };
+        if !done.insert(table.clone()) {
+            continue;
+        }
+        let kind_key = format!("{table}.kind");
+        let kind = found.iter().find(|other| other.key == kind_key);
+        let parts: Vec<&Differing> = found
+            .iter()
+            .filter(|other| other.key != kind_key && owner(other).as_ref() == Some(&table))
+            .collect();
+        let value = |at: usize| {
+            let kind = kind.filter(|kind| kind.values[at].is_some())?.value(at);
+            let own = parts.iter().filter(|part| part.values[at].is_some());
+            let own: Vec<String> = own
+                .map(|part| format!("{} {}", &part.key[table.len() + 1..], part.value(at)))
+                .collect();
+            let text = match own.is_empty() {
+                true => kind.to_owned(),
+                false => format!("{kind} ({})", own.join(", ")),
+            };
+            Some(format!("\"{text}\""))
+        };
+        let values: Vec<Option<String>> = (0..one.values.len()).map(value).collect();
+        match merged.iter_mut().find(|other| other.values == values) {
+            Some(other) if tables.contains(&other.key) => {
+                other.key = format!("{}, {table}", other.key);
+            }
+            _ => merged.push(Differing { key: table, values }),
+        }
+    }
+    merged
 }
 
 impl Differing {
@@ -50,10 +104,15 @@ impl Differing {
         }
     }
 
-    /// The last word of its path that says something.
+    /// The same without the keys that follow from a kind: `dtable`.
+    pub(crate) fn short(&self, folder: usize) -> &str {
+        let value = self.value(folder);
+        value.split_once(" (").map_or(value, |(kind, _)| kind)
+    }
+
+    /// The last word of its path.
     pub(crate) fn word(&self) -> &str {
-        let mut words = self.key.rsplit('.').filter(|word| *word != "kind");
-        words.next().unwrap_or(&self.key)
+        self.key.rsplit('.').next().unwrap_or(&self.key)
     }
 }
 
@@ -179,12 +238,36 @@ mod tests {
         assert_eq!(
             told(&[&one, &two]),
             [
-                ("qos.arbiter.entries".to_owned(), pair("–", "8")),
-                ("qos.arbiter.kind".to_owned(), pair("wfq", "dtable")),
+                ("qos.arbiter".to_owned(), pair("wfq", "dtable (entries 8)")),
                 ("traffic.load".to_owned(), pair("0.5", "0.8")),
             ]
         );
         assert_eq!(told(&[&one, &one]), []);
+    }
+
+    #[test]
+    fn keys_that_follow_from_a_kind_are_one_difference() {
+        let pair = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
+        let tree = "[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[qos.arbiter]\nkind = \"wfq\"\n\
+                    [qos.nic-arbiter]\nkind = \"wfq\"\n[switch]\nkind = \"crossbar\"\nspeedup = 1\n";
+        let torus = "[topology]\nkind = \"torus\"\nsize = [4, 4]\n[qos.arbiter]\nkind = \"dtable\"\n\
+                     [qos.nic-arbiter]\nkind = \"dtable\"\n[switch]\nkind = \"tiled\"\nspeedup = 2\n";
+        assert_eq!(
+            told(&[tree, torus]),
+            [
+                (
+                    "qos.arbiter, qos.nic-arbiter".to_owned(),
+                    pair("wfq", "dtable")
+                ),
+                ("switch".to_owned(), pair("crossbar", "tiled")),
+                // Both switches have a speed-up.
+                ("switch.speedup".to_owned(), pair("1", "2")),
+                (
+                    "topology".to_owned(),
+                    pair("fat-tree (arity 4, levels 3)", "torus (size [4,4])")
+                ),
+            ]
+        );
     }
 
     #[test]

@@ -187,9 +187,12 @@ pub enum Mark {
 impl From<Verdict> for Mark {
     fn from(verdict: Verdict) -> Mark {
         match verdict {
-            Verdict::Ok => Mark::Ok,
+            Verdict::Idle | Verdict::Ok => Mark::Ok,
             Verdict::Saturated => Mark::Saturated,
-            Verdict::TooShort | Verdict::NotStationary | Verdict::NotConverged => Mark::Unsure,
+            Verdict::Unfinished
+            | Verdict::TooShort
+            | Verdict::NotStationary
+            | Verdict::NotConverged => Mark::Unsure,
         }
     }
 }

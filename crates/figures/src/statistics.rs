@@ -57,8 +57,11 @@ pub(crate) fn shows(metric: &str) -> bool {
     all.into_iter().any(|(_, column)| *column == metric)
 }
 
-/// The classes of the only point, side by side.
+/// The classes of the only point, side by side; a single class is a few numbers and no figure.
 pub(crate) fn by_class(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
+    if study.groups.names.len() < 2 {
+        return None;
+    }
     let groups = study.groups.reader(study.lines.table);
     let lines = study.lines.about(study.groups.scope());
     let places = lines.filter_map(|line| Some((line, groups.get(line)?)));

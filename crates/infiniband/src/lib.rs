@@ -4,6 +4,7 @@
 //! ibnetdiscover, opensm-subnet.lst ─► Subnet       nodes, ports, cables
 //! LFTs, SL2VL, vlarb, portinfo     ─► Programmed   what the subnet manager wrote into them
 //! Subnet and Programmed            ─► routes       where packets go, who never gets any, and what can deadlock
+//! Subnet                           ─► suspects     cables that are missing or slow, hosts with one name
 //! opensm.conf, qos-policy.conf     ─► opensm       what it will write, and what it will not
 //! Subnet ─► emulate ◄─ a real OpenSM ─► Programmed what it did write
 //! ```
@@ -23,6 +24,7 @@ pub mod reading;
 pub mod routes;
 mod site;
 mod subnet;
+pub mod suspects;
 pub mod writing;
 
 pub use ids::{Guid, Lid, NodeId};

@@ -19,8 +19,8 @@ pub struct Site {
     pub switches: Vec<NodeId>,
     /// The NICs, each a port of a channel adapter, in order of the switches and ports that they hang on.
     pub nics: Vec<(NodeId, u8)>,
-    /// Ports that are no NICs, with the reason.
-    pub left_out: Vec<(NodeId, u8, &'static str)>,
+    /// Ports of routers and aggregation nodes, which are not NICs.
+    pub left_out: Vec<(NodeId, u8)>,
 }
 
 impl Site {
@@ -37,13 +37,12 @@ impl Site {
                 let other = node(cable.node);
                 match other.kind {
                     NodeKind::Switch { .. } => {}
-                    NodeKind::Router => {
-                        left_out.push((cable.node, cable.port, "it is a router"));
+                    NodeKind::ChannelAdapter if other.is_host() => {
+                        nics.push((cable.node, cable.port));
                     }
-                    NodeKind::ChannelAdapter if other.is_aggregation_node() => {
-                        left_out.push((cable.node, cable.port, "it adds up what hosts send"));
+                    NodeKind::ChannelAdapter | NodeKind::Router => {
+                        left_out.push((cable.node, cable.port));
                     }
-                    NodeKind::ChannelAdapter => nics.push((cable.node, cable.port)),
                 }
             }
         }
@@ -193,4 +192,20 @@ fn line_of(note: &Note, texts: &[(String, String)]) -> String {
         .as_ref()
         .map_or(String::new(), |help| format!(" ({help})"));
     format!("{name}:{line}: {} {}{help}", note.code, note.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_of_nodes_hold_nothing_that_a_terminal_obeys() {
+        let listing = "switchguid=0x10(10)\nSwitch\t2 \"S-10\"\t\t# \"=1+1\u{1b}[2J\u{202e}\" enhanced port 0 lid 1 lmc 0\n\
+            [1]\t\"H-20\"[1](21) \t\t# \"node\u{9b}2J\" lid 2 4xHDR\n\n\
+            caguid=0x20\nCa\t1 \"H-20\"\t\t# \"node\u{9b}2J\"\n\
+            [1](21) \t\"S-10\"[1]\t\t# lid 2 lmc 0 \"=1+1\u{1b}[2J\u{202e}\" lid 1 4xHDR\n";
+        let site = Site::of_texts(listing, &[]).unwrap();
+        assert_eq!(site.switch_names(), ["=1+1\u{fffd}[2J\u{fffd}"]);
+        assert_eq!(site.nic_names(), ["node\u{fffd}2J"]);
+    }
 }

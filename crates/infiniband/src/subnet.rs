@@ -46,6 +46,11 @@ impl Node {
     pub fn is_aggregation_node(&self) -> bool {
         self.kind == NodeKind::ChannelAdapter && self.description.contains("Aggregation Node")
     }
+
+    /// Whether it is a channel adapter of a host.
+    pub fn is_host(&self) -> bool {
+        self.kind == NodeKind::ChannelAdapter && !self.is_aggregation_node()
+    }
 }
 
 /// Who made a node, and what.

@@ -73,6 +73,7 @@ fn the_checker_of_omni_path_accepts_exported_groups() {
         name: name.to_owned(),
         share,
         is_lossless,
+        has_deadline: false,
         number,
         dscps: vec![],
     };

@@ -126,7 +126,9 @@ fn tables() -> Tables {
         low: entries(low),
         high: entries(high),
         high_limit: 8,
-        sl_to_vl: SlToVl(std::array::from_fn(|sl| Vl(sl as u8 % n_lanes))),
+        sl_to_vl: SlToVl(std::array::from_fn(|sl| {
+            Vl(if sl < n_lanes.into() { sl as u8 } else { 0 })
+        })),
     };
     let switches = [(0, 128), (1, 64), (2, 192), (0, 128), (3, 255)];
     Tables {

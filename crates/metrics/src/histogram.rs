@@ -14,12 +14,17 @@
 
 use std::ops::Range;
 
+use netloom_encoding::Encoded;
+
 /// A power of two is cut into `1 << SUB_BITS` buckets.
 const SUB_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
 
 /// A bucket is at most this part of its values wide: two percentiles that differ by less are the same.
 pub const RESOLUTION: f64 = 1.0 / SUB_BUCKETS as f64;
+
+/// The most values that are read back: no run has as many, and sums of such counts do not overflow.
+const MOST: u64 = 1 << 52;
 
 /// A log-linear histogram of `u64` values, usually ticks.
 ///
@@ -38,13 +43,34 @@ pub struct Histogram {
     max: u64,
 }
 
-netloom_encoding::encoded!(Histogram {
-    counts,
-    count,
-    sum,
-    min,
-    max,
-});
+/// Read only if the sums follow from the buckets, as they do of every histogram.
+impl Encoded for Histogram {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Histogram {
+            counts,
+            count,
+            sum,
+            min,
+            max,
+        } = self;
+        counts.put(out);
+        count.put(out);
+        sum.put(out);
+        min.put(out);
+        max.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let read = Histogram {
+            counts: Encoded::take(from)?,
+            count: Encoded::take(from)?,
+            sum: Encoded::take(from)?,
+            min: Encoded::take(from)?,
+            max: Encoded::take(from)?,
+        };
+        read.is_sound().then_some(read)
+    }
+}
 
 impl Histogram {
     /// An empty histogram; it allocates with the first value.
@@ -56,6 +82,35 @@ impl Histogram {
             min: u64::MAX,
             max: 0,
         }
+    }
+
+    /// Whether values give these buckets and sums.
+    fn is_sound(&self) -> bool {
+        let Histogram {
+            counts,
+            count,
+            sum,
+            min,
+            max,
+        } = self;
+        if counts.len() > bucket_of(u64::MAX) + 1 || *count > MOST {
+            return false;
+        }
+        let held = match self.held() {
+            Some(held) if min <= max && held.end <= counts.len() => held,
+            None if (*sum, *min, *max) == (0, u64::MAX, 0) => 0..0,
+            _ => return false,
+        };
+        let is_empty = |counts: &[u64]| counts.iter().all(|&count| count == 0);
+        let (inside, ends) = (&counts[held.clone()], [held.start, held.end]);
+        let all = inside.iter().map(|&count| u128::from(count)).sum::<u128>();
+        let least = u128::from(*min) * u128::from(*count);
+        is_empty(&counts[..ends[0]])
+            && is_empty(&counts[ends[1]..])
+            && inside.first().is_none_or(|&count| count > 0)
+            && inside.last().is_none_or(|&count| count > 0)
+            && all == u128::from(*count)
+            && (*count == 0 || (least..=u128::from(*max) * u128::from(*count)).contains(sum))
     }
 
     /// Counts one value.

@@ -181,6 +181,14 @@ impl PunctualityMeter {
         }
     }
 
+    /// Whether it can have counted this by a tick: no packet came later, and no count is near its end.
+    pub fn is_sound(&self, now: u64) -> bool {
+        let counted = &self.counted;
+        let sums = [counted.delay_sum, counted.delay_max, counted.gap_sum];
+        let mut counts = counted.delays.iter().chain(&counted.jitter).chain(&sums);
+        self.last.is_none_or(|last| last <= now) && counts.all(|&count| count < 1 << 52)
+    }
+
     /// A packet came at tick `now`, `delay` ticks after its creation.
     #[inline]
     pub fn record(&mut self, now: u64, delay: u64) {

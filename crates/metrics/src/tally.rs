@@ -3,6 +3,8 @@
 //! Welford's running variance rounds at every step, so its last bits depend on the order of values and
 //! of merges. Integer sums do not; the only rounding is one division when someone asks.
 
+use netloom_encoding::Encoded;
+
 /// Count, sum, sum of squares, minimum and maximum of `u64` values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tally {
@@ -16,13 +18,47 @@ pub struct Tally {
     max: u64,
 }
 
-netloom_encoding::encoded!(Tally {
-    count,
-    sum,
-    sum_of_squares,
-    min,
-    max,
-});
+/// Read only if values can have these sums.
+impl Encoded for Tally {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Tally {
+            count,
+            sum,
+            sum_of_squares,
+            min,
+            max,
+        } = self;
+        count.put(out);
+        sum.put(out);
+        sum_of_squares.put(out);
+        min.put(out);
+        max.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let read = Tally {
+            count: Encoded::take(from)?,
+            sum: Encoded::take(from)?,
+            sum_of_squares: Encoded::take(from)?,
+            min: Encoded::take(from)?,
+            max: Encoded::take(from)?,
+        };
+        let (count, max) = (u128::from(read.count), u128::from(read.max));
+        let is_sound = match read.count {
+            0 => read == Tally::new(),
+            _ if read.count > 1 << 52 || read.min > read.max || read.sum > count * max => false,
+            _ => {
+                // The least sum of squares of so many values with this sum; where it is too large, sums stop.
+                let (mean, rest) = (read.sum / count, read.sum % count);
+                let least = (count * mean).checked_mul(mean);
+                let least = least.and_then(|least| least.checked_add(2 * mean * rest));
+                read.sum_of_squares >= least.unwrap_or(u128::MAX)
+                    && read.sum >= count * u128::from(read.min)
+            }
+        };
+        is_sound.then_some(read)
+    }
+}
 
 impl Tally {
     /// An empty tally.

@@ -1,9 +1,12 @@
 //! Whether the numbers of a run can be used: every such word is defined here and nowhere else.
 //!
 //! ```text
-//!  epochs of a class ──► Measured::verdict ──► of_parts: the run (its worst class)
+//!  epochs of a class ──► Measured::verdict ──► of_run: the run (its worst class)
 //!                                                 └────► of_seeds: the point (the median of its seeds)
 //! ```
+//!
+//! Nothing else makes a verdict, so those of a class, a run and a point cannot contradict each other: a run is as bad as
+//! its worst class, and a point is never better than one of its classes.
 //!
 //! Saturation is growth: what waits in the sources becomes more and more. A deficit of what was delivered says
 //! less, since messages under way at the end of a short run are one too.
@@ -34,7 +37,9 @@ const BATCHES_OF_A_THIRD: usize = 10;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Steady, and as exact as asked.
+    /// Nothing was offered and nothing delivered. It does not decide about a run.
+    Idle,
+    /// Steady, and as exact as asked; or work that ended.
     #[default]
     Ok,
     /// Steady, but the end of the warm-up was not found or the interval is wider than asked.
@@ -45,48 +50,64 @@ pub enum Verdict {
     TooShort,
     /// More is offered than is taken: queues in the sources grow. A result; latencies mean nothing.
     Saturated,
+    /// Work that ends had messages left at the end of the run: its completion time is not known.
+    Unfinished,
 }
 
 impl Verdict {
     /// All of them, in order.
-    pub const ALL: [Verdict; 5] = [
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Idle,
         Verdict::Ok,
         Verdict::NotConverged,
         Verdict::NotStationary,
         Verdict::TooShort,
         Verdict::Saturated,
+        Verdict::Unfinished,
     ];
+
+    /// Those that a reader is warned of, the worst first.
+    pub fn warnings() -> impl Iterator<Item = Verdict> {
+        let is_warning = |verdict: &Verdict| !matches!(verdict, Verdict::Idle | Verdict::Ok);
+        Verdict::ALL.into_iter().rev().filter(is_warning)
+    }
 
     /// The word for it in files.
     pub fn word(self) -> &'static str {
         match self {
+            Verdict::Idle => "idle",
             Verdict::Ok => "ok",
             Verdict::NotConverged => "not-converged",
             Verdict::NotStationary => "not-stationary",
             Verdict::TooShort => "too-short",
             Verdict::Saturated => "saturated",
+            Verdict::Unfinished => "unfinished",
         }
     }
 
     /// The words for it in a table for people.
     pub fn words(self) -> &'static str {
         match self {
+            Verdict::Idle => "idle",
             Verdict::Ok => "ok",
             Verdict::NotConverged => "not converged",
             Verdict::NotStationary => "not stationary",
             Verdict::TooShort => "too short to tell",
             Verdict::Saturated => "saturated",
+            Verdict::Unfinished => "unfinished",
         }
     }
 
     /// What it means for whoever reads the numbers.
     pub fn meaning(self) -> &'static str {
         match self {
-            Verdict::Ok => "steady and as exact as asked",
+            Verdict::Idle => "nothing was sent or received in the measured time",
+            Verdict::Ok => "steady and as exact as asked, or work that ended",
             Verdict::NotConverged => "no steady state, or less exact than asked; run longer",
             Verdict::NotStationary => "loads or latencies still drift; run longer",
             Verdict::TooShort => "whether queues grow cannot be told; run longer",
             Verdict::Saturated => "latencies grow with the length of the run",
+            Verdict::Unfinished => "messages of a job or a list were left at the end; run longer",
         }
     }
 
@@ -99,20 +120,32 @@ impl Verdict {
 
     /// Whether the run was long enough for what it says: saturation is a result.
     pub fn is_result(self) -> bool {
-        matches!(self, Verdict::Ok | Verdict::Saturated)
+        matches!(self, Verdict::Idle | Verdict::Ok | Verdict::Saturated)
     }
 
-    /// The verdict of a run by those of its classes and of all together: the last of them.
-    pub fn of_parts(parts: impl IntoIterator<Item = Verdict>) -> Verdict {
-        parts.into_iter().max().unwrap_or_default()
+    /// The verdict of several classes together: the last of theirs. Idle ones do not decide.
+    pub fn of_classes(classes: impl IntoIterator<Item = Verdict>) -> Verdict {
+        classes.into_iter().max().unwrap_or(Verdict::Idle)
+    }
+
+    /// The verdict of a run by those of its classes: the last of them. A run in which nothing happened is too short.
+    pub fn of_run(classes: impl IntoIterator<Item = Verdict>) -> Verdict {
+        match Verdict::of_classes(classes) {
+            Verdict::Idle => Verdict::TooShort,
+            verdict => verdict,
+        }
     }
 
     /// The verdict of a point by those of its seeds: their median, of two in the middle the later one. So a point
-    /// is saturated if at least half of its seeds are. Nothing is wrong without seeds.
+    /// is saturated if at least half of its seeds are. One unfinished seed makes it unfinished, since no median of
+    /// completion times is known then. Nothing is wrong without seeds.
     pub fn of_seeds(seeds: impl IntoIterator<Item = Verdict>) -> Verdict {
         let mut seeds: Vec<Verdict> = seeds.into_iter().collect();
         seeds.sort_unstable();
-        seeds.get(seeds.len() / 2).copied().unwrap_or_default()
+        match seeds.last() {
+            Some(Verdict::Unfinished) => Verdict::Unfinished,
+            _ => seeds.get(seeds.len() / 2).copied().unwrap_or_default(),
+        }
     }
 }
 
@@ -150,6 +183,9 @@ pub struct Measured<'a> {
     pub is_warm: bool,
     /// The half width that the interval of mean latency may have, as part of the mean.
     pub asked: f64,
+    /// Of work that ends (a job, a list of messages): whether all its messages were delivered. No steady state is
+    /// asked of it.
+    pub has_ended: Option<bool>,
 }
 
 impl Measured<'_> {
@@ -167,7 +203,13 @@ impl Measured<'_> {
     pub fn verdict(&self) -> Verdict {
         let sum = |of: fn(&Epoch) -> f64| self.epochs.iter().map(of).sum::<f64>();
         let (ticks, offered) = (sum(|e| e.ticks), sum(|e| e.offered));
+        if self.has_ended == Some(false) {
+            return Verdict::Unfinished;
+        }
         if offered == 0.0 && sum(|e| e.delivered) == 0.0 {
+            return Verdict::Idle;
+        }
+        if self.has_ended == Some(true) {
             return Verdict::Ok;
         }
         let growing: Vec<_> = self
@@ -274,21 +316,62 @@ mod tests {
         (0..n).map(epoch).collect()
     }
 
-    fn verdict(epochs: &[Epoch]) -> Verdict {
+    fn measured(epochs: &[Epoch]) -> Measured<'_> {
         Measured {
             epochs,
             sending: 10.0,
             is_warm: true,
             asked: 0.05,
+            has_ended: None,
         }
-        .verdict()
+    }
+
+    fn verdict(epochs: &[Epoch]) -> Verdict {
+        measured(epochs).verdict()
     }
 
     #[test]
-    fn a_steady_run_is_ok_and_nothing_is_fine() {
+    fn a_steady_run_is_ok_and_nothing_is_idle() {
         assert_eq!(verdict(&epochs(150, 1, |_| 1e9, |_| 50.0)), Verdict::Ok);
-        assert_eq!(verdict(&[]), Verdict::Ok);
-        assert_eq!(verdict(&[Epoch::default(); 9]), Verdict::Ok);
+        assert_eq!(verdict(&[]), Verdict::Idle);
+        assert_eq!(verdict(&[Epoch::default(); 9]), Verdict::Idle);
+    }
+
+    #[test]
+    fn work_that_ends_is_judged_by_its_end() {
+        // A job in a single epoch of a long run, and one whose latencies rise all the time.
+        let mut short = vec![Epoch::default(); 50];
+        short[0] = Epoch {
+            ticks: 1000.0,
+            offered: 100.0,
+            injected: 100.0,
+            delivered: 100.0,
+            messages: 4.0,
+            latency: 4000.0,
+        };
+        let rising = epochs(150, 1, |_| 1e9, |at| 50.0 + at as f64);
+        for epochs in [short, rising] {
+            assert_ne!(verdict(&epochs), Verdict::Ok);
+            let ended = |has_ended| {
+                let measured = Measured {
+                    has_ended,
+                    is_warm: false,
+                    ..measured(&epochs)
+                };
+                measured.verdict()
+            };
+            assert_eq!(ended(Some(true)), Verdict::Ok);
+            assert_eq!(ended(Some(false)), Verdict::Unfinished);
+        }
+        let nothing = |has_ended| {
+            let measured = Measured {
+                has_ended,
+                ..measured(&[])
+            };
+            measured.verdict()
+        };
+        assert_eq!(nothing(Some(true)), Verdict::Idle);
+        assert_eq!(nothing(Some(false)), Verdict::Unfinished);
     }
 
     #[test]
@@ -317,13 +400,11 @@ mod tests {
         // sent of messages that take a whole epoch.
         let filling = epochs(20, 1, |_| 930.0, |_| 50.0);
         let with = |sending| {
-            Measured {
-                epochs: &filling,
+            let measured = Measured {
                 sending,
-                is_warm: true,
-                asked: 0.05,
-            }
-            .verdict()
+                ..measured(&filling)
+            };
+            measured.verdict()
         };
         assert_eq!(
             (with(10.0), with(1000.0)),
@@ -356,13 +437,12 @@ mod tests {
     fn a_wide_interval_or_an_unknown_warmup_is_not_converged() {
         let steady = epochs(150, 1, |_| 1e9, |_| 50.0);
         let asked = |asked, is_warm| {
-            Measured {
-                epochs: &steady,
-                sending: 10.0,
+            let measured = Measured {
                 is_warm,
                 asked,
-            }
-            .verdict()
+                ..measured(&steady)
+            };
+            measured.verdict()
         };
         assert_eq!(asked(0.05, true), Verdict::Ok);
         assert_eq!(asked(0.0001, true), Verdict::NotConverged);
@@ -389,9 +469,13 @@ mod tests {
     #[test]
     fn a_class_speaks_for_its_run_and_the_median_for_a_point() {
         use Verdict::*;
-        assert_eq!(Verdict::of_parts([Ok, Saturated, TooShort]), Saturated);
-        assert_eq!(Verdict::of_parts([Ok, NotConverged]), NotConverged);
-        assert_eq!(Verdict::of_parts([]), Ok);
+        assert_eq!(Verdict::of_run([Ok, Saturated, TooShort]), Saturated);
+        assert_eq!(Verdict::of_run([Ok, NotConverged]), NotConverged);
+        assert_eq!(Verdict::of_run([Saturated, Unfinished]), Unfinished);
+        assert_eq!(Verdict::of_run([Idle, Ok]), Ok);
+        assert_eq!(Verdict::of_run([Idle, Idle]), TooShort);
+        assert_eq!(Verdict::of_run([]), TooShort);
+        assert_eq!(Verdict::of_classes([Idle, Idle]), Idle);
         for (seeds, point) in [
             (&[][..], Ok),
             (&[Saturated], Saturated),
@@ -400,6 +484,8 @@ mod tests {
             (&[Saturated, Ok, Saturated], Saturated),
             (&[Ok, Saturated, NotStationary], NotStationary),
             (&[Ok, Saturated, Ok, Saturated], Saturated),
+            (&[Ok, Ok, Ok, Unfinished], Unfinished),
+            (&[Idle, Idle, Ok], Idle),
         ] {
             assert_eq!(Verdict::of_seeds(seeds.iter().copied()), point, "{seeds:?}");
         }
@@ -411,5 +497,7 @@ mod tests {
             assert_eq!(Verdict::of_word(verdict.word()), Some(verdict));
         }
         assert_eq!(Verdict::of_word("fine"), None);
+        let warned: Vec<Verdict> = Verdict::warnings().collect();
+        assert_eq!((warned.len(), warned[0]), (5, Verdict::Unfinished));
     }
 }

@@ -7,7 +7,7 @@ use netloom::catalog::{Described, kind, params};
 use netloom::experiment::spec::{concepts, schema};
 use netloom::fabric::{CongestionControl, Control as Pace, Echo, FlowState, Link};
 use netloom::random::Draw;
-use netloom::routing::{Forwarding, Routing, UpDown};
+use netloom::routing::{Forwarding, Paths, Routing, UpDown};
 use netloom::study::Study;
 use netloom::topology::{Blueprint, SingleSwitch, Topology};
 use netloom::traffic::{Context, Destinations, Pattern};
@@ -53,7 +53,11 @@ impl Described for Mine {
 
 impl Routing for Mine {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
-        UpDown { root: 0 }.compile(topology, seed)
+        UpDown {
+            root: 0,
+            paths: Paths::All,
+        }
+        .compile(topology, seed)
     }
 }
 

@@ -44,6 +44,7 @@ fn sizes() -> PacketSizes {
     }
     PacketSizes {
         largest,
+        smallest: [Bytes(0); N_SLS],
         management: Bytes(0),
     }
 }

@@ -40,6 +40,12 @@ pub trait Source: Send + Sync {
     fn program(&self) -> Option<&dyn Program> {
         None
     }
+
+    /// How many messages there are in all, where they end whatever the length of the run: those of programs and of
+    /// lists.
+    fn messages(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One step of a rank: what an MPI program does between computing.
@@ -66,6 +72,9 @@ pub enum Op {
 pub trait Program: Send + Sync {
     /// A step of the rank on a NIC, or `None` after its last (and on NICs without a rank).
     fn op(&self, nic: NicId, step: u32) -> Option<Op>;
+
+    /// The rank that runs on a NIC.
+    fn rank(&self, nic: NicId) -> Option<u32>;
 
     /// How long the rank on a NIC computes before this step, which is a send: in cycles of the NIC, from when the step
     /// before is done.

@@ -33,6 +33,8 @@ pub enum Purpose {
     Mapping = 9,
     /// How long a rank computes.
     Compute = 10,
+    /// Which cables are missing.
+    Failure = 11,
 }
 
 /// An exponential variate with mean one, from a uniform number in [0, 1).

@@ -249,7 +249,10 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   };
   const cell = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
+    let text = value === null || value === undefined ? "" : String(value);
+    // As in the CSV files of results: a text that a spreadsheet would compute begins with an apostrophe.
+    text = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "\ufffd");
+    if (/^[=+\-@\uff0b\uff0d\uff1d\uff20]./.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   // A cell with an interval becomes two columns: the value as measured, and half the width of its interval.

@@ -6,8 +6,12 @@ use netloom_results::view::number::{self, TimeUnit};
 use crate::points::{Study, sign};
 use crate::table::{Cell, Head, Table};
 
-/// Columns of latencies: their names in files, and their titles.
-const LATENCIES: [(&str, &str); 5] = [
+/// Of work that ends.
+const COMPLETION: &str = "completion_time_ns";
+
+/// Columns of times: their names in files, and their titles. Completion times are shown where something ends.
+const TIMES: [(&str, &str); 6] = [
+    (COMPLETION, "Completion"),
     ("latency_mean_ns", "Mean"),
     ("latency_p50_ns", "p50"),
     ("latency_p99_ns", "p99"),
@@ -23,7 +27,10 @@ pub(crate) fn table(study: &Study) -> Table {
             .iter()
             .flat_map(|point| std::iter::once(&point.total).chain(&point.classes))
     };
-    let units: Vec<TimeUnit> = LATENCIES
+    let has_any = |metric: &str| lines().any(|line| line.mean(metric).is_some());
+    let is_shown = |(metric, _): &(&str, &str)| *metric != COMPLETION || has_any(metric);
+    let times: Vec<(&str, &str)> = TIMES.into_iter().filter(is_shown).collect();
+    let units: Vec<TimeUnit> = times
         .iter()
         .map(|(metric, _)| TimeUnit::of_column(lines().filter_map(|line| line.mean(metric))))
         .collect();
@@ -36,7 +43,7 @@ pub(crate) fn table(study: &Study) -> Table {
     heads.push(Head::text("State"));
     heads.push(Head::number("Offered", "offered_load"));
     heads.push(Head::number("Delivered", "delivered_load"));
-    for ((metric, title), unit) in LATENCIES.iter().zip(&units) {
+    for ((metric, title), unit) in times.iter().zip(&units) {
         heads.push(Head::number(&format!("{title} ({})", unit.sign), metric));
     }
     heads.push(Head::number("Fairness", "fairness_jain"));
@@ -62,7 +69,7 @@ pub(crate) fn table(study: &Study) -> Table {
             cells.push(Cell::Html(state.clone()));
             cells.push(Cell::Load(line.get("offered_load")));
             cells.push(Cell::Load(line.get("delivered_load")));
-            for ((metric, _), unit) in LATENCIES.iter().zip(&units) {
+            for ((metric, _), unit) in times.iter().zip(&units) {
                 cells.push(Cell::Estimate(line.get(metric), unit.ns));
             }
             cells.push(Cell::Load(line.get("fairness_jain")));

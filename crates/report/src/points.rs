@@ -7,8 +7,14 @@ use netloom_results::view::{self, Saturation, number};
 use netloom_results::{Collection, Datum, Verdict};
 
 /// Every verdict of a point with its sign, its class of style and its words.
-pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 5] = [
-    (Verdict::Ok, "●", "ok", "steady and as exact as asked"),
+pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 7] = [
+    (Verdict::Idle, "○", "ok", "nothing sent"),
+    (
+        Verdict::Ok,
+        "●",
+        "ok",
+        "steady and as exact as asked, or ended",
+    ),
     (
         Verdict::NotConverged,
         "◐",
@@ -18,6 +24,7 @@ pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 5] = [
     (Verdict::NotStationary, "◑", "unconverged", "not stationary"),
     (Verdict::TooShort, "◔", "unconverged", "too short to tell"),
     (Verdict::Saturated, "▲", "saturated", "saturated"),
+    (Verdict::Unfinished, "◇", "unconverged", "unfinished"),
 ];
 
 /// The sign, class of style and words of a verdict.
@@ -146,7 +153,7 @@ impl Study {
             .filter(move |point| point.series == series)
     }
 
-    /// The load at which series are best compared: the highest at which all were run and none is saturated;
+    /// The load at which series are best compared: the highest at which all were run and all are ok;
     /// if there is none, the lowest at which all were run.
     pub(crate) fn chosen_load(&self) -> Option<f64> {
         let at = |load: f64| self.points.iter().filter(move |p| p.load == Some(load));
@@ -155,7 +162,7 @@ impl Study {
             .into_iter()
             .filter(|load| at(*load).count() == self.series.len())
             .collect();
-        let is_steady = |load: &&f64| at(**load).all(|p| p.verdict != Verdict::Saturated);
+        let is_steady = |load: &&f64| at(**load).all(|p| p.verdict == Verdict::Ok);
         let highest = common.iter().rev().find(is_steady);
         highest.or(common.first()).copied()
     }

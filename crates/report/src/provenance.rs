@@ -59,13 +59,11 @@ pub(crate) fn reproduce(collections: &[Collection], studies: &[Study]) -> String
             ));
         }
         let file = format!("{}.toml", file_name(&collection.name));
-        let version = collection.manifest["netloom"].as_str().unwrap_or("");
-        let commit = collection.manifest["git"].as_str();
         let mut commands = String::new();
-        if !version.is_empty() {
-            commands.push_str(&format!("# netloom {version}"));
-            if let Some(commit) = commit {
-                commands.push_str(&format!(", commit {commit}"));
+        if let Some(version) = collection.manifest["netloom"].as_str() {
+            commands.push_str(&format!("# netloom {}", known(version, is_version)));
+            if let Some(commit) = collection.manifest["git"].as_str() {
+                commands.push_str(&format!(", commit {}", known(commit, is_commit)));
             }
             commands.push('\n');
         }
@@ -90,22 +88,37 @@ pub(crate) fn reproduce(collections: &[Collection], studies: &[Study]) -> String
     html
 }
 
+/// A word of a manifest as it may stand in commands: a manifest may come from anybody, and these are copied to a shell.
+fn known(word: &str, is_sound: fn(&str) -> bool) -> &str {
+    match !word.is_empty() && word.len() <= 64 && is_sound(word) {
+        true => word,
+        false => "unknown",
+    }
+}
+
+fn is_version(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || ".-+".contains(c))
+}
+
+/// As the build writes it: hexadecimal digits, and whether there were changes.
+fn is_commit(word: &str) -> bool {
+    let hash = word.strip_suffix("-dirty").unwrap_or(word);
+    !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The name of a file in commands: no option, no hidden file, nothing that a shell replaces.
 fn file_name(name: &str) -> String {
-    let name: String = name
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .take(60)
-        .collect();
-    if name.is_empty() {
-        "experiment".into()
-    } else {
-        name
+    let plain = |c: char| match c.is_alphanumeric() || "-_.".contains(c) {
+        true => c,
+        false => '-',
+    };
+    let name: String = name.chars().map(plain).take(60).collect();
+    match name.trim_start_matches(['-', '.']) {
+        "" => "experiment".into(),
+        name => name.into(),
     }
 }
 
@@ -261,6 +274,40 @@ mod tests {
         assert_eq!(day(951_782_399), "2000-02-28 23:59 UTC");
         assert_eq!(day(951_782_400), "2000-02-29 00:00 UTC");
         assert_eq!(day(1_794_731_400), "2026-11-15 08:30 UTC");
+    }
+
+    #[test]
+    fn a_manifest_adds_no_command() {
+        let of = |version: &str, commit: &str, name: &str| {
+            let collection = Collection {
+                name: name.to_owned(),
+                manifest: serde_json::json!({ "netloom": version, "git": commit }),
+                ..Collection::default()
+            };
+            let html = reproduce(&[collection], &[Study::default()]);
+            let commands = html
+                .split("<code>")
+                .nth(1)
+                .and_then(|rest| rest.split("</code>").next());
+            commands.unwrap_or_default().to_owned()
+        };
+        let sound = "# netloom 0.1.0-rc.1+x, commit 0123abc-dirty\n\
+            # the experiment above, saved as a.toml\nnetloom run a.toml\n";
+        assert_eq!(of("0.1.0-rc.1+x", "0123abc-dirty", "a"), sound);
+        for hostile in [
+            "1\nrm -rf ~",
+            "1 ; id",
+            "",
+            "$(id)",
+            "1\u{2028}id",
+            "1`id`",
+            &"1".repeat(99),
+        ] {
+            let commands = of(hostile, hostile, "-x\nid");
+            let unknown = "# netloom unknown, commit unknown\n\
+                # the experiment above, saved as x-id.toml\nnetloom run x-id.toml\n";
+            assert_eq!(commands, unknown, "{hostile:?}");
+        }
     }
 
     #[test]

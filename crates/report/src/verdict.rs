@@ -41,7 +41,7 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     let mut tiles = vec![
         tile("", "Points", study.points.len(), &seeds),
         tile("", "Runs", runs as usize, ""),
-        tile("ok", "● Steady", n(Verdict::Ok), "and as exact as asked"),
+        tile("ok", "● Ok", n(Verdict::Ok), "steady, or ended"),
         tile(
             "saturated",
             "▲ Saturated",
@@ -58,6 +58,7 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     for (verdict, name, words) in [
         (Verdict::NotStationary, "◑ Not stationary", "still drifting"),
         (Verdict::TooShort, "◔ Too short to tell", "queues may grow"),
+        (Verdict::Unfinished, "◇ Unfinished", "messages were left"),
     ] {
         if n(verdict) > 0 {
             tiles.push(tile("unconverged", name, n(verdict), words));
@@ -171,7 +172,7 @@ fn saturation(study: &Study) -> Option<String> {
         let load =
             |load: Option<f64>, otherwise: &str| load.map_or(otherwise.to_owned(), number::plain);
         for words in [
-            load(edge.last_unsaturated, "none"),
+            load(edge.last_steady, "none"),
             load(edge.first_saturated, "not reached"),
             most.map_or("–".into(), number::load),
         ] {
@@ -225,13 +226,17 @@ fn quickest(study: &Study) -> Option<String> {
     let at = study.chosen_load().map_or(String::new(), |load| {
         format!(" at load {}", number::plain(load))
     });
-    let mut html = format!("<div class=\"whole\"><h3>p99 latency{at}</h3>");
+    let title = match is_compared {
+        true => "p99 latency",
+        false => "Latency and load",
+    };
+    let mut html = format!("<div class=\"whole\"><h3>{title}{at}</h3>");
     if study.chosen_load().is_some() {
-        let is_steady = chosen.iter().all(|p| p.verdict != Verdict::Saturated);
+        let is_steady = chosen.iter().all(|p| p.verdict == Verdict::Ok);
         html.push_str(if is_steady {
-            "<p class=\"quiet small\">The highest load at which no series is saturated.</p>"
+            "<p class=\"quiet small\">The highest load at which every series is ok.</p>"
         } else {
-            "<p class=\"quiet small\">The lowest load that all series have; some are saturated even there.</p>"
+            "<p class=\"quiet small\">The lowest load that all series have; not all of them are ok even there.</p>"
         });
     }
     html.push_str(
@@ -240,7 +245,7 @@ fn quickest(study: &Study) -> Option<String> {
     html.push_str(if is_compared {
         "<th scope=\"col\" class=\"n\">Lowest</th><th scope=\"col\">with</th><th scope=\"col\" class=\"n\">Highest</th><th scope=\"col\">with</th><th scope=\"col\" class=\"n\">Factor</th>"
     } else {
-        "<th scope=\"col\" class=\"n\">p50</th><th scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th>"
+        "<th scope=\"col\" class=\"n\">Mean</th><th scope=\"col\" class=\"n\">p50</th><th scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th><th scope=\"col\" class=\"n\">Offered load</th><th scope=\"col\" class=\"n\">Delivered load</th>"
     });
     html.push_str("</tr></thead><tbody>");
     for class in classes {
@@ -266,7 +271,9 @@ fn quickest(study: &Study) -> Option<String> {
                 let name = point.map_or("–", |(_, point)| study.series[point.series].as_str());
                 format!("<td class=\"name\">{}</td>", escape::name(name))
             };
-            let (best, worst) = (all.first(), all.last());
+            // One value is both the lowest and the highest, and compares nothing.
+            let best = all.first();
+            let worst = all.last().filter(|_| all.len() > 1);
             html.push_str(&number(best.map(|best| best.0)));
             html.push_str(&series(best));
             html.push_str(&number(worst.map(|worst| worst.0)));
@@ -277,8 +284,17 @@ fn quickest(study: &Study) -> Option<String> {
                 factor.map_or("–".into(), |x| format!("{}×", number::short(x)))
             ));
         } else {
-            for metric in ["latency_p50_ns", "latency_p99_ns", "latency_p999_ns"] {
+            for metric in [
+                "latency_mean_ns",
+                "latency_p50_ns",
+                "latency_p99_ns",
+                "latency_p999_ns",
+            ] {
                 html.push_str(&number(of(chosen[0], metric)));
+            }
+            for metric in ["offered_load", "delivered_load"] {
+                let load = of(chosen[0], metric).map_or("–".into(), number::load);
+                html.push_str(&format!("<td class=\"n\">{load}</td>"));
             }
         }
         html.push_str("</tr>");
@@ -299,7 +315,7 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
         let words = collection.warnings.iter();
         items.extend(words.map(|words| escape::text(&format!("{prefix}{words}"))));
     }
-    for verdict in Verdict::ALL.into_iter().skip(1).rev() {
+    for verdict in Verdict::warnings() {
         for (at, series) in study.series.iter().enumerate() {
             let points: Vec<&Point> = study
                 .series_points(at)
@@ -320,7 +336,7 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
     format!(
         "<section id=\"warnings\" class=\"warnings\"><h2>Warnings</h2>\n<ul class=\"small\">{list}</ul>\n\
          <p class=\"small quiet\">Beyond saturation queues grow as long as a run lasts: latencies there tell how long it ran, \
-         delivered loads hold. A point that is too short to tell, not stationary or not converged is to be run longer. The verdict of a point is the median of its seeds&rsquo;.</p></section>\n"
+         delivered loads hold. A point that is unfinished, too short to tell, not stationary or not converged is to be run longer. The verdict of a point is the median of its seeds&rsquo;; one unfinished seed makes it unfinished.</p></section>\n"
     )
 }
 

@@ -207,6 +207,7 @@ pub(crate) fn made_up(
             output_buffer_peak_flits: 0,
             choice_share: None,
         },
+        jobs: vec![],
         connections: None,
         waits: None,
         protocol: None,

@@ -1,4 +1,9 @@
 //! CSV by hand: a header, commas, line feeds, quotes where a value needs them (RFC 4180).
+//!
+//! Cells may hold names from outside, so a cell never holds what a terminal obeys, and a text that a spreadsheet would
+//! compute begins with an apostrophe. Numbers stay as they are.
+
+use netloom_catalog::{is_formula, visible};
 
 use crate::table::Column;
 
@@ -31,7 +36,10 @@ impl Csv {
     /// # Panics
     /// If there are not as many cells as columns.
     pub fn line(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<String> = cells.into_iter().map(quoted).collect();
+        let cells: Vec<String> = cells
+            .into_iter()
+            .map(|cell| quoted(harmless(cell)))
+            .collect();
         assert_eq!(cells.len(), self.width, "a cell for every column");
         self.text.push_str(&cells.join(","));
         self.text.push('\n');
@@ -40,6 +48,21 @@ impl Csv {
     /// The whole file.
     pub fn finish(self) -> String {
         self.text
+    }
+}
+
+/// A cell as a text that programs show and do not obey.
+fn harmless(cell: String) -> String {
+    // Nearly every cell is a number or a plain word.
+    let first = cell.bytes().next().unwrap_or(b'0');
+    if first.is_ascii_alphanumeric() && cell.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return cell;
+    }
+    let cell = visible(&cell);
+    let is_text = cell.len() > 1 && cell.parse::<f64>().is_err();
+    match is_formula(&cell) && is_text {
+        true => format!("'{cell}"),
+        false => cell.into_owned(),
     }
 }
 
@@ -61,5 +84,31 @@ mod tests {
         assert_eq!(quoted("bulk".into()), "bulk");
         assert_eq!(quoted("a,b".into()), "\"a,b\"");
         assert_eq!(quoted("5\" rack".into()), "\"5\"\" rack\"");
+    }
+
+    #[test]
+    fn a_cell_is_no_formula_and_no_command() {
+        let mut csv = Csv::named(
+            ["name", "=cmd|' /C calc'!A0"]
+                .map(str::to_owned)
+                .into_iter(),
+        );
+        for name in [
+            "-1.5",
+            "-",
+            "-inf",
+            "1e-9",
+            "",
+            "@SUM(A1)",
+            "-2+3",
+            "+a,b",
+            "\t=1",
+            "a\u{1b}[2Jb\n",
+        ] {
+            csv.line([name.to_owned(), "x".to_owned()]);
+        }
+        let expected = "name,'=cmd|' /C calc'!A0\n-1.5,x\n-,x\n-inf,x\n1e-9,x\n,x\n'@SUM(A1),x\n'-2+3,x\n\
+            \"'+a,b\",x\n\u{fffd}=1,x\na\u{fffd}[2Jb\u{fffd},x\n";
+        assert_eq!(csv.finish(), expected);
     }
 }

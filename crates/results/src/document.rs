@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::connections::ConnectionsSummary;
 use crate::frame::Frame;
+use crate::jobs::JobSummary;
 use crate::lines::{Key, Summary};
 use crate::protocol::ProtocolSummary;
 use crate::table::Table;
@@ -26,20 +27,24 @@ pub enum Status {
     TooShort,
     /// [`Verdict::Saturated`].
     Saturated,
+    /// [`Verdict::Unfinished`].
+    Unfinished,
     /// Stopped by the user; the results are those up to then.
     Interrupted,
     /// Packets wait for each other in a circle; the results are those up to then.
     Deadlock,
 }
 
+/// Of a run, which is never idle: one in which nothing happens is too short.
 impl From<Verdict> for Status {
     fn from(verdict: Verdict) -> Status {
         match verdict {
             Verdict::Ok => Status::Ok,
             Verdict::NotConverged => Status::NotConverged,
             Verdict::NotStationary => Status::NotStationary,
-            Verdict::TooShort => Status::TooShort,
+            Verdict::Idle | Verdict::TooShort => Status::TooShort,
             Verdict::Saturated => Status::Saturated,
+            Verdict::Unfinished => Status::Unfinished,
         }
     }
 }
@@ -47,8 +52,15 @@ impl From<Verdict> for Status {
 impl Status {
     /// The verdict of a run that came to its end.
     pub fn verdict(self) -> Option<Verdict> {
-        let is_it = |verdict: &Verdict| Status::from(*verdict) == self;
-        Verdict::ALL.into_iter().find(is_it)
+        match self {
+            Status::Ok => Some(Verdict::Ok),
+            Status::NotConverged => Some(Verdict::NotConverged),
+            Status::NotStationary => Some(Verdict::NotStationary),
+            Status::TooShort => Some(Verdict::TooShort),
+            Status::Saturated => Some(Verdict::Saturated),
+            Status::Unfinished => Some(Verdict::Unfinished),
+            Status::Interrupted | Status::Deadlock => None,
+        }
     }
 
     /// The word for it in files.
@@ -139,6 +151,9 @@ pub struct Run {
     pub fairness_window: Window,
     /// How busy links and buffers were.
     pub links: LinksSummary,
+    /// What became of jobs and lists of messages, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobSummary>,
     /// What became of admitted connections, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<ConnectionsSummary>,

@@ -102,24 +102,31 @@ impl PartialEq for Words {
 impl Words {
     /// Adds a line.
     pub fn push(&mut self, text: Option<String>) {
-        let Some(text) = text else {
-            self.lines.push(None);
-            return;
-        };
+        let at = text.map(|text| self.number_of(&text));
+        self.lines.push(at);
+    }
+
+    /// Which of the texts this is; it is added if it is new.
+    pub(crate) fn number_of(&mut self, text: &str) -> u32 {
         if self.index.len() < self.words.len() {
             let numbered = self.words.iter().zip(0..);
             self.index = numbered.map(|(word, at)| (word.clone(), at)).collect();
         }
-        let at = match self.index.get(&text) {
+        match self.index.get(text) {
             Some(&at) => at,
             None => {
                 let at = u32::try_from(self.words.len()).expect("fewer than 2^32 names");
-                self.index.insert(text.clone(), at);
-                self.words.push(text);
+                self.index.insert(text.to_owned(), at);
+                self.words.push(text.to_owned());
                 at
             }
-        };
-        self.lines.push(Some(at));
+        }
+    }
+
+    /// Changes every text.
+    pub(crate) fn for_each(&mut self, change: impl FnMut(&mut String)) {
+        self.words.iter_mut().for_each(change);
+        self.index.clear();
     }
 
     /// The text of a line.

@@ -12,6 +12,7 @@
 //!   waits.csv      one line per seed and class, where waits were measured      [WaitSummary]
 //!   results.json   the same summaries as one document, with the verdicts       [Document]
 //!   resolved.toml  what was run, every default included
+//!   SHA256SUMS     checksums of the files above
 //!   manifest.json  where, when and how fast: all that differs between machines [Manifest]
 //! ```
 //!
@@ -26,6 +27,7 @@ mod csv;
 mod document;
 mod frame;
 mod identity;
+mod jobs;
 mod lines;
 mod manifest;
 mod protocol;
@@ -44,6 +46,7 @@ pub use document::{
 };
 pub use frame::{Frame, FrameColumn, Values, Words};
 pub use identity::{RunId, sha256};
+pub use jobs::{JobSummary, RankWait};
 pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
     differ, empty_table,
@@ -56,4 +59,4 @@ pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 
 /// Raised only by a change that moves results; such a change is named in the changelog.
-pub const RESULTS_VERSION: u32 = 3;
+pub const RESULTS_VERSION: u32 = 4;

@@ -97,8 +97,10 @@ table! {
         application_wait_mean_ns: Option<f64> => "ns",
         /// The longest such wait.
         application_wait_max_ns: Option<f64> => "ns",
-        /// When the last message was wholly received, since the start of the run: the execution time of a class that ends.
+        /// When the last message was wholly received, since the start of the run.
         last_delivery_ns: Option<f64> => "ns",
+        /// Of a job or a list that ended: from the creation of its first message to the last flit of its last one, whatever the warm-up.
+        completion_time_ns: Option<f64> => "ns",
         /// Mean change of message latency between consecutive messages at a receiver.
         jitter_mean_ns: Option<f64> => "ns",
         /// Largest such change.
@@ -107,7 +109,7 @@ table! {
         switches_mean: Option<f64> => "",
         /// Jain's index of flits injected per NIC, over the NICs that injected any: 1 is fair.
         fairness_jain: Option<f64> => "",
-        /// `ok`, `not-converged`, `not-stationary`, `too-short` or `saturated`; that of the total is the last of its own and its classes'.
+        /// `idle`, `ok`, `not-converged`, `not-stationary`, `too-short`, `saturated` or `unfinished`; that of the total is the last of its classes'.
         verdict: Verdict => "",
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::table::{Datum, Kind};
 
 /// The metrics that the table `points` gives over seeds, each with the half width of its 95 % interval.
-pub const OVER_SEEDS: [&str; 15] = [
+pub const OVER_SEEDS: [&str; 16] = [
     "offered_load",
     "delivered_load",
     "latency_mean_ns",
@@ -20,6 +20,7 @@ pub const OVER_SEEDS: [&str; 15] = [
     "network_latency_mean_ns",
     "network_latency_p99_ns",
     "injection_latency_mean_ns",
+    "completion_time_ns",
     "jitter_mean_ns",
     "fairness_jain",
     "switches_mean",

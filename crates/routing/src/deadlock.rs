@@ -23,7 +23,8 @@ use std::fmt;
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::forwarding::Plan;
+use crate::forwarding::{Plan, one_per_switch};
+use crate::table::{SharedEntry, TablePlan};
 use crate::tree::TreePlan;
 use crate::{Forwarding, Hop};
 
@@ -225,11 +226,49 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
             };
         }
     }
+    let steps = targets.len() as u64 * topology.n_ports_in_all() as u64;
+    if let Plan::Table(plan) = &forwarding.plan
+        && plan.has_sets()
+        && steps > MAX_TURNS
+    {
+        // All NICs of a switch at once, with every mixture of their paths: if these have no cycle, their own have none.
+        let verdict = by_switch(topology, forwarding, centre, plan);
+        if matches!(verdict, Verdict::Free { .. }) || steps > MAX_STEPS {
+            return verdict;
+        }
+    }
     let mut graph = Graph::new(topology, forwarding, centre);
     for (i, &target) in targets.iter().enumerate() {
         graph.follow(target, i as u32 + 1);
     }
-    graph.verdict(targets.len())
+    graph.verdict(targets.len(), "destinations")
+}
+
+/// The verdict by tables where each packet may take every port of a set.
+fn by_switch(
+    topology: &Topology,
+    forwarding: &Forwarding,
+    centre: Option<Centre>,
+    plan: &TablePlan,
+) -> Verdict {
+    let targets = one_per_switch(topology);
+    let mut graph = Graph::new(topology, forwarding, centre);
+    let mut seen = Seen {
+        rows: vec![0; plan.n_rows()],
+        entries: vec![None; graph.n_channels() + graph.sources.len()],
+    };
+    for (i, &target) in targets.iter().enumerate() {
+        graph.follow_switch(plan, target, i as u32 + 1, &mut seen);
+    }
+    graph.verdict(targets.len(), "destination switches")
+}
+
+/// What was followed, so that nothing is followed twice.
+struct Seen {
+    /// By row of the tables, the last destination for which the channels behind it were visited.
+    rows: Vec<u32>,
+    /// By channel, and behind these by source, the last entry whose dependencies were noted.
+    entries: Vec<Option<SharedEntry>>,
 }
 
 /// Whether no group of ports has both a port to a higher level and another one: then what comes down never
@@ -246,6 +285,11 @@ fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) 
 
 /// The proof by ranks; `None` if the fabric is not wired as the arithmetic believes.
 fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -> Option<Verdict> {
+    if let Plan::Damaged(plan) = &forwarding.plan
+        && !plan.exceptions_follow_the_tree(topology)
+    {
+        return None;
+    }
     let n_nics = topology.n_nics();
     let mut channels = 0;
     let mut hops = vec![];
@@ -481,7 +525,13 @@ impl<'a> Graph<'a> {
         let mut hops = std::mem::take(&mut self.hops);
         hops.clear();
         self.forwarding.choices(at, from, lane, target, &mut hops);
-        for &hop in &hops {
+        self.depend(held, at, from, &hops, stamp);
+        self.hops = hops;
+    }
+
+    /// Notes that a packet waits for the channels of these hops, and visits them.
+    fn depend(&mut self, held: Option<usize>, at: SwitchId, from: Port, hops: &[Hop], stamp: u32) {
+        for &hop in hops {
             let Some(next) = self.channel(at, hop) else {
                 // A NIC takes what comes, but on the way to it a packet may share a queue with others that wait.
                 if let (Some(held), Some(central)) = (held, self.central(at, from, hop)) {
@@ -514,7 +564,38 @@ impl<'a> Graph<'a> {
                 self.stack.push(next);
             }
         }
-        self.hops = hops;
+    }
+
+    /// The same as [`Graph::follow`] for all NICs of a switch at once, by tables of one lane.
+    fn follow_switch(&mut self, plan: &TablePlan, target: NicId, stamp: u32, seen: &mut Seen) {
+        let switch = self.topology.attachment(target).0;
+        let n_channels = self.n_channels();
+        let sources = n_channels..n_channels + self.sources.len();
+        self.stack.extend(sources);
+        while let Some(node) = self.stack.pop() {
+            let (held, (at, from)) = match node < n_channels {
+                true => (Some(node), self.receiver(node)),
+                false => (None, self.sources[node - n_channels]),
+            };
+            let entry = plan.shared_entry(at, from, target);
+            let is_visited = std::mem::replace(&mut seen.rows[entry.row], stamp) == stamp;
+            let is_noted = seen.entries[node].replace(entry) == Some(entry);
+            if is_visited && is_noted {
+                continue;
+            }
+            let mut hops = std::mem::take(&mut self.hops);
+            hops.clear();
+            match at == switch {
+                true => {
+                    let is_host = |p: &Port| matches!(self.topology.peer(at, *p), Peer::Nic(_));
+                    let hosts = self.topology.ports(at).filter(is_host);
+                    hops.extend(hosts.map(|port| Hop { port, lane: 0 }));
+                }
+                false => plan.choices_of_switch(entry, target, &mut hops),
+            }
+            self.depend(held, at, from, &hops, stamp);
+            self.hops = hops;
+        }
     }
 
     /// Channels, of all nodes the first ones.
@@ -564,7 +645,7 @@ impl<'a> Graph<'a> {
             .chain(by_centre.iter().map(|&next| next as usize))
     }
 
-    fn verdict(&self, n_targets: usize) -> Verdict {
+    fn verdict(&self, n_targets: usize, targets: &str) -> Verdict {
         let n = self.used.len();
         let mut waiting = vec![0u32; n];
         let mut dependencies = 0u64;
@@ -603,7 +684,7 @@ impl<'a> Graph<'a> {
         Verdict::Free {
             how: format!(
                 "no cycle among {dependencies} dependencies of {channels} channels{queues}, all of {n_targets} \
-                 destinations followed{rings}"
+                 {targets} followed{rings}"
             ),
             channels,
             dependencies,
@@ -684,5 +765,102 @@ impl<'a> Graph<'a> {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Paths, Routing, Shortest, UpDown};
+    use netloom_topology::{Blueprint, Graph as Listed, RandomRegular, Torus, graph};
+    use proptest::prelude::*;
+
+    /// Dependencies if every packet may take every port of a set, one after the other.
+    fn mixtures(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
+        let Plan::Table(plan) = &forwarding.plan else {
+            panic!("tables");
+        };
+        let mut graph = Graph::new(topology, forwarding, centre);
+        for (stamp, target) in (1..).zip(topology.nics()) {
+            let switch = topology.attachment(target).0;
+            let mut stack: Vec<_> = graph.sources.iter().map(|&input| (None, input)).collect();
+            while let Some((held, (at, from))) = stack.pop() {
+                let mut hops = vec![];
+                match at == switch {
+                    true => forwarding.choices(at, from, 0, target, &mut hops),
+                    false => {
+                        let entry = plan.shared_entry(at, from, target);
+                        plan.choices_of_switch(entry, target, &mut hops);
+                    }
+                }
+                graph.depend(held, at, from, &hops, stamp);
+                let new = std::mem::take(&mut graph.stack);
+                stack.extend(
+                    new.into_iter()
+                        .map(|next| (Some(next), graph.receiver(next))),
+                );
+            }
+        }
+        graph.verdict(one_per_switch(topology).len(), "destination switches")
+    }
+
+    proptest! {
+        /// All NICs of a switch at once give the same graph as one after the other, and a proof for them is one for the
+        /// paths that are really taken.
+        #[test]
+        fn a_switch_at_once_is_its_nics_one_by_one(
+            switches in 4u32..12, degree in 2u32..4, hosts in 1u16..4, seed: u64, is_grid: bool,
+            mport in proptest::option::of(1u16..4),
+        ) {
+            prop_assume!(degree < switches && switches * degree % 2 == 0);
+            let topology = match is_grid {
+                true => Torus { sides: vec![3, switches as u16], hosts, trunk: 1 }.build(1),
+                false => RandomRegular { switches, degree, hosts }.build(seed),
+            };
+            let topology = Arc::new(topology.unwrap());
+            let centre = mport.map(|ports| Centre::of_mports(ports, 2));
+            let up_down = UpDown { root: 0, paths: Paths::All };
+            for routing in [&up_down as &dyn Routing, &Shortest { paths: Paths::All }] {
+                let forwarding = routing.compile(&topology, 1).unwrap();
+                let Plan::Table(plan) = &forwarding.plan else { panic!("tables") };
+                let found = by_switch(&topology, &forwarding, centre, plan);
+                prop_assert_eq!(&found, &mixtures(&topology, &forwarding, centre));
+                let taken = check_with(&topology, &forwarding, centre);
+                if matches!(found, Verdict::Free { .. }) {
+                    prop_assert!(matches!(taken, Verdict::Free { .. }), "{taken}");
+                }
+            }
+        }
+    }
+
+    /// A large graph is followed switch by switch.
+    #[test]
+    fn tables_of_a_large_graph_are_followed_by_switches() {
+        let tree = netloom_topology::FatTree {
+            arity: 16,
+            levels: 3,
+        }
+        .build(1)
+        .unwrap();
+        let listed = Listed {
+            file: None,
+            text: Some(graph::write(&tree)),
+        };
+        let topology = Arc::new(listed.build(1).unwrap());
+        let routing = UpDown {
+            root: 0,
+            paths: Paths::All,
+        };
+        let forwarding = routing.compile(&topology, 1).unwrap();
+        let Verdict::Free { how, channels, .. } = check(&topology, &forwarding) else {
+            panic!("free");
+        };
+        assert!(
+            how.contains("all of 256 destination switches followed"),
+            "{how}"
+        );
+        assert_eq!(channels, 2 * 2 * 4096);
     }
 }

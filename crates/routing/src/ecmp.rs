@@ -10,6 +10,7 @@ use netloom_topology::{Pgft, Topology};
 use netloom_units::{NicId, SwitchId};
 
 use crate::choice::{Choice, Chooser};
+use crate::damaged::DamagedPlan;
 use crate::forwarding::{Facts, Plan};
 use crate::tree::{TreePlan, tree_of};
 use crate::{Forwarding, Hop, Occasion, QueueView, Routing};
@@ -35,7 +36,7 @@ impl Routing for Ecmp {
         }
         let n_switches = topology.n_switches();
         let chooser = Chooser::new(self.choice, self.granularity, n_switches, seed);
-        Ok(EcmpPlan::compile(tree, self.choice, chooser))
+        EcmpPlan::compile(&tree, topology, self.choice, chooser)
     }
 }
 
@@ -57,7 +58,12 @@ pub(crate) struct EcmpPlan {
 }
 
 impl EcmpPlan {
-    fn compile(tree: &Pgft, choice: Choice, chooser: Chooser) -> Forwarding {
+    fn compile(
+        tree: &Pgft,
+        topology: &Topology,
+        choice: Choice,
+        chooser: Chooser,
+    ) -> Result<Forwarding, String> {
         // Parallel cables downwards are up ports of the switch below.
         let has_choice = (1..tree.levels()).any(|level| tree.n_up(level) > 1);
         let plan = EcmpPlan {
@@ -71,7 +77,16 @@ impl EcmpPlan {
             claims_no_deadlock: true,
             adaptive: has_choice && choice.is_adaptive(),
         };
-        Forwarding::new(Plan::Ecmp(plan), facts)
+        let plan = match DamagedPlan::of(tree, topology, &plan.tree, Some(&plan.chooser))? {
+            Some(damaged) => Plan::Damaged(Arc::new(damaged)),
+            None => Plan::Ecmp(plan),
+        };
+        Ok(Forwarding::new(plan, facts))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn chooser(&self) -> &Chooser {
+        &self.chooser
     }
 
     /// The tree whose ways these are.

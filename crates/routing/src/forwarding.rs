@@ -6,6 +6,7 @@ use std::sync::Arc;
 use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::damaged::DamagedPlan;
 use crate::ecmp::EcmpPlan;
 use crate::grid::GridPlan;
 use crate::group_plan::GroupPlan;
@@ -148,6 +149,7 @@ pub(crate) enum Plan {
     Table(TablePlan),
     Groups(GroupPlan),
     Ecmp(EcmpPlan),
+    Damaged(Arc<DamagedPlan>),
     Own(Arc<dyn Route>),
 }
 
@@ -157,6 +159,7 @@ impl Plan {
         match self {
             Plan::Tree(plan) => Some(plan),
             Plan::Ecmp(plan) => Some(plan.tree()),
+            Plan::Damaged(plan) => Some(plan.tree()),
             _ => None,
         }
     }
@@ -199,6 +202,11 @@ impl Forwarding {
             facts,
             bubble: false,
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn facts(&self) -> Facts {
+        self.facts
     }
 
     /// The same with the bubble rule at the entries of its rings, or without.
@@ -244,6 +252,7 @@ impl Forwarding {
                 plan.route_seeing(at, from, lane, destination, occasion, &mut 0, view)
             }
             Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, &EmptyQueues),
+            Plan::Damaged(plan) => plan.route_seeing(at, from, destination, occasion, &EmptyQueues),
             Plan::Own(route) => {
                 let (view, mut word) = (&EmptyQueues, 0);
                 let hop = own::ask(
@@ -284,6 +293,7 @@ impl Forwarding {
                 plan.route_seeing(at, from, lane, destination, occasion, word, view)
             }
             Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, view),
+            Plan::Damaged(plan) => plan.route_seeing(at, from, destination, occasion, view),
             Plan::Own(route) => {
                 own::ask(&**route, at, from, lane, destination, occasion, word, view)
             }
@@ -306,6 +316,7 @@ impl Forwarding {
             Plan::Table(plan) => plan.choices(at, from, destination, hops),
             Plan::Groups(plan) => plan.choices(at, from, lane, destination, hops),
             Plan::Ecmp(plan) => plan.choices(at, destination, hops),
+            Plan::Damaged(plan) => plan.choices(at, from, destination, hops),
             Plan::Own(route) => route.choices(at, from, lane, destination, hops),
         }
     }
@@ -316,17 +327,11 @@ impl Forwarding {
             Plan::Tree(plan) => plan.representatives(),
             // NICs of one leaf have the same choices.
             Plan::Ecmp(plan) => plan.tree().one_per_leaf(),
+            Plan::Damaged(plan) => plan.representatives(),
             // NICs of one switch may be told apart.
             Plan::Own(_) => topology.nics().collect(),
-            Plan::Table(plan) if plan.is_by_address() => topology.nics().collect(),
-            Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => {
-                let mut seen = vec![false; topology.n_switches() as usize];
-                let is_first = |nic: &NicId| {
-                    let switch = topology.attachment(*nic).0;
-                    !std::mem::replace(&mut seen[switch.index()], true)
-                };
-                topology.nics().filter(is_first).collect()
-            }
+            Plan::Table(plan) if plan.tells_nics_apart() => topology.nics().collect(),
+            Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => one_per_switch(topology),
         }
     }
 
@@ -432,6 +437,16 @@ impl Forwarding {
             _ => 0,
         }
     }
+}
+
+/// The first NIC of each switch that has some.
+pub(crate) fn one_per_switch(topology: &Topology) -> Vec<NicId> {
+    let mut seen = vec![false; topology.n_switches() as usize];
+    let is_first = |nic: &NicId| {
+        let switch = topology.attachment(*nic).0;
+        !std::mem::replace(&mut seen[switch.index()], true)
+    };
+    topology.nics().filter(is_first).collect()
 }
 
 #[cfg(test)]

@@ -23,10 +23,13 @@
 //! ```
 
 mod choice;
+mod damaged;
 pub mod deadlock;
 mod divisor;
 mod dragonfly;
 mod ecmp;
+mod entries;
+mod exceptions;
 mod forwarding;
 mod forwarding_tables;
 mod grid;
@@ -55,6 +58,6 @@ pub use linear::{NotLinear, linear_table};
 pub use own::Route;
 pub use registry::{KINDS, Routing, fitting};
 pub use shortest::Shortest;
-pub use table::{Entry, TableBuilder};
+pub use table::{Entry, Paths, TableBuilder};
 pub use tree::{DModK, Det, RandomUp};
 pub use up_down::UpDown;

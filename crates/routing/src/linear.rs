@@ -71,7 +71,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{DModK, Routing, UpDown};
+    use crate::{DModK, Paths, Routing, UpDown};
     use netloom_topology::{Blueprint, FatTree, RandomRegular};
 
     #[test]
@@ -87,8 +87,16 @@ mod tests {
         };
         let (tree, random) = (tree.build(1).unwrap(), random.build(1).unwrap());
         let (tree, random) = (Arc::new(tree), Arc::new(random));
-        let routings: [(&Arc<Topology>, &dyn Routing); 2] =
-            [(&tree, &DModK {}), (&random, &UpDown { root: 0 })];
+        let routings: [(&Arc<Topology>, &dyn Routing); 2] = [
+            (&tree, &DModK {}),
+            (
+                &random,
+                &UpDown {
+                    root: 0,
+                    paths: Paths::All,
+                },
+            ),
+        ];
         let mut n_linear = 0;
         for (topology, routing) in routings {
             let forwarding = routing.compile(topology, 1).unwrap();

@@ -6,24 +6,35 @@ use netloom_catalog::{Described, params};
 use netloom_topology::Topology;
 use netloom_units::Port;
 
-use crate::table::{Entry, TableBuilder, pick};
+use crate::table::{Entry, Paths, TableBuilder};
 use crate::{Forwarding, Routing};
 
 params! {
-    /// Shortest paths by tables; of equally short ones, a hash of destination switch and switch takes one.
+    /// Shortest paths by tables.
     #[derive(Clone, Debug)]
-    pub struct Shortest {}
+    pub struct Shortest {
+        /// The paths to the NICs of a switch: each takes one of all shortest paths, or all take the same.
+        pub paths: Paths = Paths::All,
+    }
 }
 
 impl Routing for Shortest {
     fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
         let mut tables = TableBuilder::new(topology, 1)?;
         let mut candidates: Vec<Port> = vec![];
+        let mut has_nic = vec![false; topology.n_switches() as usize];
+        for nic in topology.nics() {
+            has_nic[topology.attachment(nic).0.index()] = true;
+        }
         for (column, target) in tables.targets().into_iter().enumerate() {
             let distances = topology.distances(target);
             for at in topology.switches() {
                 let Some(distance) = distances[at.index()] else {
-                    return Err(format!("there is no path from {at} to {target}"));
+                    if has_nic[at.index()] {
+                        let [from, to] = [at, target].map(|switch| topology.switch_name(switch));
+                        return Err(format!("there is no path from {from} to {to}"));
+                    }
+                    continue;
                 };
                 if at == target {
                     tables.set(0, at, column, Entry::Deliver);
@@ -34,7 +45,7 @@ impl Routing for Shortest {
                     .neighbours(at)
                     .filter(|(_, other, _)| distances[other.index()] == Some(distance - 1));
                 candidates.extend(nearer.map(|(port, _, _)| port));
-                tables.set(0, at, column, Entry::Port(pick(&candidates, target, at)));
+                tables.set_paths(self.paths, 0, at, column, &candidates);
             }
         }
         Ok(tables.finish(None, false))

@@ -1,21 +1,30 @@
 //! Forwarding by tables: an entry for every switch and column.
 //!
 //! A column is a destination switch, or, as in InfiniBand, an address of a NIC. A NIC with several addresses is reached by
-//! each of them on a way of its own; which one a packet takes goes by its source.
+//! each of them on a path of its own; which one a packet takes depends on its source.
+//!
+//! An entry of a destination switch may be a set of equal ports. Each NIC of the switch takes one of them, always the same:
+//! up in a tree the digit of its number that belongs to the level of the switch, as D-Mod-K does, and elsewhere a hash.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-use netloom_topology::Topology;
+use netloom_catalog::choice;
+use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::entries::{EntryRows, Found, MAX_PORTS, Spread, mixed};
 use crate::forwarding::{Facts, Plan};
 use crate::{Hop, Occasion};
 
-/// The entries, in bytes where every port fits.
-#[derive(Clone, Debug)]
-enum Entries {
-    Bytes(Vec<u8>),
-    Words(Vec<u16>),
+choice! {
+    /// Paths to the NICs of a switch.
+    pub enum Paths {
+        /// Each NIC takes one of all equal paths, so that the NICs of a switch share all of them.
+        All = "all",
+        /// All NICs of a switch take the same path, chosen by a hash of the two switches.
+        One = "one",
+    }
 }
 
 /// What a table says for a switch and a destination switch.
@@ -30,19 +39,13 @@ pub enum Entry {
     Never,
 }
 
-/// Entries above every port number: packed forms of `Deliver` and `Never`.
-const DELIVER: u16 = u16::MAX;
-const NEVER: u16 = u16::MAX - 1;
-
 /// Entries we hold at most: two gigabytes or four.
 const MAX_ENTRIES: usize = 1 << 31;
 
 /// A compiled table routing, with one table or two: a packet that has come down a link uses the second.
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlan {
-    entries: Entries,
-    /// Entries of a row.
-    n_columns: usize,
+    entries: EntryRows,
     /// Row of the second table.
     second: usize,
     nics: Vec<Target>,
@@ -61,6 +64,8 @@ struct Target {
     others: u32,
     /// The port it hangs on, where its switch is reached.
     host_port: Port,
+    /// Tells it apart from the other NICs of its switch; in a fat tree as netloom numbers it, its number.
+    number: u32,
 }
 
 impl Target {
@@ -81,9 +86,9 @@ pub struct TableBuilder {
     topology: Arc<Topology>,
     targets: Vec<SwitchId>,
     nics: Vec<Target>,
-    n_columns: usize,
     n_tables: usize,
-    entries: Entries,
+    entries: EntryRows,
+    tiers: Tiers,
 }
 
 impl TableBuilder {
@@ -99,18 +104,27 @@ impl TableBuilder {
         for (i, target) in targets.iter().enumerate() {
             column[target.index()] = i as u32;
         }
-        let target = |nic| {
+        let mut n_hosts = vec![0u32; targets.len()];
+        let mut nics = Vec::with_capacity(topology.n_nics() as usize);
+        for nic in topology.nics() {
             let (switch, host_port) = topology.attachment(nic);
-            Target {
-                column: column[switch.index()],
+            let column = column[switch.index()];
+            let n_hosts = &mut n_hosts[column as usize];
+            nics.push(Target {
+                column,
                 others: 0,
                 host_port,
-            }
-        };
-        let nics = topology.nics().map(target).collect();
+                number: *n_hosts,
+            });
+            *n_hosts += 1;
+        }
+        let most = n_hosts.iter().max().copied().unwrap_or(1);
+        for nic in &mut nics {
+            nic.number = nic.column.wrapping_mul(most).wrapping_add(nic.number);
+        }
         Ok(TableBuilder {
-            n_columns: targets.len(),
-            entries: empty(topology, n_tables * targets.len())?,
+            entries: empty(topology, n_tables, targets.len())?,
+            tiers: Tiers::of(topology, &targets),
             topology: topology.clone(),
             targets,
             nics,
@@ -134,13 +148,13 @@ impl TableBuilder {
                 column,
                 others: (1 << bits) - 1,
                 host_port: topology.attachment(nic).1,
+                number: nic.0,
             }
         };
         let nics: Vec<Target> = topology.nics().zip(bits).map(target).collect();
-        let n_columns = n_columns as usize;
         Ok(TableBuilder {
-            n_columns,
-            entries: empty(topology, n_columns)?,
+            entries: empty(topology, 1, n_columns as usize)?,
+            tiers: Tiers::of(topology, &[]),
             topology: topology.clone(),
             targets: vec![],
             nics,
@@ -164,23 +178,68 @@ impl TableBuilder {
     ///
     /// If there is no such table, switch, column or port.
     pub fn set(&mut self, table: usize, at: SwitchId, column: usize, entry: Entry) {
-        assert!(table < self.n_tables && column < self.n_columns);
-        let row = table * self.topology.n_switches() as usize + at.index();
-        let index = row * self.n_columns + column;
-        let word = match entry {
+        let row = self.row(table, at);
+        match entry {
             Entry::Port(port) => {
-                let n_ports = self.topology.n_ports(at);
-                assert!(port.0 < n_ports, "{at} has {n_ports} ports, no {port}");
-                port.0
+                self.check_port(at, port);
+                self.entries.set_port(row, column, port);
             }
-            Entry::Deliver => DELIVER,
-            Entry::Never => NEVER,
-        };
-        match &mut self.entries {
-            // The packed forms keep their meaning when cut to a byte.
-            Entries::Bytes(bytes) => bytes[index] = word as u8,
-            Entries::Words(words) => words[index] = word,
+            Entry::Deliver => self.entries.set_deliver(row, column),
+            Entry::Never => self.entries.set_never(row, column),
         }
+    }
+
+    /// Sets the ports, at least one, by which a switch sends packets for a column: each NIC of
+    /// the destination switch takes one of them.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such table, switch, column or port.
+    pub fn set_ports(&mut self, table: usize, at: SwitchId, column: usize, ports: &[Port]) {
+        let row = self.row(table, at);
+        for port in ports {
+            self.check_port(at, *port);
+        }
+        let spread = self.tiers.spread(&self.topology, at, ports);
+        let ports = self.one_cable_of_each_first(at, ports);
+        self.entries.set_ports(row, column, &ports, spread);
+    }
+
+    /// The ports in this order: one cable to each switch, then the second cable to each, as the up ports of a
+    /// [`Pgft`](netloom_topology::Pgft) are numbered. So hosts share parallel cables down as evenly as up.
+    fn one_cable_of_each_first(&self, at: SwitchId, ports: &[Port]) -> Vec<Port> {
+        let first = self.topology.port_index(at, Port(0));
+        let mut ports = ports.to_vec();
+        ports.sort_by_key(|port| self.tiers.nth_cable[first + port.index()]);
+        ports
+    }
+
+    /// Sets all of these ports, or the one that the NICs of the destination switch share.
+    pub(crate) fn set_paths(
+        &mut self,
+        paths: Paths,
+        table: usize,
+        at: SwitchId,
+        column: usize,
+        ports: &[Port],
+    ) {
+        match paths {
+            Paths::All => self.set_ports(table, at, column, ports),
+            Paths::One => {
+                let port = pick(ports, self.targets[column], at);
+                self.set(table, at, column, Entry::Port(port));
+            }
+        }
+    }
+
+    fn row(&self, table: usize, at: SwitchId) -> usize {
+        assert!(table < self.n_tables);
+        table * self.topology.n_switches() as usize + at.index()
+    }
+
+    fn check_port(&self, at: SwitchId, port: Port) {
+        let n_ports = self.topology.n_ports(at);
+        assert!(port.0 < n_ports, "{at} has {n_ports} ports, no {port}");
     }
 
     /// The finished tables. With two, `has_come_down` tells which inputs use the second, by port counted through the
@@ -190,7 +249,7 @@ impl TableBuilder {
     ///
     /// If it is there with one table, missing with two, or not as long as there are ports.
     pub fn finish(
-        self,
+        mut self,
         has_come_down: Option<Vec<bool>>,
         claims_no_deadlock: bool,
     ) -> crate::Forwarding {
@@ -198,8 +257,8 @@ impl TableBuilder {
         let expected = (self.n_tables == 2).then(|| self.topology.n_ports_in_all());
         assert_eq!(n_inputs, expected, "ports that choose between two tables");
         let needs_occasion = self.nics.iter().any(|nic| nic.others != 0);
+        self.entries.finish();
         let plan = TablePlan {
-            n_columns: self.n_columns,
             second: self.topology.n_switches() as usize,
             by_address: self.targets.is_empty(),
             nics: self.nics,
@@ -217,25 +276,115 @@ impl TableBuilder {
     }
 }
 
-/// Entries that say that no packet comes: so many in each row.
-fn empty(topology: &Topology, in_row: usize) -> Result<Entries, String> {
-    if topology.radix() >= NEVER {
+/// Entries that say that no packet comes: as many columns in each row of each table.
+fn empty(topology: &Topology, n_tables: usize, n_columns: usize) -> Result<EntryRows, String> {
+    if topology.radix() > MAX_PORTS {
         return Err(format!(
-            "tables are for switches of up to {} ports",
-            NEVER - 1
+            "tables are for switches of up to {MAX_PORTS} ports"
         ));
     }
-    let size = in_row * topology.n_switches() as usize;
+    let n_rows = n_tables * topology.n_switches() as usize;
+    let size = n_rows * n_columns;
     if size > MAX_ENTRIES {
         return Err(format!(
             "tables of {size} entries; {MAX_ENTRIES} are the most, so large fabrics need a routing by \
              arithmetic (d-mod-k, dimension-order)"
         ));
     }
-    Ok(match topology.radix() <= 254 {
-        true => Entries::Bytes(vec![NEVER as u8; size]),
-        false => Entries::Words(vec![NEVER; size]),
-    })
+    Ok(EntryRows::new(n_rows, n_columns, topology.radix()))
+}
+
+/// How far switches are from those with NICs: in a fat tree, their levels.
+#[derive(Debug)]
+struct Tiers {
+    of: Vec<u32>,
+    /// By tier, the product of the most parents that a switch of each lower tier has: in a fat tree, the switches of the
+    /// level that share their NICs.
+    siblings: Vec<u32>,
+    /// By port counted through the fabric, how many lower ports of its switch lead to the same one.
+    nth_cable: Vec<u16>,
+}
+
+impl Tiers {
+    /// The tiers above switches with NICs.
+    fn of(topology: &Topology, targets: &[SwitchId]) -> Tiers {
+        let mut of = vec![u32::MAX; topology.n_switches() as usize];
+        let mut queue = targets.to_vec();
+        for target in targets {
+            of[target.index()] = 0;
+        }
+        let mut next = 0;
+        while let Some(&at) = queue.get(next) {
+            next += 1;
+            for (_, other, _) in topology.neighbours(at) {
+                if of[other.index()] == u32::MAX {
+                    of[other.index()] = of[at.index()] + 1;
+                    queue.push(other);
+                }
+            }
+        }
+        // The queue is in order of tiers, so the last one is of the highest.
+        let highest = queue.last().map_or(0, |at| of[at.index()]);
+        let mut most_parents = vec![1; highest as usize + 1];
+        for at in queue {
+            let tier = of[at.index()];
+            let neighbours = topology.neighbours(at).map(|(_, other, _)| other);
+            let mut parents: Vec<SwitchId> = neighbours
+                .filter(|other| of[other.index()] > tier)
+                .collect();
+            parents.sort_unstable();
+            parents.dedup();
+            let most = &mut most_parents[tier as usize];
+            *most = parents.len().max(*most);
+        }
+        let mut siblings = vec![1u32];
+        for most in most_parents {
+            let below = siblings[siblings.len() - 1];
+            siblings.push(below.saturating_mul(most as u32));
+        }
+        let mut nth_cable = vec![0; topology.n_ports_in_all()];
+        for at in topology.switches() {
+            let neighbours = topology
+                .neighbours(at)
+                .map(|(port, other, _)| (other, port));
+            let mut neighbours: Vec<(SwitchId, Port)> = neighbours.collect();
+            neighbours.sort_unstable();
+            for cables in neighbours.chunk_by(|a, b| a.0 == b.0) {
+                for (nth, (_, port)) in (0..).zip(cables) {
+                    nth_cable[topology.port_index(at, *port)] = nth;
+                }
+            }
+        }
+        Tiers {
+            of,
+            siblings,
+            nth_cable,
+        }
+    }
+
+    /// How destinations take one of these ports.
+    fn spread(&self, topology: &Topology, at: SwitchId, ports: &[Port]) -> Spread {
+        let tier = self.of[at.index()];
+        let leads = |port: &Port| match topology.peer(at, *port) {
+            Peer::Switch(other, _) => self.of[other.index()].cmp(&tier),
+            _ => Ordering::Equal,
+        };
+        let lead_all = |way| ports.iter().all(|port| leads(port) == way);
+        match self.siblings.get(tier as usize) {
+            // Parallel cables to a child go by what is left of the digit of the child, which is the same quotient.
+            Some(&siblings) if lead_all(Ordering::Greater) || lead_all(Ordering::Less) => {
+                Spread::Digit(siblings)
+            }
+            _ => Spread::Hash,
+        }
+    }
+}
+
+/// An entry by its row and number: those of one row with the same number list the same ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SharedEntry {
+    pub(crate) row: usize,
+    pub(crate) number: u16,
 }
 
 impl TablePlan {
@@ -252,7 +401,7 @@ impl TablePlan {
         hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
     }
 
-    /// Every hop to a destination; none where the tables have no way.
+    /// Every hop to a destination; none where the tables have no path.
     pub(crate) fn choices(&self, at: SwitchId, from: Port, to: NicId, hops: &mut Vec<Hop>) {
         let target = self.nics[to.index()];
         for other in 0..=target.others {
@@ -262,51 +411,64 @@ impl TablePlan {
         }
     }
 
+    /// Adds every hop to any NIC of the switch of a destination from another switch.
+    pub(crate) fn choices_of_switch(&self, entry: SharedEntry, to: NicId, hops: &mut Vec<Hop>) {
+        let column = self.nics[to.index()].column as usize;
+        let ports = match self.entries.read(entry.row, column) {
+            Found::Set(set) => set.ports,
+            Found::Port(port) => &[port],
+            Found::Deliver | Found::Never => &[],
+        };
+        hops.extend(ports.iter().map(|&port| Hop { port, lane: 0 }));
+    }
+
+    /// The entry that all NICs of the switch of a destination share.
+    pub(crate) fn shared_entry(&self, at: SwitchId, from: Port, to: NicId) -> SharedEntry {
+        let row = self.row(at, from);
+        let number = self
+            .entries
+            .number(row, self.nics[to.index()].column as usize);
+        SharedEntry { row, number }
+    }
+
+    /// Rows of all tables.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.entries.n_rows()
+    }
+
     /// Whether NICs of one switch are told apart.
-    pub(crate) fn is_by_address(&self) -> bool {
-        self.by_address
+    pub(crate) fn tells_nics_apart(&self) -> bool {
+        self.by_address || self.entries.has_sets()
+    }
+
+    /// Whether the NICs of a switch share equal ports.
+    pub(crate) fn has_sets(&self) -> bool {
+        self.entries.has_sets()
     }
 
     #[inline]
-    fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
-        let row = match &self.has_come_down {
+    fn row(&self, at: SwitchId, from: Port) -> usize {
+        match &self.has_come_down {
             Some((topology, by_port)) if by_port[topology.port_index(at, from)] => {
                 self.second + at.index()
             }
             _ => at.index(),
-        };
-        let port = match self.read(row * self.n_columns + column) {
-            Entry::Port(port) => port,
-            Entry::Deliver => target.host_port,
-            Entry::Never => return None,
-        };
-        Some(Hop { port, lane: 0 })
+        }
     }
 
     #[inline]
-    fn read(&self, index: usize) -> Entry {
-        let word = match &self.entries {
-            // The two highest bytes stand for the two highest words.
-            Entries::Bytes(bytes) => match bytes[index] {
-                byte if byte >= NEVER as u8 => 0xFF00 | u16::from(byte),
-                byte => u16::from(byte),
-            },
-            Entries::Words(words) => words[index],
+    fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
+        let port = match self.entries.read(self.row(at, from), column) {
+            Found::Port(port) => port,
+            Found::Set(set) => set.port(at, target.number),
+            Found::Deliver => target.host_port,
+            Found::Never => return None,
         };
-        match word {
-            DELIVER => Entry::Deliver,
-            NEVER => Entry::Never,
-            port => Entry::Port(Port(port)),
-        }
+        Some(Hop { port, lane: 0 })
     }
 }
 
 /// One of several equally good ports, spread by destination and switch, the same in every run.
-pub(crate) fn pick(candidates: &[Port], target: SwitchId, at: SwitchId) -> Port {
-    // The finaliser of splitmix64.
-    let mut x = (u64::from(target.0) << 32 | u64::from(at.0)).wrapping_add(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^= x >> 31;
-    candidates[(x % candidates.len() as u64) as usize]
+fn pick(candidates: &[Port], target: SwitchId, at: SwitchId) -> Port {
+    candidates[(mixed(target.0, at) % candidates.len() as u64) as usize]
 }

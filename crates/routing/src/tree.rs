@@ -3,8 +3,9 @@
 //! The NICs below a switch are a contiguous range (see [`Pgft`]), so "is the destination below?" is one
 //! subtraction and one comparison. Downwards the child is the offset in the range divided by the NICs of a
 //! child. Upwards the port is either given by the destination (DET, D-Mod-K) or drawn (random-up); `ecmp.rs` chooses
-//! among all.
+//! among all. Where cables are missing, exceptions list the ports that live (`damaged.rs`).
 
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use netloom_random::{Purpose, Stream};
 use netloom_topology::{Pgft, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::damaged::DamagedPlan;
 use crate::divisor::Divisor;
 use crate::forwarding::{Facts, Plan};
 use crate::{Forwarding, Hop, Occasion, Routing};
@@ -48,14 +50,14 @@ impl Routing for Det {
             ));
         }
         // D-Mod-K on a k-ary n-tree is DET: floor(d / k^s) mod k is digit s of d.
-        Ok(TreePlan::compile(tree, Ascent::ByDestination, false))
+        TreePlan::compile(&tree, topology, Ascent::ByDestination, false)
     }
 }
 
 impl Routing for DModK {
     fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
         let tree = tree_of("d-mod-k", topology)?;
-        Ok(TreePlan::compile(tree, Ascent::ByDestination, false))
+        TreePlan::compile(&tree, topology, Ascent::ByDestination, false)
     }
 }
 
@@ -63,17 +65,17 @@ impl Routing for RandomUp {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
         let tree = tree_of("random-up", topology)?;
         let stream = Stream::new(seed, Purpose::Routing);
-        Ok(TreePlan::compile(
-            tree,
-            Ascent::Random(stream),
-            self.to_root,
-        ))
+        TreePlan::compile(&tree, topology, Ascent::Random(stream), self.to_root)
     }
 }
 
-pub(crate) fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<&'a Pgft, String> {
+/// The shape of a fat tree, also of one that was read as a graph.
+pub(crate) fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<Cow<'a, Pgft>, String> {
     match topology.structure() {
-        Structure::Tree(tree) => Ok(tree),
+        Structure::Tree(tree) => Ok(Cow::Borrowed(tree)),
+        Structure::Plain => Pgft::recognise(topology)
+            .map(Cow::Owned)
+            .map_err(|why| format!("routing {name} is for fat trees, and this is none: {why}")),
         other => Err(format!(
             "routing {name} is for fat trees, not for {}",
             other.fabric()
@@ -184,20 +186,27 @@ impl Ways {
 }
 
 impl TreePlan {
-    fn compile(tree: &Pgft, ascent: Ascent, to_root: bool) -> Forwarding {
+    fn compile(
+        tree: &Pgft,
+        topology: &Topology,
+        ascent: Ascent,
+        to_root: bool,
+    ) -> Result<Forwarding, String> {
         let plan = TreePlan::new(tree, ascent, to_root);
         let is_random =
             matches!(ascent, Ascent::Random(_)) && plan.levels.iter().any(|l| l.n_up > 1);
-        Forwarding::new(
-            Plan::Tree(plan),
-            Facts {
-                keeps_order: !is_random,
-                needs_occasion: is_random,
-                lanes: 1,
-                claims_no_deadlock: true,
-                adaptive: false,
-            },
-        )
+        let facts = Facts {
+            keeps_order: !is_random,
+            needs_occasion: is_random,
+            lanes: 1,
+            claims_no_deadlock: true,
+            adaptive: false,
+        };
+        let plan = match DamagedPlan::of(tree, topology, &plan, None)? {
+            Some(damaged) => Plan::Damaged(Arc::new(damaged)),
+            None => Plan::Tree(plan),
+        };
+        Ok(Forwarding::new(plan, facts))
     }
 
     /// The plan of D-Mod-K.
@@ -308,6 +317,67 @@ impl TreePlan {
         let (by_up, n_up) = parallel.up_of_child;
         let up = digit(destination.0, parallel.siblings_of_child, by_up, n_up);
         child.wrapping_add(parallel.parents_of_child.of(up) * parallel.children)
+    }
+
+    /// Whether a packet whose destination is below climbs on nevertheless, to a root.
+    #[inline]
+    pub(crate) fn climbs_on(&self, at: SwitchId, from: Port, destination: NicId) -> bool {
+        if !self.to_root {
+            return false;
+        }
+        let switch = self.switches[at.index()];
+        let level = &self.levels[switch.level as usize];
+        destination.0.wrapping_sub(switch.first_nic) < level.nics && climbs(level, from)
+    }
+
+    /// The port down to a destination that is below.
+    pub(crate) fn descent(&self, at: SwitchId, destination: NicId) -> Port {
+        let switch = self.switches[at.index()];
+        let level = &self.levels[switch.level as usize];
+        let offset = destination.0.wrapping_sub(switch.first_nic);
+        Port(self.down(level, offset, destination) as u16)
+    }
+
+    /// Whether a port is one of those that packets take at random.
+    pub(crate) fn draws_at(&self, at: SwitchId, port: Port) -> bool {
+        matches!(self.ascent, Ascent::Random(_)) && port >= self.first_up(at)
+    }
+
+    /// One of `n` at random, where the ascent is random.
+    pub(crate) fn draw(&self, occasion: Occasion, n: u32) -> u32 {
+        match &self.ascent {
+            Ascent::Random(stream) => draw(stream, occasion, n),
+            Ascent::ByDestination => 0,
+        }
+    }
+
+    /// The port by destination, where only these of all ports up, or of all cables down to the child, live: the same as if
+    /// all lived, if it does. What dead ports would have carried is dealt out to the live ones in turn.
+    pub(crate) fn among(&self, at: SwitchId, destination: NicId, live: &[Port]) -> Port {
+        let switch = self.switches[at.index()];
+        let level = &self.levels[switch.level as usize];
+        let offset = destination.0.wrapping_sub(switch.first_nic);
+        let (first, step, port, turn) = match offset < level.nics {
+            true => {
+                let (by_up, _) = level.parallel.up_of_child;
+                let turn = by_up.of(level.parallel.siblings_of_child.of(destination.0));
+                let port = self.down(level, offset, destination);
+                (level.child.of(offset), level.parallel.children, port, turn)
+            }
+            false => {
+                let up = digit(destination.0, level.siblings, level.up, level.n_up);
+                let turn = level.up.of(level.siblings.of(destination.0));
+                (level.n_down, 1, level.n_down + up, turn)
+            }
+        };
+        let lower = live.partition_point(|own| u32::from(own.0) < port);
+        match live.get(lower) {
+            Some(own) if u32::from(own.0) == port => *own,
+            _ => {
+                let nth_dead = (port - first) / step - lower as u32;
+                live[(turn + nth_dead) as usize % live.len()]
+            }
+        }
     }
 
     /// All ports that lead on by a shortest way, whatever the ascent of this plan.

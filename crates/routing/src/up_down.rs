@@ -2,7 +2,8 @@
 //!
 //! A link leads up if its far end is nearer to the root, or as near and has the smaller number. A packet may
 //! go up only until it has come down a link; which of the two holds is read off the port it came in by. So
-//! there are two tables, and both give shortest legal paths.
+//! there are two tables, and both give shortest legal paths. Where there are several, the NICs of the destination switch
+//! share them; every mixture of them is legal, so sets change nothing about deadlock.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use netloom_catalog::{Described, params};
 use netloom_topology::{Peer, Topology};
 use netloom_units::{Port, SwitchId};
 
-use crate::table::{Entry, TableBuilder, pick};
+use crate::table::{Entry, Paths, TableBuilder};
 use crate::{Forwarding, Routing};
 
 params! {
@@ -19,6 +20,8 @@ params! {
     pub struct UpDown {
         /// The switch the tree grows from (G004-1: 0).
         pub root: u32 = 0,
+        /// The paths to the NICs of a switch: each takes one of all shortest legal paths, or all take the same.
+        pub paths: Paths = Paths::All,
     }
 }
 
@@ -27,8 +30,8 @@ params! {
 struct Distances {
     /// Over down links only; `None` if there is no such path.
     down: Vec<Option<u32>>,
-    /// Over any legal path.
-    any: Vec<u32>,
+    /// Over any legal path; `None` if there is no such path.
+    any: Vec<Option<u32>>,
 }
 
 impl Routing for UpDown {
@@ -41,14 +44,17 @@ impl Routing for UpDown {
             ));
         }
         let levels = topology.distances(SwitchId(self.root));
-        if let Some(apart) = levels.iter().position(Option::is_none) {
+        let mut has_nic = topology.nics().map(|nic| topology.attachment(nic).0);
+        if let Some(apart) = has_nic.find(|switch| levels[switch.index()].is_none()) {
             return Err(format!(
-                "there is no path from switch {} to switch {apart}",
-                self.root
+                "there is no path from the root, {}, to {}",
+                topology.switch_name(SwitchId(self.root)),
+                topology.switch_name(apart)
             ));
         }
+        // Switches without a cable come last; no packet comes there.
         let mut order: Vec<SwitchId> = topology.switches().collect();
-        order.sort_by_key(|s| (levels[s.index()], s.0));
+        order.sort_by_key(|s| (levels[s.index()].unwrap_or(u32::MAX), s.0));
         let mut rank = vec![0; n_switches as usize];
         order
             .iter()
@@ -61,27 +67,26 @@ impl Routing for UpDown {
         let mut candidates: Vec<Port> = vec![];
         for (column, target) in tables.targets().into_iter().enumerate() {
             distances.measure(topology, target, &order, leads_up);
-            for at in topology.switches() {
-                if at == target {
-                    tables.set(0, at, column, Entry::Deliver);
-                    tables.set(1, at, column, Entry::Deliver);
-                    continue;
-                }
+            let mut set = |table, at, candidates: &[Port]| {
+                tables.set_paths(self.paths, table, at, column, candidates);
+            };
+            for at in topology.switches().filter(|at| *at != target) {
                 // Before coming down.
-                let left = distances.any[at.index()] - 1;
+                let Some(left) = distances.any[at.index()].map(|distance| distance - 1) else {
+                    continue;
+                };
                 candidates.clear();
                 let good =
                     topology
                         .neighbours(at)
                         .filter(|&(_, other, _)| match leads_up(at, other) {
-                            true => distances.any[other.index()] == left,
+                            true => distances.any[other.index()] == Some(left),
                             false => distances.down[other.index()] == Some(left),
                         });
                 candidates.extend(good.map(|(port, _, _)| port));
-                tables.set(0, at, column, Entry::Port(pick(&candidates, target, at)));
+                set(0, at, &candidates);
                 // After coming down.
                 let Some(distance) = distances.down[at.index()] else {
-                    tables.set(1, at, column, Entry::Never);
                     continue;
                 };
                 candidates.clear();
@@ -89,7 +94,10 @@ impl Routing for UpDown {
                     !leads_up(at, other) && distances.down[other.index()] == Some(distance - 1)
                 });
                 candidates.extend(good.map(|(port, _, _)| port));
-                tables.set(1, at, column, Entry::Port(pick(&candidates, target, at)));
+                set(1, at, &candidates);
+            }
+            for table in 0..2 {
+                tables.set(table, target, column, Entry::Deliver);
             }
         }
         let mut has_come_down = Vec::with_capacity(topology.n_ports_in_all());
@@ -132,16 +140,16 @@ impl Distances {
         }
         // From the root outwards: what is above a switch is known before the switch.
         self.any.clear();
-        self.any.resize(order.len(), u32::MAX);
+        self.any.resize(order.len(), None);
         for &at in order {
             let above = topology
                 .neighbours(at)
                 .filter(|&(_, other, _)| leads_up(at, other));
-            let by_up = above.map(|(_, other, _)| self.any[other.index()] + 1).min();
+            let by_up = above
+                .filter_map(|(_, other, _)| self.any[other.index()])
+                .min();
             let by_down = self.down[at.index()];
-            let best = by_up.into_iter().chain(by_down).min();
-            self.any[at.index()] =
-                best.expect("from the root every switch can be reached downwards");
+            self.any[at.index()] = by_up.map(|left| left + 1).into_iter().chain(by_down).min();
         }
     }
 }
@@ -154,5 +162,5 @@ impl Described for UpDown {
         "M. Schroeder et al., \"Autonet: a high-speed, self-configuring local area network\", IEEE JSAC 9, \
          1991",
     );
-    const EXAMPLE: &'static str = "root = 0";
+    const EXAMPLE: &'static str = "root = 0\npaths = \"all\"";
 }

@@ -8,7 +8,7 @@ use common::compile;
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{path, path_seeing};
 use netloom_routing::{
-    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Forwarding, Occasion, RandomUp, Routing,
+    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Forwarding, Occasion, Paths, RandomUp, Routing,
     Shortest, Tie, Trunk, UpDown,
 };
 use netloom_topology::{Blueprint, Mesh, ParallelFatTree, Pgft, RandomRegular, Structure};
@@ -146,8 +146,8 @@ proptest! {
         prop_assume!(degree < n && n * degree % 2 == 0);
         let graph = RandomRegular { switches: n, degree, hosts: 1 };
         let topology = Arc::new(graph.build(seed).unwrap());
-        arrives(&topology, &compile(&UpDown { root: root % n }, &topology), n as usize);
-        arrives(&topology, &compile(&Shortest {}, &topology), n as usize);
+        arrives(&topology, &compile(&UpDown { root: root % n, paths: Paths::All }, &topology), n as usize);
+        arrives(&topology, &compile(&Shortest { paths: Paths::All }, &topology), n as usize);
     }
 }
 

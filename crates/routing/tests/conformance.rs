@@ -58,6 +58,14 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
             arrangement: Arrangement::Consecutive,
         })
     };
+    // Fabrics with missing cables, each by one of its ends.
+    let without = |whole: Arc<Topology>, cables: &[(u32, u16)]| {
+        let cables: Vec<_> = cables
+            .iter()
+            .map(|&(s, p)| (SwitchId(s), Port(p)))
+            .collect();
+        Arc::new(whole.without(&cables))
+    };
     let text = "link a b\nlink b c\nlink c d\nlink d a\nlink d e\nlink d e\n\
                 nic n0 a\nnic n1 e\nnic n2 c\nnic n3 c\nnic n4 b";
     let graph = Graph {
@@ -83,6 +91,41 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
         ("slim tree", pgft(&[4, 3, 2], &[1, 2, 3], &[])),
         ("paper 003, small", pgft(&[8, 4], &[1, 4], &[1, 2])),
         ("parallel twice", pgft(&[3, 2, 2], &[1, 2, 2], &[1, 3, 2])),
+        (
+            "damaged 4-ary 2-tree",
+            without(
+                build(&FatTree {
+                    arity: 4,
+                    levels: 2,
+                }),
+                &[(0, 4), (2, 5), (2, 6)],
+            ),
+        ),
+        (
+            "tree without a root",
+            without(
+                build(&FatTree {
+                    arity: 2,
+                    levels: 3,
+                }),
+                &[(9, 0), (9, 1)],
+            ),
+        ),
+        (
+            "damaged slim tree",
+            without(pgft(&[4, 3, 2], &[1, 2, 3], &[]), &[(0, 4), (6, 3), (7, 4)]),
+        ),
+        (
+            "damaged parallel cables",
+            without(
+                pgft(&[3, 2, 2], &[1, 2, 2], &[1, 3, 2]),
+                &[(0, 3), (0, 5), (1, 4), (4, 7), (4, 8)],
+            ),
+        ),
+        (
+            "damaged torus",
+            without(torus(&[4, 4], 2, 1), &[(5, 2), (10, 3)]),
+        ),
         ("ring of 5", torus(&[5], 1, 1)),
         ("4x4 torus", torus(&[4, 4], 2, 1)),
         ("torus with trunks", torus(&[4, 3], 1, 3)),

@@ -6,7 +6,8 @@ use common::{build, compile};
 use netloom_routing::deadlock::{CentralQueue, Centre, Verdict, check, check_with};
 use netloom_routing::paths::path;
 use netloom_routing::{
-    Choice, DModK, Deadlock, DimensionOrder, Ecmp, RandomUp, Routing, Shortest, Tie, Trunk, UpDown,
+    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Paths, RandomUp, Routing, Shortest, Tie, Trunk,
+    UpDown,
 };
 use netloom_topology::{Blueprint, FatTree, Graph, Mesh, ParallelFatTree, Torus};
 use netloom_units::NicId;
@@ -88,12 +89,18 @@ fn rings_of_three_need_nothing() {
 #[test]
 fn rings_of_five_and_more_with_shortest_paths_have_a_cycle() {
     for n in [5u16, 6, 7, 9, 16] {
-        let cycle = verdict(&torus(&[n], 1), &Shortest {});
+        let cycle = verdict(&torus(&[n], 1), &Shortest { paths: Paths::All });
         let Verdict::Cycle(cycle) = cycle else {
             panic!("a ring of {n}: {cycle}");
         };
         assert_eq!(cycle.len(), usize::from(n));
-        let free = verdict(&torus(&[n], 1), &UpDown { root: 0 });
+        let free = verdict(
+            &torus(&[n], 1),
+            &UpDown {
+                root: 0,
+                paths: Paths::All,
+            },
+        );
         assert!(matches!(free, Verdict::Free { .. }), "{free}");
     }
 }
@@ -113,7 +120,7 @@ fn a_ring_of_four_depends_on_its_ties() {
         Verdict::Cycle(_)
     ));
     let topology = build(&ring);
-    let shortest = compile(&Shortest {}, &topology);
+    let shortest = compile(&Shortest { paths: Paths::All }, &topology);
     let mut ports = [0, 1, 2, 3].map(|from| {
         let steps = path(&topology, &shortest, NicId(from), NicId((from + 2) % 4), 0).unwrap();
         steps[0].output.0
@@ -146,7 +153,7 @@ fn channels_and_dependencies_of_a_line() {
         channels,
         dependencies,
         ..
-    } = verdict(&graph, &Shortest {})
+    } = verdict(&graph, &Shortest { paths: Paths::All })
     else {
         panic!("free");
     };

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use netloom_catalog::{
-    Document, Notes, Params, Place, Section, Value, ValueShape, keys_of, no_name, split_assignment,
+    Document, Notes, Params, Place, Section, Value, ValueShape, is_formula, is_hidden, keys_of,
+    no_name, split_assignment,
 };
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::measure;
@@ -73,7 +74,7 @@ pub(crate) fn read(
     kinds: &Kinds,
     notes: &mut Notes,
 ) -> Option<Plan> {
-    let errors = |notes: &Notes| notes.iter().count();
+    let errors = |notes: &Notes| notes.count();
     let before = errors(notes);
     let mut section = Section::open(study, notes)?;
     let rules = Rules::read(&mut section);
@@ -104,6 +105,7 @@ pub(crate) fn read(
         if !draft.is_named {
             told_apart(&draft.axis, notes);
         }
+        can_be_shown(draft, notes);
     }
     own_columns(&drafts, notes);
     // An axis that is wrong is not there, which is told once.
@@ -121,7 +123,8 @@ pub(crate) fn read(
             .help("take fewer values, or axes that step together: [[study.zip]]");
     }
     let rules = rules?;
-    let walked = walked(&mut drafts, &rules, rule_places[0], notes);
+    let are_all_there = errors(notes) == before;
+    let walked = walked(&mut drafts, are_all_there, &rules, rule_places[0], notes);
     let seeds = seeds(document, &rules, rule_places, notes);
     if let (Some(n @ ..=MOST_POINTS), Some(seeds)) = (n_points, &seeds)
         && n.saturating_mul(u64::from(seeds.most)) > MOST_RUNS
@@ -740,6 +743,48 @@ fn check_path(path: &str, place: Place, kinds: &Kinds, notes: &mut Notes) {
     }
 }
 
+/// Names and values of an axis stand in tables, figures and terminals, so they hold nothing that those obey.
+fn can_be_shown(draft: &Draft, notes: &mut Notes) {
+    let why = |text: &str| match text.contains(is_hidden) {
+        true => Some("it has control characters"),
+        false if is_formula(text) && text.parse::<f64>().is_err() => {
+            Some("a spreadsheet would compute what begins so")
+        }
+        false => None,
+    };
+    let names = draft
+        .axis
+        .columns
+        .iter()
+        .map(|name| (name.clone(), draft.place));
+    // The names of variants were checked where they stand.
+    let values = draft.axis.values.iter().filter(|_| !draft.is_named);
+    let values = values.flat_map(|value| {
+        let place = value
+            .sets
+            .first()
+            .map_or(draft.place, |(_, value)| value.place);
+        let texts = value
+            .levels
+            .iter()
+            .filter(|level| matches!(level, Level::Text(_)));
+        texts.map(move |level| (level.to_string(), place))
+    });
+    for (text, place) in names.chain(values) {
+        if let Some(why) = why(&text) {
+            notes
+                .error(
+                    "E0108",
+                    place,
+                    format!("{text:?} can name no point of a study: {why}"),
+                )
+                .help(
+                    "begin it with a letter or digit, and write what can be seen; ./ before a path",
+                );
+        }
+    }
+}
+
 /// Every value of an axis has a label of its own.
 fn told_apart(axis: &Axis, notes: &mut Notes) {
     for (at, value) in axis.values.iter().enumerate() {
@@ -833,9 +878,10 @@ fn lost_sets(document: &Document, drafts: &[Draft], notes: &mut Notes) {
     }
 }
 
-/// Finds the axis that rules walk up, and tells it how.
+/// Finds the axis that rules walk up, and tells it how. If an axis had a mistake and is not there, it may be that one.
 fn walked(
     drafts: &mut [Draft],
+    are_all_there: bool,
     rules: &Rules,
     stop_place: Place,
     notes: &mut Notes,
@@ -863,6 +909,7 @@ fn walked(
     let at = match (refined.first(), loads().count()) {
         (Some(at), _) => *at,
         (None, 1) => loads().next()?.0,
+        (None, _) if !are_all_there => return None,
         (None, n) => {
             let message = match n {
                 0 => "`stop-after-saturation` without an axis of loads".to_owned(),

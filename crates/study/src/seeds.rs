@@ -25,9 +25,14 @@ pub struct SeedOutcome {
     pub verdict: Verdict,
 }
 
+/// The verdict of a point.
+fn verdict(seeds: &[SeedOutcome]) -> Verdict {
+    Verdict::of_seeds(seeds.iter().map(|seed| seed.verdict))
+}
+
 /// Whether a point is saturated, by its verdict.
 pub(crate) fn is_saturated(seeds: &[SeedOutcome]) -> bool {
-    Verdict::of_seeds(seeds.iter().map(|seed| seed.verdict)) == Verdict::Saturated
+    verdict(seeds) == Verdict::Saturated
 }
 
 impl Seeds {
@@ -38,8 +43,8 @@ impl Seeds {
 
     /// Whether a point needs another seed, given the outcomes of its first ones in any order.
     ///
-    /// A saturated point is not made better known: its latency is that of a queue that grows. Neither is one of
-    /// whose runs one has no latency at all.
+    /// A saturated point is not made better known: its latency is that of a queue that grows. Neither is one with an
+    /// unfinished run, nor one of whose runs one has no latency at all.
     pub fn needs_another(&self, outcomes: &[SeedOutcome]) -> bool {
         let n = outcomes.len();
         if n < self.repeat as usize {
@@ -48,7 +53,8 @@ impl Seeds {
         let Some(interval) = self.interval else {
             return false;
         };
-        if n >= self.most as usize || is_saturated(outcomes) {
+        let is_settled = matches!(verdict(outcomes), Verdict::Saturated | Verdict::Unfinished);
+        if n >= self.most as usize || is_settled {
             return false;
         }
         let means: Option<Vec<f64>> = outcomes.iter().map(|seed| seed.latency_mean_ns).collect();
@@ -104,6 +110,10 @@ mod tests {
         let mut two = outcomes(&[1.0, 100.0]);
         two[0].verdict = Verdict::Saturated;
         assert!(is_saturated(&two));
+        assert!(!SEEDS.needs_another(&two));
+        let mut two = outcomes(&[1.0, 100.0]);
+        two[0].verdict = Verdict::Unfinished;
+        assert!(!is_saturated(&two));
         assert!(!SEEDS.needs_another(&two));
         let mut two = outcomes(&[1.0, 100.0]);
         two[1].latency_mean_ns = None;

@@ -314,11 +314,33 @@ fn a_file_over_another_runs_like_the_whole() {
     assert!(opened.document.root.get("extends").is_none());
     assert_eq!(opened.document.sources.len(), 3);
     let loaded = spec::load_document(opened.document, opened.notes, &Request::new("top", ""));
-    let whole = BASE.replace("20 us", "10 us") + "[link]\nrate = \"200 Gbps\"\n";
+    let whole = BASE
+        .replace("\"small\"", "\"top\"")
+        .replace("20 us", "10 us")
+        + "[link]\nrate = \"200 Gbps\"\n";
     let whole = spec::load(&Request::new("whole.toml", &whole));
     assert_eq!(
         run_id(&loaded.experiment.unwrap()),
         run_id(&whole.experiment.unwrap())
+    );
+}
+
+#[test]
+fn a_file_over_another_has_a_name_of_its_own() {
+    let folder = Folder::new("own-name");
+    folder.write("base.toml", BASE);
+    folder.write("top.toml", "extends = \"base.toml\"\n");
+    folder.write("named.toml", "extends = \"top.toml\"\nname = \"mine\"\n");
+    let name = |file: &str| {
+        let opened = open_in(&folder.0, file);
+        assert!(opened.notes.is_empty());
+        let request = Request::new(file, "");
+        let loaded = spec::load_document(opened.document, opened.notes, &request);
+        loaded.experiment.unwrap().name.clone()
+    };
+    assert_eq!(
+        ["base.toml", "top.toml", "named.toml"].map(name),
+        ["small", "top", "mine"]
     );
 }
 
@@ -469,6 +491,13 @@ fn rules_without_what_they_need() {
         &[&format!(
             "E1006 `stop-after-saturation` with 2 axes of loads | {help}"
         )],
+    );
+    // An axis that is wrong is reported once, and the rule that needs it is not.
+    tells(
+        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = []\n",
+        &[
+            "E1002 the axis `traffic.load` has no values | write at least one, or take the axis away",
+        ],
     );
     let rising = "saturation is looked for upward: write rising numbers, or take the rule away";
     tells(

@@ -131,7 +131,12 @@ impl Capacity {
                 format!("{times}:1 {} ({} cables)", stage.name, stage.cables)
             };
             let stages: Vec<String> = self.stages.iter().map(stage).collect();
-            facts.push(("levels", format!("oversubscribed {}", stages.join(", "))));
+            let is_full = |stage: &Stage| stage.oversubscription < 1.000_001;
+            let word = match self.stages.iter().all(is_full) {
+                true => "not oversubscribed:",
+                false => "oversubscribed",
+            };
+            facts.push(("levels", format!("{word} {}", stages.join(", "))));
         }
         let sentence = match self.bisection_of_hosts {
             whole if whole > 0.999_999 => {
@@ -184,6 +189,10 @@ mod tests {
             (tree.bisection, tree.bisection_of_hosts),
             (Rate(3_200_000_000_000), 1.0)
         );
+        let facts = tree.facts();
+        let levels =
+            "not oversubscribed: 1:1 level 1 to 2 (64 cables), 1:1 level 2 to 3 (64 cables)";
+        assert_eq!(facts[0].1, levels);
     }
 
     #[test]

@@ -157,10 +157,7 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
     for (at, id) in site.switches.iter().enumerate() {
         switch_of[id.index()] = Some(SwitchId(at as u32));
     }
-    let is_left_out = |cable: &Cable| {
-        let mut left_out = site.left_out.iter();
-        left_out.any(|(node, port, _)| (*node, *port) == (cable.node, cable.port))
-    };
+    let is_left_out = |cable: &Cable| site.left_out.contains(&(cable.node, cable.port));
     // Host cables first, as everywhere; then by rate, so that the order is that of no file.
     let mut classes: Vec<(CableClass, String)> = vec![];
     let mut cables = vec![];

@@ -25,6 +25,7 @@ mod hypercube;
 mod infiniband;
 mod measures;
 mod megafly;
+mod missing;
 mod partitions;
 mod pgft;
 mod random_regular;

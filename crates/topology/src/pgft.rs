@@ -1,10 +1,11 @@
 //! Parallel-ports generalised fat trees: their arithmetic and numbering.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::{Builder, Structure, Topology};
+use crate::{Builder, ParallelFatTree, Peer, Structure, Topology};
 
 /// PGFT(h; m; w; p), a parallel-ports generalised fat tree (Zahavi, "D-Mod-K routing providing
 /// non-blocking traffic for shift permutations on real life fat trees", 2010).
@@ -94,6 +95,131 @@ impl Pgft {
         (level, NicId(nic as u32))
     }
 
+    /// The shape of a fabric whose switches, ports and NICs are numbered as those of a fat tree, some cables between
+    /// switches missing or none; otherwise where it differs from one.
+    ///
+    /// # Errors
+    /// If the fabric is not such a tree.
+    pub fn recognise(topology: &Topology) -> Result<Pgft, String> {
+        let shape = Pgft::fitting(topology)?;
+        let blueprint = ParallelFatTree {
+            children: shape.m.clone(),
+            parents: shape.w.clone(),
+            links: shape.p.clone(),
+        };
+        if !blueprint.problems().is_empty() {
+            return Err(format!(
+                "{shape}, which its switches would make, is too large"
+            ));
+        }
+        let (n_nics, n_switches) = (topology.n_nics(), topology.n_switches());
+        let expected: u64 = (1..=shape.levels())
+            .map(|level| shape.n_switches(level))
+            .sum();
+        if shape.n_nics() != u64::from(n_nics) || expected != u64::from(n_switches) {
+            return Err(format!(
+                "its switches have as many children and parents as in {shape}, expected {} hosts and {expected} \
+                 switches, found {n_nics} and {n_switches}",
+                shape.n_nics()
+            ));
+        }
+        let whole = shape.clone().build();
+        for at in topology.switches() {
+            let name = topology.switch_name(at);
+            let (n_ports, found) = (whole.n_ports(at), topology.n_ports(at));
+            if found < n_ports {
+                return Err(format!(
+                    "{name} has {found} ports, expected {n_ports} as in {shape}; write `switch {name} ports {n_ports}`"
+                ));
+            }
+            let words = |peer| match peer {
+                Peer::Switch(other, port) => format!("{}:{}", topology.switch_name(other), port.0),
+                Peer::Nic(nic) => topology.nic_name(nic),
+                Peer::Unused => "nothing".to_owned(),
+            };
+            for port in topology.ports(at) {
+                let found = topology.peer(at, port);
+                let expected = match port.0 < n_ports {
+                    true => whole.peer(at, port),
+                    false => Peer::Unused,
+                };
+                let is_missing = found == Peer::Unused && matches!(expected, Peer::Switch(..));
+                if found != expected && !is_missing {
+                    return Err(format!(
+                        "{name}:{} leads to {}, expected {} as in {shape}",
+                        port.0,
+                        words(found),
+                        words(expected)
+                    ));
+                }
+            }
+        }
+        Ok(shape)
+    }
+
+    /// The least shape with as many levels, children, parents and parallel cables as are found.
+    fn fitting(topology: &Topology) -> Result<Pgft, String> {
+        let mut tier = vec![None; topology.n_switches() as usize];
+        let mut n_hosts = vec![0; tier.len()];
+        let mut queue = vec![];
+        for nic in topology.nics() {
+            let leaf = topology.attachment(nic).0;
+            n_hosts[leaf.index()] += 1;
+            if tier[leaf.index()].replace(0).is_none() {
+                queue.push(leaf);
+            }
+        }
+        let mut next = 0;
+        let mut shape = Pgft {
+            m: vec![n_hosts.into_iter().max().unwrap_or(0)],
+            w: vec![1],
+            p: vec![1],
+        };
+        let raise = |list: &mut Vec<u32>, level: usize, n: usize| {
+            if list.len() <= level {
+                list.resize(level + 1, 1);
+            }
+            list[level] = list[level].max(n as u32);
+        };
+        while let Some(&at) = queue.get(next) {
+            next += 1;
+            let own: usize = tier[at.index()].expect("a switch in the queue has its tier");
+            let (mut up, mut down) = (vec![], vec![]);
+            for (_, other, _) in topology.neighbours(at) {
+                let there = *tier[other.index()].get_or_insert_with(|| {
+                    queue.push(other);
+                    own + 1
+                });
+                match there.cmp(&own) {
+                    Ordering::Greater => up.push(other),
+                    Ordering::Less => down.push(other),
+                    Ordering::Equal => {
+                        let [a, b] = [at, other].map(|switch| topology.switch_name(switch));
+                        return Err(format!("{a} and {b} are of the same level, and cabled"));
+                    }
+                }
+            }
+            let distinct = |list: &mut Vec<SwitchId>| {
+                list.sort_unstable();
+                let most = list.chunk_by(|a, b| a == b).map(<[_]>::len).max();
+                list.dedup();
+                (list.len(), most.unwrap_or(0))
+            };
+            let ((parents, cables), (children, _)) = (distinct(&mut up), distinct(&mut down));
+            if parents > 0 {
+                raise(&mut shape.w, own + 1, parents);
+                raise(&mut shape.p, own + 1, cables);
+            }
+            if children > 0 {
+                raise(&mut shape.m, own, children);
+            }
+        }
+        match shape.m.len() == shape.w.len() {
+            true => Ok(shape),
+            false => Err("levels without children".to_owned()),
+        }
+    }
+
     /// Builds the fabric; the numbers are known to be sound.
     pub(crate) fn build(self) -> Topology {
         let classes = (0..self.levels()).map(|l| match l {
@@ -139,6 +265,9 @@ impl Pgft {
 
 impl fmt::Display for Pgft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_k_ary_n_tree() && self.levels() > 1 {
+            return write!(f, "{}-ary {}-tree", self.m[0], self.levels());
+        }
         let list = |numbers: &[u32]| {
             let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
             texts.join(",")

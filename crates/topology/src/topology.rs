@@ -229,6 +229,31 @@ impl Topology {
         queue
     }
 
+    /// The same fabric without the cables at these ports.
+    ///
+    /// A tree keeps its structure, so that it keeps its routings; any other fabric is of no regular structure then.
+    ///
+    /// # Panics
+    ///
+    /// If a port has the cable of a NIC, or none.
+    pub fn without(&self, cables: &[(SwitchId, Port)]) -> Topology {
+        let mut left = self.clone();
+        for &(switch, port) in cables {
+            let Peer::Switch(other, there) = self.peer(switch, port) else {
+                panic!("{switch} {port} has no cable to a switch");
+            };
+            let ends = [(switch, port), (other, there)].map(|(s, p)| self.port_index(s, p));
+            left.n_cables -= u32::from(left.ends[ends[0]] != UNUSED);
+            for end in ends {
+                left.ends[end] = UNUSED;
+            }
+        }
+        if !matches!(self.structure, Structure::Tree(_)) {
+            left.structure = Structure::Plain;
+        }
+        left
+    }
+
     /// Whether two fabrics have the same switches, ports, NICs, cables and classes, whatever is known
     /// about their structure and names.
     pub fn has_same_wiring(&self, other: &Topology) -> bool {

@@ -96,7 +96,7 @@ impl ParallelFatTree {
         }
     }
 
-    fn problems(&self) -> Problems {
+    pub(crate) fn problems(&self) -> Problems {
         let shape = self.shape();
         let mut problems = Problems::new();
         if !(1..=32).contains(&shape.levels()) {

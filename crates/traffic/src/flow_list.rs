@@ -134,6 +134,10 @@ impl Source for FlowList {
         cursor.number += 1;
         Some(*arrival)
     }
+
+    fn messages(&self) -> Option<u64> {
+        Some(self.arrivals.len() as u64)
+    }
 }
 
 /// One line.

@@ -29,7 +29,15 @@ use report::{Compared, Comparison, Judged, Side, about};
 use verdict::Difference;
 
 /// What is compared unless metrics are named.
-const USUAL: [&str; 3] = ["delivered_load", "latency_mean_ns", "latency_p99_ns"];
+const USUAL: [&str; 4] = [
+    "delivered_load",
+    "latency_mean_ns",
+    "latency_p99_ns",
+    COMPLETION,
+];
+
+/// Compared only of what ends.
+const COMPLETION: &str = "completion_time_ns";
 
 #[derive(Args)]
 #[command(
@@ -69,8 +77,8 @@ pub(crate) struct Compare {
     /// Show what does not differ too; otherwise it is counted.
     #[arg(long)]
     all: bool,
-    /// A column of results.csv; may be repeated. Without it delivered_load, latency_mean_ns and
-    /// latency_p99_ns.
+    /// A column of results.csv; may be repeated. Without it delivered_load, latency_mean_ns,
+    /// latency_p99_ns and, of jobs and lists of messages, completion_time_ns.
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
     /// Exit with 6 if B is beyond this limit: "latency_p99_ns > +5%"; may be repeated.
@@ -293,7 +301,7 @@ fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
         }
         let n = pairing.pairs.len();
         // The worst first.
-        for verdict in Verdict::ALL.into_iter().skip(1).rev() {
+        for verdict in Verdict::warnings() {
             let is_it = |point: &&usize| own.verdict(**point) == verdict;
             let marked: Vec<usize> = points.iter().filter(is_it).copied().collect();
             let (words, meaning) = (verdict.words(), verdict.meaning());

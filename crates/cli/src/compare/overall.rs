@@ -209,7 +209,7 @@ fn moved(a: &Runs<'_>, b: &Runs<'_>, axes: &[String]) -> Vec<Moved> {
 /// Where B saturates against A: only ranges that do not overlap say later or earlier.
 fn change(a: Saturation, b: Saturation) -> &'static str {
     let is_beyond =
-        |one: Saturation, other: Saturation| match (one.last_unsaturated, other.first_saturated) {
+        |one: Saturation, other: Saturation| match (one.last_steady, other.first_saturated) {
             (Some(last), Some(first)) => last >= first,
             _ => false,
         };
@@ -239,11 +239,11 @@ impl Moved {
 }
 
 fn range(edge: Saturation) -> String {
-    match (edge.last_unsaturated, edge.first_saturated) {
+    match (edge.last_steady, edge.first_saturated) {
         (Some(last), Some(first)) => format!("between {last} and {first}"),
-        (None, Some(first)) => format!("from {first}, the lowest, on"),
-        (Some(last), None) => format!("not up to {last}"),
-        (None, None) => "unknown".to_owned(),
+        (None, Some(first)) => format!("at {first} or below"),
+        (Some(last), None) => format!("steady up to {last}"),
+        (None, None) => "not known".to_owned(),
     }
 }
 
@@ -253,8 +253,8 @@ mod tests {
 
     #[test]
     fn only_ranges_apart_are_a_move() {
-        let edge = |last_unsaturated, first_saturated| Saturation {
-            last_unsaturated,
+        let edge = |last_steady, first_saturated| Saturation {
+            last_steady,
             first_saturated,
         };
         let a = edge(Some(0.5), Some(0.6));

@@ -1,8 +1,10 @@
 //! What is compared: metrics of classes at points, pair by pair.
 
+use netloom_results::view::spelled_out;
 use netloom_results::{Column, Kind, Summary, Table};
 
-use super::points::{Pairing, Runs};
+use super::COMPLETION;
+use super::points::{Pair, Pairing, Runs};
 
 /// A column of [`Summary`] that is a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,7 +13,13 @@ pub(super) struct Metric {
 }
 
 /// Metrics of which less is better, and more, by how their names begin; of others neither.
-const LESS: [&str; 4] = ["latency_", "network_latency_", "jitter_", "reordered_"];
+const LESS: [&str; 5] = [
+    "latency_",
+    "completion_",
+    "network_latency_",
+    "jitter_",
+    "reordered_",
+];
 const MORE: [&str; 2] = ["delivered_", "fairness_"];
 
 impl Metric {
@@ -24,9 +32,11 @@ impl Metric {
             .collect()
     }
 
+    /// The metric of a name, which may be short as for `plot --y`.
     pub(super) fn named(name: &str) -> Option<Metric> {
         let all = Metric::all();
-        all.into_iter().find(|metric| metric.column.name == name)
+        let find = |name: &String| all.iter().find(|metric| metric.column.name == *name);
+        spelled_out(name).iter().find_map(find).copied()
     }
 
     /// Words for more and for less of it.
@@ -68,7 +78,8 @@ pub(super) fn common_classes<'a>(a: &'a Runs<'_>, b: &Runs<'_>) -> Vec<&'a str> 
     own.map(String::as_str).collect()
 }
 
-/// One line for each point and each class that both have, and for the total, and each metric.
+/// One line for each point and each class that both have, and for the total, and each metric. Completion times are those of
+/// what ends: of a class that never does in either, there are no lines.
 pub(super) fn lines(
     a: &Runs<'_>,
     b: &Runs<'_>,
@@ -77,11 +88,25 @@ pub(super) fn lines(
 ) -> Vec<Line> {
     let common = common_classes(a, b).into_iter();
     let scopes: Vec<Option<&str>> = common.map(Some).chain([None]).collect();
+    let ends = |class: Option<&str>| {
+        let of_pair = |pair: &Pair| {
+            let has = |seed: &u64| {
+                a.value(pair.a, *seed, class, COMPLETION).is_some()
+                    || b.value(pair.b, *seed, class, COMPLETION).is_some()
+            };
+            pair.seeds.iter().any(has)
+        };
+        pairing.pairs.iter().any(of_pair)
+    };
+    let ends: Vec<bool> = scopes.iter().map(|class| ends(*class)).collect();
     let mut lines = vec![];
     for (point, pair) in pairing.pairs.iter().enumerate() {
-        for class in &scopes {
+        for (class, ends) in scopes.iter().zip(&ends) {
             for &metric in metrics {
                 let name = metric.column.name;
+                if name == COMPLETION && !ends {
+                    continue;
+                }
                 let values = |seed: &u64| {
                     let a = a.value(pair.a, *seed, *class, name)?;
                     Some((a, b.value(pair.b, *seed, *class, name)?))
@@ -108,6 +133,15 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|metric| metric.column.name).collect();
         assert_eq!(names.len(), Summary::COLUMNS.len() - 1);
         assert_eq!(Metric::named("verdict"), None);
+    }
+
+    #[test]
+    fn short_names_are_those_of_plot() {
+        let named = |name| Metric::named(name).map(|metric| metric.column.name);
+        assert_eq!(named("p99"), Some("latency_p99_ns"));
+        assert_eq!(named("latency_p99_ns"), Some("latency_p99_ns"));
+        assert_eq!(named("delivered"), Some("delivered_load"));
+        assert_eq!(named("p98"), None);
     }
 
     #[test]

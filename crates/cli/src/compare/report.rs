@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::overall::Overall;
 use super::pairs::Line;
 use super::points::label;
-use super::verdict::{Difference, percent, signed_percent, value};
+use super::verdict::{Difference, both, percent, signed_percent, value};
 use crate::table::Columns;
 
 /// Everything that a comparison found.
@@ -109,6 +109,10 @@ impl Compared {
             None => "-".to_owned(),
         };
         let (mean_a, mean_b) = (of(|d| d.mean_a), of(|d| d.mean_b));
+        let (shown_a, shown_b) = match difference {
+            Some(difference) => both(metric, difference.mean_a, difference.mean_b),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
         let of_point = |setting: &Setting| {
             let value = match &setting.value {
                 Level::Number(x) => (*x).into(),
@@ -136,8 +140,8 @@ impl Compared {
             cells: [
                 line.scope().to_owned(),
                 column.name.to_owned(),
-                shown(mean_a),
-                shown(mean_b),
+                shown_a,
+                shown_b,
                 shown(mean),
                 shown(half_width),
                 relative.map_or_else(|| "-".to_owned(), signed_percent),

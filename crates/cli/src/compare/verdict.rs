@@ -116,12 +116,34 @@ impl Difference {
         } else {
             (self.high(), self.low())
         };
+        let (near, far) = (shown(near), shown(far));
         let range = match self.half_width {
-            Some(_) => format!("{} to {}", shown(near), shown(far)),
+            Some(_) if near == far => format!("the same in all {} seeds", self.seeds),
+            Some(_) => format!("{near} to {far}"),
             None => "one seed, no interval".to_owned(),
         };
         format!("B is {word} by {} ({range})", shown(self.mean))
     }
+}
+
+/// Two values of a metric, with enough digits to tell them apart: two equal numbers next to a difference explain nothing.
+pub(super) fn both(metric: Metric, a: f64, b: f64) -> (String, String) {
+    let (short_a, short_b) = (value(metric, a), value(metric, b));
+    if short_a != short_b || !differ(metric.column.name, a, b) {
+        return (short_a, short_b);
+    }
+    let unit = match metric.column.unit {
+        "ns" => " ns",
+        _ => "",
+    };
+    let digits = (1..=15).find(|digits| format!("{a:.digits$e}") != format!("{b:.digits$e}"));
+    // The digits that an exponent would need, as decimals.
+    let magnitude = a.abs().max(b.abs()).log10().floor() as i64;
+    let decimals = (digits.unwrap_or(15) as i64 - magnitude).max(0) as usize;
+    (
+        format!("{a:.decimals$}{unit}"),
+        format!("{b:.decimals$}{unit}"),
+    )
 }
 
 /// A value of a metric with its unit.
@@ -262,7 +284,30 @@ mod tests {
     fn nothing_is_a_part_of_zero() {
         let pairs = [(0.0, 0.25), (0.0, 0.25)];
         assert_eq!(over(&pairs).unwrap().relative(0.25), None);
-        assert_eq!(verdict(&pairs), "B is higher by 0.2500 (0.2500 to 0.2500)");
+        assert_eq!(
+            verdict(&pairs),
+            "B is higher by 0.2500 (the same in all 2 seeds)"
+        );
+    }
+
+    #[test]
+    fn values_that_differ_do_not_look_equal() {
+        let both = |name, a, b| {
+            let (a, b) = both(Metric::named(name).unwrap(), a, b);
+            format!("{a} {b}")
+        };
+        assert_eq!(both("delivered_load", 0.09, 0.91), "0.0900 0.9100");
+        assert_eq!(both("delivered_load", 0.5, 0.5), "0.5000 0.5000");
+        assert_eq!(
+            both("delivered_load", 0.090_70, 0.090_712),
+            "0.09070 0.09071"
+        );
+        assert_eq!(
+            both("latency_mean_ns", 1_234.56, 1_234.61),
+            "1234.56 ns 1234.61 ns"
+        );
+        // Nearer than a bucket of the histogram: no difference.
+        assert_eq!(both("latency_p99_ns", 1234.0, 1234.1), "1.23 us 1.23 us");
     }
 
     #[test]

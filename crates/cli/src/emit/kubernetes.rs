@@ -4,8 +4,8 @@
 //!  ConfigMap (the study) ──/study──►  pod 0 … pod N-1, each a shard by its index  ──/results──►  PersistentVolumeClaim
 //! ```
 //!
-//! Jobs do not wait for each other, so every shard tries to merge when it is done, and the last one succeeds. A deadlock and
-//! too short a run are results, which a pod that is started again would find again: for Kubernetes they are no failures.
+//! Jobs do not wait for each other, so every shard tries to merge when it is done, and the last one succeeds. A shard whose
+//! runs are stored ends with 0, whatever they say, and what the last merge says of them does not fail its pod.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -88,7 +88,7 @@ impl Kubernetes {
         for option in &self.what.options {
             write!(options, " \\\n                {}", quoted(option)?)?;
         }
-        let (text, made) = (indented(&text, 4), self.made(&own_name));
+        let (text, made) = (yaml_lines(&text, 4), self.made(&own_name));
         let gone = match self.claim {
             Some(_) => "all of it but the volume",
             None => "all of it, results included",
@@ -107,8 +107,9 @@ metadata:
   labels:
     app: {own_name}
 data:
-  study.toml: |
-{text}{made}---
+  study.toml: "\
+{text}    "
+{made}---
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -143,10 +144,7 @@ spec:
           command: ["sh", "-c"]
           args:
             - |
-              code=0
-              {program} run {STUDY} -o {folder} --shard auto --threads {cpus} --progress plain{options} || code=$?
-              # A deadlock (4) and too short a run (5) are results: they are in the tables.
-              case $code in 0 | 4 | 5) ;; *) exit "$code" ;; esac
+              {program} run {STUDY} -o {folder} --shard auto --threads {cpus} --progress plain{options} || exit $?
               {program} merge {folder} || echo "merged by the shard that ends last"
           env:
             - name: {variable}
@@ -217,13 +215,30 @@ spec:
     }
 }
 
-/// The lines of a text behind so many spaces, as a block of YAML has them.
-fn indented(text: &str, by: usize) -> String {
-    let lines = text.lines().map(|line| match line {
-        "" => "\n".to_owned(),
-        line => format!("{:by$}{line}\n", ""),
-    });
-    lines.collect()
+/// The inside of a double-quoted YAML scalar, one line of the text per line of the manifest, indented by `by` spaces.
+///
+/// Only printable ASCII appears as itself. YAML 1.1 reads U+0085, U+2028 and U+2029 as line breaks, so a text with one of
+/// them would leave a literal block.
+fn yaml_lines(text: &str, by: usize) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        write!(out, "{:by$}", "").expect("a string takes everything");
+        for (at, c) in line.chars().enumerate() {
+            let written = match c {
+                '"' | '\\' => write!(out, "\\{c}"),
+                '\n' => write!(out, "\\n"),
+                // The indentation of a continued line is not part of the text.
+                ' ' if at == 0 => write!(out, "\\ "),
+                ' '..='~' => write!(out, "{c}"),
+                c if u32::from(c) <= 0xffff => write!(out, "\\u{:04x}", u32::from(c)),
+                c => write!(out, "\\U{:08x}", u32::from(c)),
+            };
+            written.expect("a string takes everything");
+        }
+        // The end of the line is escaped: it is not part of the text.
+        out.push_str("\\\n");
+    }
+    out
 }
 
 /// The name of a file as Kubernetes names things: small letters, digits and dashes between them.
@@ -288,6 +303,18 @@ mod tests {
         for wrong in ["", "-a", "a-", "A", "a b", "a\n"] {
             assert!(name(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_lines_of_ascii_in_quotes() {
+        let text = "a = \"b\\n\"\n\n  indented\n\ttab\u{85}\u{2028}---\u{1f600}\r\nend";
+        let expected = r#"  a = \"b\\n\"\n\
+  \n\
+  \  indented\n\
+  \u0009tab\u0085\u2028---\U0001f600\u000d\n\
+  end\
+"#;
+        assert_eq!(yaml_lines(text, 2), expected);
     }
 
     #[test]

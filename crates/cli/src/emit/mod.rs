@@ -101,6 +101,30 @@ impl Subject {
             Subject::OneRun(name) => folder_named(name),
         }
     }
+
+    /// How many shards, and units of each: `3 shards of 2 to 3 units`.
+    fn shards(&self) -> String {
+        let Subject::Study(study, n) = self else {
+            return String::new();
+        };
+        let units = study.units().len();
+        let shards = match n {
+            1 => "1 shard".to_owned(),
+            n => format!("{n} shards"),
+        };
+        let (least, most) = (units / n, units.div_ceil(*n));
+        match least == most {
+            true => format!("{shards} of {}", of_units(least)),
+            false => format!("{shards} of {least} to {}", of_units(most)),
+        }
+    }
+}
+
+fn of_units(n: usize) -> String {
+    match n {
+        1 => "1 unit".to_owned(),
+        n => format!("{n} units"),
+    }
 }
 
 impl Emit {
@@ -121,10 +145,10 @@ impl Emit {
         let (text, words) = match (self, &subject) {
             (Emit::Slurm(slurm), _) => (slurm.script(&filling, &subject), slurm.words(&subject)),
             (Emit::Parallel(_), Subject::Study(_, n)) => {
-                (parallel::script(&filling, *n), format!("{n} shards"))
+                (parallel::script(&filling, *n), subject.shards())
             }
             (Emit::Kubernetes(kubernetes), Subject::Study(study, n)) => {
-                (kubernetes.manifest(study, *n)?, format!("{n} shards"))
+                (kubernetes.manifest(study, *n)?, subject.shards())
             }
             (_, Subject::OneRun(_)) => unreachable!("only Slurm takes one run"),
         };
@@ -236,8 +260,18 @@ impl Emit {
                 return Err(Exit::Usage);
             }
         }
-        let shards = self.what().shards;
-        let shards = shards.unwrap_or_else(|| self.shards_for(study.units().len()));
+        let units = study.units().len();
+        let shards = match self.what().shards {
+            Some(shards) if shards > units.max(1) => {
+                output.say(&format!(
+                    "{shards} shards for {}: one for each",
+                    of_units(units)
+                ));
+                units.max(1)
+            }
+            Some(shards) => shards,
+            None => self.shards_for(units),
+        };
         Ok(Subject::Study(Box::new(study), shards))
     }
 }
@@ -357,11 +391,11 @@ command -v "$netloom" >/dev/null || {{
 
 /// Writes a script, which can be started if it is a program.
 fn store(path: &Path, text: &str, overwrite: bool, is_program: bool) -> anyhow::Result<()> {
-    if path.exists() && !overwrite {
+    if std::fs::symlink_metadata(path).is_ok() && !overwrite {
         bail!("{} exists; --overwrite replaces it", path.display());
     }
     let cannot = || format!("cannot write {}", path.display());
-    std::fs::write(path, text).with_context(cannot)?;
+    netloom_results::store::write_file(path, text.as_bytes()).with_context(cannot)?;
     #[cfg(unix)]
     if is_program {
         use std::os::unix::fs::PermissionsExt as _;

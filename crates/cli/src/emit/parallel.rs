@@ -30,9 +30,13 @@ shards={shards}
     exit 1
 }}
 
+# Each shard is a line that parallel runs: in a command it would replace {{}} and run what is in {{= =}}.
+run=("$netloom" run "$file" -o "$folder" --progress plain{options})
 code=0
-seq "$shards" | parallel --jobs 1 --workdir . --line-buffer --tagstring "{{}}/$shards" "$@" --quote \
-    "$netloom" run "$file" -o "$folder" --shard "{{}}/$shards" --progress plain{options} || code=$?
+for shard in $(seq "$shards"); do
+    printf '%s ' "${{run[@]@Q}}" --shard "$shard/$shards"
+    echo
+done | parallel --jobs 1 --workdir . --line-buffer --tagstring "{{#}}/$shards" "$@" || code=$?
 [ "$code" = 0 ] || echo "parallel ended with $code: so many shards did not end well" >&2
 # In any case: a merge says what is missing.
 "$netloom" merge "$folder" || exit

@@ -54,9 +54,9 @@ impl Slurm {
     /// What the script runs, for people.
     pub(super) fn words(&self, subject: &Subject) -> String {
         match (subject, self.ranks) {
-            (Subject::Study(_, n), None) => format!("{n} shards"),
-            (Subject::Study(_, n), Some(ranks)) => {
-                format!("{n} shards, every run over {ranks} ranks")
+            (Subject::Study(..), None) => subject.shards(),
+            (Subject::Study(..), Some(ranks)) => {
+                format!("{}, every run over {ranks} ranks", subject.shards())
             }
             (Subject::OneRun(_), ranks) => format!("one run over {} ranks", ranks.unwrap_or(1)),
         }
@@ -147,10 +147,10 @@ if [ "${{1:-}}" = merge ]; then
 elif [ -z "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
     array=$(sbatch --parsable "$0")
     array=${{array%%;*}}
-    # In any case: a merge says what is missing, and a shard that has not converged ends with 5.
+    # After any end of the array: a merge says which runs are missing.
     merge=$(sbatch --parsable --dependency="afterany:$array" --array=1{alone} \
         --job-name={name}-merge --output={name}-merge-%A.log "$0" merge)
-    echo "submitted array $array and merge ${{merge%%;*}}; see: {program} status $folder"
+    echo "submitted array $array and merge ${{merge%%;*}}; see: $netloom status $folder"
     exit
 fi
 exec {starts}"$netloom" run "$file" -o "$folder"{mpi} --shard auto \

@@ -19,9 +19,12 @@ pub(super) fn quoted_path(path: &Path) -> anyhow::Result<String> {
 }
 
 /// A word for the shell.
+///
+/// # Errors
+/// If it has a character that ends a line for the shell or for a YAML reader, or that changes how a terminal shows it.
 pub(super) fn quoted(text: &str) -> anyhow::Result<String> {
-    if text.contains(|c: char| c.is_control()) {
-        bail!("{text:?} has a control character, which no script can hold");
+    if text.contains(netloom_catalog::is_hidden) {
+        bail!("expected a word of visible characters, found {text:?}");
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/:=+,@%-".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -55,7 +58,17 @@ mod tests {
                 .unwrap();
             assert_eq!(String::from_utf8(said.stdout).unwrap(), text);
         }
-        assert!(quoted("two\nlines").is_err());
+        for hidden in [
+            "two\nlines",
+            "a\rb",
+            "a\u{85}b",
+            "a\u{2028}b",
+            "a\u{2029}b",
+            "\u{1b}[2J",
+            "a\u{202e}b",
+        ] {
+            assert!(quoted(hidden).is_err(), "{hidden:?}");
+        }
         assert_eq!(quoted_path(Path::new("-o")).unwrap(), "./-o");
     }
 }

@@ -1,5 +1,6 @@
 //! `netloom export`: plans and fabrics as files of other programs.
 
+mod host_list;
 mod policy;
 mod roots;
 mod torus;
@@ -13,7 +14,7 @@ use netloom_design::plan;
 use netloom_experiment::Kinds;
 use netloom_infiniband::opensm::export::{ibsim_net, opensm_conf};
 use netloom_infiniband::other_targets::{
-    TrafficClass, dcb_commands, opafm_qos_groups, sonic_config_db, tc_ets_command,
+    Queues, TrafficClass, dcb_commands, opafm_qos_groups, sonic_config_db, tc_ets_command,
 };
 use netloom_infiniband::{Programmed, Site, writing};
 use netloom_routing::{Forwarding, NotLinear, linear_table};
@@ -41,9 +42,9 @@ pub(crate) enum Export {
     Ibsim(OneFile),
     /// The groups of a plan for the fabric manager of Omni-Path (opafm.xml).
     Opafm(OneFile),
-    /// The classes of a plan for SONiC switches (config_db.json).
+    /// The classes of a plan for SONiC switches (config_db.json), sorted by `dscp`.
     Sonic(Ethernet),
-    /// The classes of a plan as `dcb` commands (ETS and PFC).
+    /// The classes of a plan as `dcb` commands (ETS, PFC, and priorities by `dscp`).
     Dcb(Ethernet),
     /// The classes of a plan as a `tc` command (qdisc ets).
     Tc(Ethernet),
@@ -116,19 +117,28 @@ impl Export {
                 Some(classes) => Some(opafm_qos_groups(&classes)?),
                 None => None,
             },
-            Export::Sonic(more) => match classes(kinds, &more.file, &more.lossy, output)? {
-                Some(classes) => Some(sonic_config_db(&more.port, &classes)?),
+            Export::Sonic(more) => match queues(kinds, more, output)? {
+                Some(queues) => Some(sonic_config_db(&more.port, &queues)?),
                 None => None,
             },
-            Export::Dcb(more) => match classes(kinds, &more.file, &more.lossy, output)? {
-                Some(classes) => Some(each(&more.port, |port| {
-                    Ok(dcb_commands(port, &classes)?.join("\n"))
-                })?),
+            Export::Dcb(more) => match queues(kinds, more, output)? {
+                Some(queues) => {
+                    let lacking = queues.without_dscp();
+                    if !lacking.is_empty() {
+                        output.say(&format!(
+                            "without dscp, reached by their priority only: {}",
+                            lacking.join(", ")
+                        ));
+                    }
+                    Some(each(&more.port, |port| {
+                        Ok(dcb_commands(port, &queues)?.join("\n"))
+                    })?)
+                }
                 None => None,
             },
-            Export::Tc(more) => match classes(kinds, &more.file, &more.lossy, output)? {
-                Some(classes) => Some(each(&more.port, |port| {
-                    Ok(tc_ets_command(port, &classes, MTU)?)
+            Export::Tc(more) => match queues(kinds, more, output)? {
+                Some(queues) => Some(each(&more.port, |port| {
+                    Ok(tc_ets_command(port, &queues, MTU)?)
                 })?),
                 None => None,
             },
@@ -235,6 +245,25 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
     Ok(writing::forwarding(&site.subnet, &programmed))
 }
 
+/// The queues of Ethernet for a plan. Says where packets of no class go.
+fn queues(kinds: &Kinds, more: &Ethernet, output: &Output) -> anyhow::Result<Option<Queues>> {
+    let Some(classes) = classes(kinds, &more.file, &more.lossy, output)? else {
+        return Ok(None);
+    };
+    let n_planned = classes.len();
+    let queues = Queues::of(classes)?;
+    let others = queues.others();
+    let whose = match queues.n_classes() > n_planned {
+        true => "a lossy queue of their own, with 1 % of the shares".to_owned(),
+        false => format!("with {}", others.name),
+    };
+    output.say(&format!(
+        "packets of no class: queue {}, {whose}",
+        others.number
+    ));
+    Ok(Some(queues))
+}
+
 /// The classes of a plan, with their shares; those of the high table go before all others.
 fn classes(
     kinds: &Kinds,
@@ -267,8 +296,9 @@ fn classes(
         name: class.name.clone(),
         share: (own.table != "high").then_some(own.share_given),
         is_lossless: !lossy.contains(&class.name),
+        has_deadline: own.deadline.is_some(),
         number: own.sl.0,
-        dscps: vec![],
+        dscps: class.dscps.clone(),
     };
     Ok(Some(
         planned

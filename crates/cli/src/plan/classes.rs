@@ -36,7 +36,7 @@ pub(super) fn run(
         read_plan(&document, directory, &mut notes)
     };
     if !notes.is_empty() {
-        output.insist(&netloom_experiment::render(&document, &notes, output.color));
+        output.notes(&netloom_experiment::render(&document, &notes, output.color));
     }
     let Some(request) = request.filter(|_| !notes.has_errors()) else {
         return Ok(Exit::Invalid);
@@ -52,7 +52,11 @@ pub(super) fn run(
                 PlanFormat::Json => json(&PlanDocument::of(&plan, None))?,
                 PlanFormat::Toml => plan.to_toml(),
             })?;
-            Ok(if shortfalls.is_empty() {
+            let bottleneck = &plan.request.cautions.bottleneck;
+            if let Some(why) = bottleneck {
+                output.insist(&format!("warning[W0907]: {why}\n"));
+            }
+            Ok(if shortfalls.is_empty() && bottleneck.is_none() {
                 Exit::Done
             } else {
                 Exit::NotConverged
@@ -71,26 +75,41 @@ fn refuse(
     format: PlanFormat,
     output: &Output,
 ) -> anyhow::Result<()> {
+    let mut text = match refusal.is_proved {
+        true => "no tables keep what was asked",
+        false => "found no tables that keep what was asked (the search gave up; it is not proved that there are none)",
+    }
+    .to_owned();
+    for reason in &refusal.reasons {
+        text.push_str(&format!("\n  {reason}"));
+    }
+    output.error(&text);
+    // The search for the classes takes longer than the refusal.
+    let conflict = refusal.conflict();
     let name = |&class: &usize| request.classes[class].name.as_str();
-    let names: Vec<&str> = refusal.conflict.classes.iter().map(name).collect();
-    let how = if refusal.conflict.is_smallest {
-        "no smaller set does"
-    } else {
-        "leaving any of them out would do; a smaller set was not looked for"
+    let names: Vec<&str> = conflict.classes.iter().map(name).collect();
+    let how = match (conflict.is_smallest, conflict.is_minimal) {
+        (true, _) => "no smaller set does",
+        (false, true) => "the others can be met without any one of them",
+        (false, false) => "fewer classes may do; the search ended",
     };
     let mut text = match names.as_slice() {
         [one] => format!("{one} cannot be met, not even alone"),
         _ => format!("cannot be met together: {} ({how})", names.join(", ")),
     };
-    for reason in &refusal.conflict.reasons {
+    for reason in &conflict.reasons {
         text.push_str(&format!("\n  {reason}"));
     }
     output.error(&text);
     match (format, &refusal.nearest) {
         (PlanFormat::Json, Some(nearest)) => {
-            output.data(&json(&PlanDocument::of(nearest, Some((request, refusal))))?)
+            let conflict = Conflict::of(request, refusal, &conflict);
+            output.data(&json(&PlanDocument::of(nearest, Some(conflict)))?)
         }
-        (PlanFormat::Json, None) => output.data(&json(&Unmet::of(request, refusal))?),
+        (PlanFormat::Json, None) => output.data(&json(&Unmet {
+            unmet: &refusal.reasons,
+            conflict: Conflict::of(request, refusal, &conflict),
+        })?),
         (PlanFormat::Human, Some(nearest)) => {
             let heading = "the nearest tables, which do not keep what was asked:\n";
             output.data(&format!("{heading}{}", human(nearest)))
@@ -118,7 +137,7 @@ fn human(plan: &Plan) -> String {
     heads.extend(["entries", "distance", "a turn", "wait"]);
     let is_long = ports.hops > 1;
     if is_long {
-        heads.push("on its way");
+        heads.push("on its path");
     }
     heads.extend(["deadline", "slack"]);
     table.line(heads);
@@ -164,6 +183,15 @@ fn human(plan: &Plan) -> String {
     for note in &plan.notes {
         text.push_str(&indented("note", &wrapped(note, page() - WORD - 3)));
     }
+    let covers = match ports.hops {
+        1 => "wait, deadline and slack are those of one output: from the head of the queue to the first flit".to_owned(),
+        n => format!(
+            "wait is that of one output: from the head of the queue to the first flit; on its path it adds up over the \
+             outputs of the {n} switches of the longest path, and the deadline is for all of them; the output of the NIC \
+             may add as much as one more"
+        ),
+    };
+    text.push_str(&indented("covers", &wrapped(&covers, page() - WORD - 3)));
     text.push_str(&indented("waits", &wrapped(ASSUMPTION, page() - WORD - 3)));
     if is_long {
         text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, page() - WORD - 3)));
@@ -256,6 +284,8 @@ struct PlanDocument<'a> {
     arbiter: String,
     rate_bits_per_second: u64,
     entries: usize,
+    /// Outputs of switches on the longest path, over which `path_wait_ns` adds up.
+    hops: u32,
     classes: Vec<Class<'a>>,
     tables: Tables,
     /// In a fabric of several devices, what each kind of port holds and gives.
@@ -292,7 +322,7 @@ struct Class<'a> {
     /// The same as bytes that the link sends meanwhile.
     worst_wait_bytes: Option<u64>,
     unbounded_because: Option<&'a str>,
-    /// At all outputs of a way.
+    /// At all outputs of the longest path.
     path_wait_ns: Option<f64>,
     deadline_ns: Option<f64>,
     slack_ns: Option<f64>,
@@ -362,16 +392,19 @@ impl Tables {
 struct Conflict<'a> {
     classes: Vec<&'a str>,
     is_smallest: bool,
+    /// Whether it is proved that no tables keep what was asked.
+    is_proved: bool,
     reasons: &'a [String],
 }
 
 impl<'a> Conflict<'a> {
-    fn of(request: &'a Request, refusal: &'a Refusal) -> Conflict<'a> {
+    fn of(request: &'a Request, refusal: &Refusal, conflict: &'a plan::Conflict) -> Conflict<'a> {
         let name = |&class: &usize| request.classes[class].name.as_str();
         Conflict {
-            classes: refusal.conflict.classes.iter().map(name).collect(),
-            is_smallest: refusal.conflict.is_smallest,
-            reasons: &refusal.conflict.reasons,
+            classes: conflict.classes.iter().map(name).collect(),
+            is_smallest: conflict.is_smallest,
+            is_proved: refusal.is_proved,
+            reasons: &conflict.reasons,
         }
     }
 }
@@ -383,17 +416,8 @@ struct Unmet<'a> {
     conflict: Conflict<'a>,
 }
 
-impl<'a> Unmet<'a> {
-    fn of(request: &'a Request, refusal: &'a Refusal) -> Unmet<'a> {
-        Unmet {
-            unmet: &refusal.reasons,
-            conflict: Conflict::of(request, refusal),
-        }
-    }
-}
-
 impl<'a> PlanDocument<'a> {
-    fn of(plan: &'a Plan, refused: Option<(&'a Request, &'a Refusal)>) -> PlanDocument<'a> {
+    fn of(plan: &'a Plan, conflict: Option<Conflict<'a>>) -> PlanDocument<'a> {
         let class = |class: &'a PlannedClass| Class {
             name: &class.name,
             sl: class.sl.0,
@@ -429,6 +453,7 @@ impl<'a> PlanDocument<'a> {
             arbiter: plan.request.ports.arbiter.name(),
             rate_bits_per_second: plan.request.ports.rate.0,
             entries: plan.request.capacity(),
+            hops: plan.request.ports.hops,
             classes: plan.classes.iter().map(class).collect(),
             tables: Tables::of(&plan.tables),
             devices: plan.fitted.iter().map(AtDevice::of).collect(),
@@ -439,7 +464,7 @@ impl<'a> PlanDocument<'a> {
                 .into_iter()
                 .map(|(_, words)| words)
                 .collect(),
-            conflict: refused.map(|(request, refusal)| Conflict::of(request, refusal)),
+            conflict,
             notes: &plan.notes,
             facts: facts.collect(),
             assumptions,

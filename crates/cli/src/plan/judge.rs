@@ -119,6 +119,7 @@ fn told(judged: &Judged, port: &Port) -> anyhow::Result<String> {
     }
     let sizes = PacketSizes {
         largest,
+        smallest: [Bytes(0); 16],
         management: MANAGEMENT,
     };
     let shares = ib_shares(tables, &laws);

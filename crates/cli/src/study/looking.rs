@@ -11,6 +11,7 @@ use netloom_results::RunId;
 use netloom_study::Study;
 use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, at_work, entries, planned};
 
+use super::super::output::printable;
 use super::super::progress::{pace, span};
 use super::super::table::{Columns, maybe_nanos};
 use super::super::{Exit, Format, program};
@@ -68,7 +69,8 @@ impl Watch {
             if is_terminal {
                 // Home, the text, and nothing of the last look below it.
                 let mut stdout = std::io::stdout();
-                let text = state.for_people(&study).replace('\n', "\u{1b}[K\n");
+                let text = state.for_people(&study);
+                let text = printable(&text, false).replace('\n', "\u{1b}[K\n");
                 write!(stdout, "\u{1b}[H\u{1b}[2J{text}\u{1b}[J")?;
                 stdout.flush()?;
             } else {

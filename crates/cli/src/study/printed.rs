@@ -109,11 +109,16 @@ impl<'a> Points<'a> {
     }
 
     fn all(&self) -> String {
-        let mut table = Columns::numbers().left([self.columns.len() + 5]);
+        // Of work that ends, where a point has any.
+        let completion = |line: usize| self.number("completion_time_ns", line);
+        let ends = self.lines.iter().any(|line| completion(*line).is_some());
+        let mut table = Columns::numbers().left([self.columns.len() + 5 + usize::from(ends)]);
         let mut head: Vec<&str> = self.columns.clone();
         let above = vec![""; head.len() + 2];
         table.line(above.into_iter().chain(["latency"]));
-        head.extend(["offered", "delivered", "mean", "±95%", "p99", ""]);
+        head.extend(["offered", "delivered", "mean", "±95%", "p99"]);
+        head.extend(ends.then_some("completion"));
+        head.push("");
         table.line(head);
         for &line in &self.lines {
             let mut cells: Vec<String> = self
@@ -128,8 +133,9 @@ impl<'a> Points<'a> {
                 maybe_nanos(self.number("latency_mean_ns", line)),
                 maybe_nanos(self.number("latency_mean_half_width_ns", line)),
                 maybe_nanos(self.number("latency_p99_ns", line)),
-                self.mark(line),
             ]);
+            cells.extend(ends.then(|| maybe_nanos(completion(line))));
+            cells.push(self.mark(line));
             table.line(cells);
         }
         table.print()
@@ -159,7 +165,7 @@ impl<'a> Points<'a> {
         let mut head: Vec<String> = others.iter().map(|name| (*name).to_owned()).collect();
         let axis = self.columns[along];
         head.extend([
-            format!("last {axis} not saturated"),
+            format!("steady up to {axis}"),
             "delivered".to_owned(),
             "p99".to_owned(),
             "first saturated".to_owned(),
@@ -168,13 +174,10 @@ impl<'a> Points<'a> {
         for (key, mut lines) in found {
             let value = |line: usize| self.number(axis, line).unwrap_or(f64::INFINITY);
             lines.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-            let is_saturated = |line: &usize| self.table.verdict(*line) == Verdict::Saturated;
-            let first = lines.iter().position(is_saturated);
-            let last = match first {
-                Some(0) => None,
-                Some(at) => Some(lines[at - 1]),
-                None => lines.last().copied(),
-            };
+            let is = |verdict| move |line: &usize| self.table.verdict(*line) == verdict;
+            let first = lines.iter().position(is(Verdict::Saturated));
+            let below = &lines[..first.unwrap_or(lines.len())];
+            let last = below.iter().copied().rfind(is(Verdict::Ok));
             let mut cells = key;
             let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
             cells.extend([

@@ -84,7 +84,7 @@ fn show(experiment: &Experiment) -> String {
 }
 
 /// Facts of `check` that are about the cables alone.
-const OF_CABLES: [&str; 2] = ["levels", "bisection"];
+const OF_CABLES: [&str; 3] = ["failures", "levels", "bisection"];
 
 fn stats(experiment: &Experiment, facts: &[(String, String)]) -> String {
     let topology = &experiment.fabric.topology;

@@ -4,7 +4,7 @@ mod perfetto;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use netloom_experiment::{Experiment, Kinds};
 use netloom_fabric::{Followed, MOST_FOLLOWED, Options, Stage, Step, Watch};
@@ -27,9 +27,10 @@ pub(crate) struct Trace {
     #[arg(
         long = "packet",
         value_name = "SRC:SEQ",
+        value_parser = packet,
         required_unless_present = "slowest"
     )]
-    packets: Vec<String>,
+    packets: Vec<Named>,
     /// The N packets that took longest from the creation of their message to their delivery, warm-up included.
     /// The experiment is run twice: to find them, and to follow them.
     #[arg(long, value_name = "N", conflicts_with = "packets", value_parser = clap::value_parser!(u16).range(1..=MOST_FOLLOWED as i64))]
@@ -39,6 +40,24 @@ pub(crate) struct Trace {
     format: TraceFormat,
     #[command(flatten)]
     overrides: Overrides,
+}
+
+/// A packet by the name or number of its NIC.
+#[derive(Clone)]
+struct Named {
+    source: String,
+    sequence: u32,
+}
+
+fn packet(text: &str) -> Result<Named, String> {
+    let (source, sequence) = text
+        .rsplit_once(':')
+        .ok_or("expected SRC:SEQ, such as 3:0")?;
+    let wrong = |_| format!("expected the number of a packet after the colon, found {sequence:?}");
+    Ok(Named {
+        source: source.to_owned(),
+        sequence: sequence.parse().map_err(wrong)?,
+    })
 }
 
 /// How ways are printed.
@@ -110,14 +129,9 @@ impl Trace {
         if self.packets.len() > MOST_FOLLOWED {
             bail!("{MOST_FOLLOWED} packets can be followed at a time");
         }
-        let named = |packet: &String| {
-            let (source, sequence) = packet
-                .rsplit_once(':')
-                .context("--packet needs SRC:SEQ, such as 3:0")?;
-            let source = route::nic(&experiment.fabric.topology, source)?;
-            let sequence = sequence
-                .parse()
-                .context("the number of a packet counts from 0")?;
+        let named = |packet: &Named| {
+            let source = route::nic(&experiment.fabric.topology, &packet.source)?;
+            let sequence = packet.sequence;
             Ok(Followed { source, sequence })
         };
         self.packets.iter().map(named).collect()

@@ -78,7 +78,13 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
     let place = fabric("export-policy", TREE);
     let policy = ["export", "policy", "fabric.toml", "--group"];
     place
-        .run(&[&policy[..], &["storage=n1*", "-o", "qos-policy.conf"]].concat())
+        .run(
+            &[
+                &policy[..],
+                &["storage=n[1-1]*,n[10-12,13]", "-o", "qos-policy.conf"],
+            ]
+            .concat(),
+        )
         .with(0);
     place
         .run(&["export", "opensm", "fabric.toml", "-o", "opensm.conf"])
@@ -106,6 +112,8 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
 
     let refused = |group: &str| place.run(&[&policy[..], &[group]].concat()).with(1).stderr;
     assert!(refused("storage=io*").contains("no host is called `io*`"));
+    assert!(refused("storage=n[14-17]").contains("no host is called `n16`, `n17`:"));
+    assert!(refused("storage=n[1-").contains("expected `]`"));
     assert!(refused("stroage=n1").contains("there is no class `stroage`"));
     assert!(refused("16=n1").contains("service levels are 0 to 15"));
     let twice = place

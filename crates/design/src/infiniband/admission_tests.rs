@@ -1,6 +1,6 @@
 //! Admission on small fabrics by hand, and its laws on a mesh with links of any rates.
 
-use netloom_routing::{Deadlock, DimensionOrder, RandomUp, Routing, Shortest, Tie, Trunk};
+use netloom_routing::{Deadlock, DimensionOrder, Paths, RandomUp, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, FatTree, Mesh, graph};
 use netloom_units::{Bytes, SwitchId, Vl};
 use proptest::prelude::*;
@@ -22,7 +22,9 @@ fn dumbbell(mode: Mode) -> Network {
 fn dumbbell_with(settings: Settings) -> Network {
     let text = "link a b\nnic n0 a\nnic n1 a\nnic n2 b\nnic n3 b";
     let topology = Arc::new(graph::parse(text).unwrap());
-    let forwarding = Shortest {}.compile(&topology, 1).unwrap();
+    let forwarding = Shortest { paths: Paths::One }
+        .compile(&topology, 1)
+        .unwrap();
     let rates = vec![LINK; topology.link_classes().len()];
     Network::with_rates(topology, forwarding, rates, settings).unwrap()
 }
@@ -372,6 +374,7 @@ fn keeps_deadlines(network: &Network, rates: &[Rate]) -> Result<(), TestCaseErro
             };
             let sizes = PacketSizes {
                 largest: [packets.largest; 16],
+                smallest: [Bytes(0); 16],
                 management: packets.management,
             };
             let vl = Lanes::default().deadlines[c.sl.index()];

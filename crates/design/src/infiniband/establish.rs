@@ -134,7 +134,7 @@ pub fn establish_of(
 mod tests {
     use std::sync::Arc;
 
-    use netloom_routing::{Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk, UpDown};
+    use netloom_routing::{Deadlock, DimensionOrder, Paths, Routing, Shortest, Tie, Trunk, UpDown};
     use netloom_topology::{Blueprint, Hypercube, Mesh, RandomRegular};
 
     use super::super::admission::Mode;
@@ -173,8 +173,11 @@ mod tests {
                     hosts,
                 }),
                 match kind {
-                    "up-down" => Box::new(UpDown { root: 0 }),
-                    _ => Box::new(Shortest {}),
+                    "up-down" => Box::new(UpDown {
+                        root: 0,
+                        paths: Paths::One,
+                    }),
+                    _ => Box::new(Shortest { paths: Paths::One }),
                 },
             ),
         };

@@ -64,6 +64,7 @@ impl Packets {
         largest[N_LANES - 1] = Bytes(0);
         PacketSizes {
             largest,
+            smallest: [Bytes(0); N_LANES],
             management: self.management,
         }
     }

@@ -9,11 +9,11 @@ use netloom_arbitration::{
 use netloom_units::{Bytes, Ratio, Time};
 
 use super::Plan;
-use super::compose::{Part, Search, Slot, Supply};
+use super::compose::{Composition, Effort, Part, Search, Slot, Supply};
 use super::judgement::judge;
 use super::lanes::{Grouping, group};
 use super::request::{HighTable, Kind, Request};
-use super::tables::{Tables, vl_table};
+use super::tables::{Tables, on_link, vl_table};
 use crate::qos::dtable;
 use crate::qos::placement::Spacing;
 use crate::qos::predict::{BxiVisits, IbVisits, Laws, SizeLaw};
@@ -23,6 +23,8 @@ use crate::qos::wait::PacketSizes;
 pub(super) struct Failure {
     pub(super) reasons: Vec<String>,
     pub(super) nearest: Option<Box<Plan>>,
+    /// Whether no tables keep what was asked; otherwise none were found.
+    pub(super) is_proved: bool,
 }
 
 impl Failure {
@@ -30,6 +32,7 @@ impl Failure {
         Failure {
             reasons: vec![reason],
             nearest: None,
+            is_proved: true,
         }
     }
 }
@@ -72,14 +75,22 @@ impl Case<'_> {
         laws
     }
 
-    /// The largest packets by key.
+    /// The largest packets by key, as a link moves them, and the smallest where they are known.
     pub(super) fn largest(&self) -> PacketSizes {
-        let mut largest = [Bytes(0); N_SLS];
+        let (mut largest, mut smallest) = ([Bytes(0); N_SLS], [Bytes(0); N_SLS]);
+        let flit = self.request.ports.flit;
         for stream in &self.streams {
-            largest[usize::from(stream.key)] = stream.sizes.largest();
+            // A link moves whole flits.
+            let flits = stream.sizes.largest().in_flits(flit);
+            largest[usize::from(stream.key)] = Bytes(flits * flit.0);
+            let mut members = stream.members.iter();
+            if members.all(|&class| self.request.classes[class].has_only_these) {
+                smallest[usize::from(stream.key)] = stream.sizes.smallest();
+            }
         }
         PacketSizes {
             largest,
+            smallest,
             management: self.request.ports.management,
         }
     }
@@ -92,7 +103,7 @@ fn wait_bytes(case: &Case<'_>, sizes: &PacketSizes, tables: &Tables, stream: usi
 }
 
 /// Tries to plan.
-pub(super) fn attempt(request: &Request) -> Result<Plan, Failure> {
+pub(super) fn attempt(request: &Request, effort: &Effort) -> Result<Plan, Failure> {
     let sum = request
         .classes
         .iter()
@@ -104,19 +115,20 @@ pub(super) fn attempt(request: &Request) -> Result<Plan, Failure> {
         )));
     }
     let case = case(request, sum.as_f64())?;
-    let plan = tables(&case)?;
+    let plan = tables(&case, effort)?;
     if plan.is_late() {
         let late = plan.unmet.iter().filter(|u| u.is_deadline());
         let reasons = late.map(|u| u.words(&request.classes));
         return Err(Failure {
             reasons: reasons.collect(),
+            is_proved: plan.is_proved,
             nearest: Some(Box::new(plan)),
         });
     }
     Ok(plan)
 }
 
-fn tables(case: &Case<'_>) -> Result<Plan, Failure> {
+fn tables(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
     let ports = &case.request.ports;
     let has_distances = case.request.classes.iter().all(|c| c.distance.is_some());
     if ports.arbiter == Kind::DTable && has_distances {
@@ -127,18 +139,71 @@ fn tables(case: &Case<'_>) -> Result<Plan, Failure> {
         && case.request.high_capacity() > 0
         && case.streams.iter().any(|stream| stream.budget.is_some());
     if may_use_high && ports.high_table == HighTable::Deadlines {
-        return in_both_tables(case);
+        let all = |stream: usize| case.streams[stream].budget.is_some();
+        return in_both_tables(case, &all, effort);
     }
-    let low = in_one_table(case)?;
-    if may_use_high && !low.unmet.is_empty() {
-        // Deadlines come before shares: whether any is late, then how much else is missed.
-        let missed = |plan: &Plan| (plan.is_late(), plan.unmet.len());
-        let both = in_both_tables(case).ok();
-        if let Some(both) = both.filter(|both| missed(both) < missed(&low) && !both.is_late()) {
-            return Ok(both);
+    let mut best = in_one_table(case, effort)?;
+    if !may_use_high {
+        return Ok(best);
+    }
+    // Deadlines come before shares: whether any is late, then how much else is missed.
+    let missed = |plan: &Plan| (plan.is_late(), plan.unmet.len());
+    let is_proved = best.is_proved;
+    for high in high_sets(case) {
+        if best.unmet.is_empty() {
+            break;
+        }
+        let is_high = |stream: usize| high.contains(&stream);
+        let both = in_both_tables(case, &is_high, effort).ok();
+        if let Some(both) = both.filter(|both| missed(both) < missed(&best) && !both.is_late()) {
+            best = both;
         }
     }
-    Ok(low)
+    if best.is_late() {
+        // Of two tables not all are looked at, but a packet is waited for in any.
+        best.is_proved = is_proved && is_late_anywhere(case);
+    }
+    Ok(best)
+}
+
+/// Sets of streams with deadlines that the high table may serve, the smallest first. Of a few streams all sets, of more
+/// those with the tightest deadlines.
+fn high_sets(case: &Case<'_>) -> Vec<Vec<usize>> {
+    let budget = |stream: usize| case.streams[stream].budget;
+    let mut urgent: Vec<usize> = (0..case.streams.len())
+        .filter(|&stream| budget(stream).is_some())
+        .collect();
+    urgent.sort_by(|&a, &b| {
+        budget(a)
+            .partial_cmp(&budget(b))
+            .expect("times are ordered")
+    });
+    let n = urgent.len();
+    if n > FEW_DEADLINES {
+        return (1..=n).map(|n| urgent[..n].to_vec()).collect();
+    }
+    let mut sets: Vec<Vec<usize>> = (1..1usize << n)
+        .map(|set| {
+            let members = (0..n).filter(|at| set >> at & 1 == 1);
+            members.map(|at| urgent[at]).collect()
+        })
+        .collect();
+    sets.sort_by_key(Vec::len);
+    sets
+}
+
+/// Deadlines of which all sets are tried in the high table.
+const FEW_DEADLINES: usize = 3;
+
+/// Whether some stream is late in whichever tables: a largest packet of any stream may be in flight when its own is ready,
+/// and then comes management.
+fn is_late_anywhere(case: &Case<'_>) -> bool {
+    let ports = &case.request.ports;
+    let largest = case.streams.iter().map(|stream| stream.sizes.largest().0);
+    let least = Bytes(largest.max().unwrap_or(0) + ports.management.0);
+    let wait = ports.rate.time_for(least);
+    let budgets = case.streams.iter().filter_map(|stream| stream.budget);
+    budgets.into_iter().any(|budget| wait > budget)
 }
 
 fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
@@ -168,7 +233,10 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
             members: members.clone(),
             key: if by_lane { lane as u8 } else { first.sl.0 },
             share: classes().map(|class| class.share.as_f64()).sum::<f64>() / sum,
-            sizes: mixed(classes().map(|class| (class.share.as_f64(), &class.sizes))),
+            sizes: mixed(
+                classes().map(|class| (class.share.as_f64(), &class.sizes)),
+                ports.flit,
+            ),
             budget: first
                 .deadline
                 .filter(|_| alone)
@@ -195,10 +263,10 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
 }
 
 /// The packets of several classes in one queue: a class sends more packets the smaller they are.
-fn mixed<'a>(classes: impl Iterator<Item = (f64, &'a SizeLaw)>) -> SizeLaw {
+fn mixed<'a>(classes: impl Iterator<Item = (f64, &'a SizeLaw)>, flit: Bytes) -> SizeLaw {
     let mut all = vec![];
     for (share, sizes) in classes {
-        let packets = share / sizes.mean();
+        let packets = share / on_link(sizes, flit);
         let part = |&(bytes, part): &(u32, f64)| (Bytes(bytes.into()), part * packets);
         all.extend(sizes.sizes().iter().map(part));
     }
@@ -230,8 +298,9 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
     let found = dtable::plan(&needs).map_err(|refusals| Failure {
         reasons: refusals.iter().map(ToString::to_string).collect(),
         nearest: None,
+        is_proved: true,
     })?;
-    let mut plan = judge(case, Tables::Deficit(found.table.clone()));
+    let mut plan = judge(case, Tables::Deficit(found.table.clone()), true);
     for (class, planned) in plan.classes.iter_mut().zip(&found.classes) {
         class.share_least = Some(planned.min_share.as_f64());
         class.share_most = Some(planned.max_share.as_f64());
@@ -253,16 +322,16 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
 }
 
 /// All classes in one table.
-fn in_one_table(case: &Case<'_>) -> Result<Plan, Failure> {
+fn in_one_table(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
     let request = case.request;
     let (kind, keys) = (request.ports.arbiter, case.keys());
     let parts = parts(case, &|_| true);
-    let slots = compose(case, request.capacity(), &parts, &|slots| {
+    let found = compose(case, request.capacity(), &parts, effort, &|slots| {
         Tables::from_slots(kind, slots, &keys, request.turn()).ok()
     })?;
-    let tables = Tables::from_slots(kind, &slots, &keys, request.turn());
+    let tables = Tables::from_slots(kind, &found.slots, &keys, request.turn());
     let tables = tables.map_err(|error| Failure::of(error.to_string()))?;
-    Ok(judge(case, tables))
+    Ok(judge(case, tables, found.is_proved))
 }
 
 /// The entries of some streams, so that waits stay within budgets under the tables that they make.
@@ -270,8 +339,9 @@ fn compose(
     case: &Case<'_>,
     capacity: usize,
     (streams, parts): &(Vec<usize>, Vec<Part>),
+    effort: &Effort,
     tables: &dyn Fn(&[Slot]) -> Option<Tables>,
-) -> Result<Vec<Slot>, Failure> {
+) -> Result<Composition, Failure> {
     let request = case.request;
     let sizes = case.largest();
     let named = |slots: &[Slot]| -> Vec<Slot> {
@@ -282,6 +352,9 @@ fn compose(
         slots.iter().map(name).collect()
     };
     let waits = |slots: &[Slot]| -> Vec<f64> {
+        if parts.iter().all(|part| part.budget.is_none()) {
+            return vec![0.0; parts.len()];
+        }
         let tables = tables(&named(slots));
         let wait = |(&stream, part): (&usize, &Part)| match (&tables, part.budget) {
             (_, None) => 0.0,
@@ -295,6 +368,7 @@ fn compose(
         capacity,
         tolerance: request.ports.tolerance,
         waits: &waits,
+        effort,
     };
     let found = search.run().ok_or_else(|| {
         Failure::of(format!(
@@ -302,14 +376,17 @@ fn compose(
             request.classes.len(),
         ))
     })?;
-    Ok(named(&found.slots))
+    Ok(Composition {
+        slots: named(&found.slots),
+        ..found
+    })
 }
 
 /// The streams of a table, and as parts of what it sends.
-fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<Part>) {
+fn parts(case: &Case<'_>, is_in: &dyn Fn(usize) -> bool) -> (Vec<usize>, Vec<Part>) {
     let ports = &case.request.ports;
     let chosen: Vec<usize> = (0..case.streams.len())
-        .filter(|&stream| is_in(&case.streams[stream]))
+        .filter(|&stream| is_in(stream))
         .collect();
     let whole: f64 = chosen.iter().map(|&s| case.streams[s].share).sum();
     let part = |stream: usize| {
@@ -317,7 +394,7 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<P
         let bytes = |time: Time| time.as_nanos() * ports.rate.0 as f64 / 8e9;
         Part {
             share: it.share / whole,
-            mean: it.sizes.mean(),
+            mean: on_link(&it.sizes, ports.flit),
             budget: it.budget.map(bytes),
             entries: it.entries,
             supply: supply(case.request, &it.sizes),
@@ -327,9 +404,27 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(&Stream) -> bool) -> (Vec<usize>, Vec<P
     (chosen, parts)
 }
 
-/// What an entry of each kind sends per visit.
+/// What an entry of each kind sends per visit, in bytes of the link.
 fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
+    let Supply {
+        least,
+        most,
+        sent,
+        grain,
+    } = supply_of_bytes(request, sizes);
+    let more = on_link(sizes, request.ports.flit) / sizes.mean();
+    Supply {
+        least,
+        most,
+        sent: Box::new(move |weight| sent(weight) * more),
+        grain: grain.map(|grain| grain * more),
+    }
+}
+
+/// The same in bytes of packets.
+fn supply_of_bytes(request: &Request, sizes: &SizeLaw) -> Supply {
     let (flit, turn) = (request.ports.flit, request.turn());
+    let packet_size = (sizes.smallest() == sizes.largest()).then(|| sizes.mean());
     match request.ports.arbiter {
         Kind::InfiniBand => {
             let visits = IbVisits::new(sizes);
@@ -342,6 +437,7 @@ fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
                 },
                 most: u8::MAX.into(),
                 sent: Box::new(move |weight| visits.bytes(weight as u8)),
+                grain: packet_size,
             }
         }
         Kind::DTable => {
@@ -353,11 +449,12 @@ fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
         }
         Kind::BxiDeficit => {
             let least = units(sizes.largest(), flit).div_ceil(turn);
-            let per_flit = by_units(sizes, flit, least, u16::MAX.into()).sent;
+            let Supply { sent, grain, .. } = by_units(sizes, flit, least, u16::MAX.into());
             Supply {
                 least,
                 most: u16::MAX.into(),
-                sent: Box::new(move |weight| per_flit(weight * turn)),
+                sent: Box::new(move |weight| sent(weight * turn)),
+                grain: grain.map(|grain| grain * f64::from(turn)),
             }
         }
         Kind::BxiTable => {
@@ -373,6 +470,7 @@ fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
                     let sent = || visits.bytes_per_lap(&[quantum]);
                     *known.borrow_mut().entry(quantum).or_insert_with(sent)
                 }),
+                grain: packet_size,
             }
         }
     }
@@ -389,63 +487,109 @@ fn by_units(sizes: &SizeLaw, unit: Bytes, least: u32, most: u32) -> Supply {
         least,
         most,
         sent: Box::new(move |weight| f64::from(weight) * per_unit),
+        grain: Some(per_unit),
     }
 }
 
-/// Classes with deadlines in the high table, the others in the low one.
+/// Some classes with deadlines in the high table, the others in the low one.
 ///
 /// The high table goes first, so its classes take what they send: their share is a promise of their
 /// sources. The limit is the smallest that keeps their deadlines and lets them have their share, so that
-/// the others suffer least if the promise is broken.
-fn in_both_tables(case: &Case<'_>) -> Result<Plan, Failure> {
+/// the others, which may have deadlines too, suffer least.
+///
+/// What a class of one table waits for depends on the other table only by its largest packet and the limit, so each is
+/// composed next to one entry for each class of the other.
+fn in_both_tables(
+    case: &Case<'_>,
+    is_high: &dyn Fn(usize) -> bool,
+    effort: &Effort,
+) -> Result<Plan, Failure> {
     let keys = case.keys();
-    let is_high = |stream: &Stream| stream.budget.is_some();
-    let low_parts = parts(case, &|stream| !is_high(stream));
-    let low = if low_parts.0.is_empty() {
-        VlArbitrationTable::default()
-    } else {
-        let slots = compose(case, case.request.capacity(), &low_parts, &|_| None)?;
-        vl_table(&slots, &keys).map_err(|error| Failure::of(error.to_string()))?
+    let (high_parts, low_parts) = (parts(case, is_high), parts(case, &|s| !is_high(s)));
+    let each = |(streams, parts): &(Vec<usize>, Vec<Part>)| -> Result<_, Failure> {
+        let slot = |(&stream, part): (&usize, &Part)| Slot {
+            stream,
+            weight: part.supply.least,
+        };
+        let slots: Vec<Slot> = streams.iter().zip(parts).map(slot).collect();
+        vl_table(&slots, &keys).map_err(|error| Failure::of(error.to_string()))
     };
-    let tables = |slots: &[Slot], limit: u8| {
+    let (each_high, each_low) = (each(&high_parts)?, each(&low_parts)?);
+    let with_high = |slots: &[Slot], limit: u8| {
         let high = vl_table(slots, &keys).ok()?;
-        let low = low.clone();
+        let low = each_low.clone();
         Some(Tables::InfiniBand { high, low, limit })
     };
-    let high_parts = parts(case, &is_high);
-    // Without a limit the high table waits least: entries are placed for that, then the limit is found.
-    let slots = compose(case, case.request.high_capacity(), &high_parts, &|slots| {
-        tables(slots, NO_LIMIT)
-    })?;
     let needed: f64 = high_parts.0.iter().map(|&s| case.streams[s].share).sum();
     let (sizes, flit, laws) = (case.largest(), case.request.ports.flit, case.laws());
-    let is_in_time = |limit: u8| {
-        let Some(tables) = tables(&slots, limit) else {
+    let is_in_time = |high: &Composition, limit: u8| {
+        let Some(tables) = with_high(&high.slots, limit) else {
             return false;
         };
-        high_parts
-            .0
-            .iter()
-            .zip(&high_parts.1)
-            .all(|(&stream, part)| {
-                let wait = wait_bytes(case, &sizes, &tables, stream);
-                part.budget.is_none_or(|budget| wait <= budget)
-            })
+        let both = high_parts.0.iter().zip(&high_parts.1);
+        both.into_iter().all(|(&stream, part)| {
+            let wait = wait_bytes(case, &sizes, &tables, stream);
+            part.budget.is_none_or(|budget| wait <= budget)
+        })
     };
-    let is_enough = |limit: u8| {
-        let Some(tables) = tables(&slots, limit) else {
+    let is_enough = |high: &Composition, limit: u8| {
+        let Some(tables) = with_high(&high.slots, limit) else {
             return false;
         };
         let shares = tables.shares(&laws, flit);
         let share = |&stream: &usize| shares[usize::from(case.streams[stream].key)];
         low_parts.0.is_empty() || high_parts.0.iter().map(share).sum::<f64>() >= needed
     };
-    // Waits shorten and the share grows with the limit.
-    let limit = smallest_limit(0, &is_in_time);
-    let limit = smallest_limit(limit, &is_enough);
-    let tables = tables(&slots, limit);
-    let tables = tables.ok_or_else(|| Failure::of("the high table holds no entry".into()))?;
-    Ok(judge(case, tables))
+    let composed = |limit: u8| {
+        let capacity = case.request.high_capacity();
+        compose(case, capacity, &high_parts, effort, &|slots| {
+            with_high(slots, limit)
+        })
+    };
+    // Without a limit the high table waits least: entries that are late then are late at any.
+    let mut high = composed(NO_LIMIT)?;
+    let is_possible = is_in_time(&high, NO_LIMIT);
+    if !is_possible && case.request.ports.high_table == HighTable::WhenNeeded {
+        return Err(Failure::of("the high table keeps no such deadlines".into()));
+    }
+    let mut limit = NO_LIMIT;
+    if is_possible {
+        // Entries that are placed for a small limit often do, and others wait least for them.
+        let has_late = low_parts.1.iter().any(|part| part.budget.is_some());
+        let limits: &[u8] = match has_late {
+            true => &[0, 1, 2, 4, 8, 16, 32, 64, 128],
+            false => &[0],
+        };
+        for &limit in limits {
+            let strict = composed(limit)?;
+            if is_in_time(&strict, limit) {
+                high = strict;
+                break;
+            }
+        }
+        // Waits shorten and the share grows with the limit.
+        limit = smallest_limit(0, &|limit| is_in_time(&high, limit));
+        limit = smallest_limit(limit, &|limit| is_enough(&high, limit));
+    }
+    let low = if low_parts.0.is_empty() {
+        VlArbitrationTable::default()
+    } else {
+        let found = compose(
+            case,
+            case.request.capacity(),
+            &low_parts,
+            effort,
+            &|slots| {
+                let low = vl_table(slots, &keys).ok()?;
+                let high = each_high.clone();
+                Some(Tables::InfiniBand { high, low, limit })
+            },
+        )?;
+        vl_table(&found.slots, &keys).map_err(|error| Failure::of(error.to_string()))?
+    };
+    let high = vl_table(&high.slots, &keys).map_err(|error| Failure::of(error.to_string()))?;
+    let tables = Tables::InfiniBand { high, low, limit };
+    Ok(judge(case, tables, is_late_anywhere(case)))
 }
 
 /// The smallest limit from one on that does, if every larger one does as well; none at all otherwise.

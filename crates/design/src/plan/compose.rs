@@ -7,9 +7,16 @@
 //! deadline is taken. Within a frame a stream has as few entries as hold its weight; as long as a deadline
 //! is broken, the entry that helps most is added.
 //!
+//! Where no frame does, tables of a few entries are searched exactly ([`super::small`]), and the nearest tables of
+//! each length are improved entry by entry ([`super::nearby`]).
+//!
 //! A longer table can do all that a shorter one can, and the search keeps to that: what it looks at in a short
 //! table is the beginning of what it looks at in a longer one. So nothing that it decides by may depend on the
 //! capacity but where to stop: neither how far shares may err, nor how many tables are looked at.
+
+use std::cell::Cell;
+
+use super::{nearby, small};
 
 /// What one visit of an entry sends.
 pub(super) struct Supply {
@@ -19,11 +26,16 @@ pub(super) struct Supply {
     pub(super) most: u32,
     /// Bytes per visit by weight, never falling.
     pub(super) sent: Box<dyn Fn(u32) -> f64>,
+    /// What all visits send whole multiples of, if there is such a number of bytes: a packet where all have one size, a unit
+    /// of weight where deficits keep shares exact.
+    pub(super) grain: Option<f64>,
 }
 
 impl Supply {
-    /// The weight whose visits come nearest to so many bytes. Where several weights send the same, the
-    /// largest: it is what whole packets cost, so smaller packets than planned do not gain by rounding.
+    /// The smallest weight whose visits come nearest to so many bytes.
+    ///
+    /// An entry of weight w lets packets of any size send (w - 1) units and a packet, so of the weights that send the same
+    /// the smallest lets others wait least. The largest is what whole packets cost ([`Supply::heaviest`]).
     fn weight_for(&self, bytes: f64) -> u32 {
         let (mut low, mut high) = (self.least, self.most);
         while low < high {
@@ -35,17 +47,57 @@ impl Supply {
             }
         }
         let above = (self.sent)(low);
-        let mut weight = low;
         if low > self.least && bytes - (self.sent)(low - 1) < above - bytes {
-            weight = low - 1;
+            return self.lightest(low - 1);
         }
+        low
+    }
+
+    /// The smallest weight that sends what this one does.
+    fn lightest(&self, weight: u32) -> u32 {
         let sent = (self.sent)(weight);
+        let (mut low, mut high) = (self.least.min(weight), weight);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match (self.sent)(middle) >= sent {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        low
+    }
+
+    /// The largest weight that sends what this one does. It is what whole packets cost, so smaller packets than planned
+    /// do not gain by rounding.
+    fn heaviest(&self, weight: u32) -> u32 {
+        let sent = (self.sent)(weight);
+        let mut weight = weight;
         while weight < self.most && (self.sent)(weight + 1) == sent {
             weight += 1;
         }
         weight
     }
+
+    /// The weights that send different amounts, the smallest for each; nothing if there are more than can be looked at.
+    pub(super) fn levels(&self) -> Option<Vec<u32>> {
+        if self.most - self.least > MOST_LEVELS {
+            return None;
+        }
+        let mut levels = vec![];
+        let mut last = f64::NEG_INFINITY;
+        for weight in self.least..=self.most {
+            let sent = (self.sent)(weight);
+            if sent > last {
+                levels.push(weight);
+                last = sent;
+            }
+        }
+        Some(levels)
+    }
 }
+
+/// Weights of an entry that are all looked at, at most.
+const MOST_LEVELS: u32 = 4096;
 
 /// One stream of the table.
 pub(super) struct Part {
@@ -85,15 +137,59 @@ pub(super) struct Composition {
     pub(super) error: f64,
     /// The longest wait as a part of its budget; at most 1 where all deadlines are kept.
     pub(super) overrun: f64,
+    /// Whether no table of so many entries keeps more: all were looked at, or an inequality excludes them.
+    pub(super) is_proved: bool,
+}
+
+impl Composition {
+    /// What is wished for first: deadlines, then shares, as far as they can be kept.
+    pub(super) fn rank(&self, tolerance: f64) -> (f64, f64) {
+        (self.overrun.max(1.0), self.error.max(tolerance))
+    }
+
+    pub(super) fn is_met(&self, tolerance: f64) -> bool {
+        self.overrun <= 1.0 && self.error <= tolerance + 1e-12
+    }
+}
+
+/// Keeps the better of two, the first if they are as good.
+pub(super) fn better(
+    a: Option<Composition>,
+    b: Option<Composition>,
+    tolerance: f64,
+) -> Option<Composition> {
+    match (a, b) {
+        (Some(a), Some(b)) if b.rank(tolerance) < a.rank(tolerance) => Some(b),
+        (a, b) => a.or(b),
+    }
+}
+
+/// How much may be looked at, in entries of tables. What has no end of its own ends here.
+#[derive(Debug)]
+pub(super) struct Effort(Cell<u64>);
+
+impl Effort {
+    pub(super) fn new(entries: u64) -> Effort {
+        Effort(Cell::new(entries))
+    }
+
+    /// Whether there is any left.
+    pub(super) fn is_left(&self) -> bool {
+        self.0.get() > 0
+    }
+
+    pub(super) fn left(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn spend(&self, entries: usize) {
+        self.0.set(self.0.get().saturating_sub(entries as u64));
+    }
 }
 
 /// Tables of one length looked at in a pass, at most: a search must end while a person waits. Each length has
 /// its own, so that long tables take nothing from short ones.
 const MOST_JUDGEMENTS: usize = 500;
-
-/// How far shares may err for the sake of deadlines where they cannot have both: so many times the tolerance,
-/// the first that does.
-const LENIENCE: [f64; 6] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
 /// A frame with the fewest entries that hold its weights.
 struct Candidate {
@@ -110,6 +206,8 @@ struct Pass {
     found: Option<Composition>,
     /// How many tables of each length were looked at.
     judged: Vec<usize>,
+    /// The best table of each length.
+    by_length: Vec<Option<Composition>>,
 }
 
 impl Pass {
@@ -118,13 +216,8 @@ impl Pass {
             near,
             found: None,
             judged: vec![0; capacity + 1],
+            by_length: vec![None; capacity + 1],
         }
-    }
-
-    fn is_in_time(&self) -> bool {
-        self.found
-            .as_ref()
-            .is_some_and(|found| found.overrun <= 1.0)
     }
 }
 
@@ -137,6 +230,8 @@ pub(super) struct Search<'a> {
     pub(super) tolerance: f64,
     /// The longest wait of each stream under a table, in bytes; infinite where there is no bound.
     pub(super) waits: &'a dyn Fn(&[Slot]) -> Vec<f64>,
+    /// How much may be looked at.
+    pub(super) effort: &'a Effort,
 }
 
 impl Search<'_> {
@@ -146,15 +241,21 @@ impl Search<'_> {
     /// Deadlines come before shares: where no table keeps both, shares may err by as much as it takes. Where
     /// none keeps the deadlines, the least late of those that keep the shares as well as any is given.
     pub(super) fn run(&self) -> Option<Composition> {
-        let has_deadlines = self.parts.iter().any(|part| part.budget.is_some());
-        // Where two streams alone exclude each other, only the shares can still be met.
-        let is_hopeless = has_deadlines && self.has_hopeless_pair();
+        let found = self.search()?;
+        Some(self.heavier(found))
+    }
+
+    fn search(&self) -> Option<Composition> {
+        let has_deadlines = self.has_deadlines();
+        // Where deadlines are excluded, only the shares can still be met.
+        let is_hopeless = has_deadlines && (self.has_hopeless_pair() || self.is_too_dense());
         let mut exact = Pass::new(self.tolerance, self.capacity);
         let mut candidates: Vec<Candidate> = vec![];
         for candidate in self.candidates() {
             if candidate.error <= self.tolerance {
                 if is_hopeless {
-                    return Some(self.judge(candidate.frame, &candidate.entries));
+                    let nearest = self.judge(candidate.frame, &candidate.entries);
+                    return Some(proved(nearest));
                 }
                 if self.tries(&candidate, &mut exact) {
                     return exact.found;
@@ -164,27 +265,99 @@ impl Search<'_> {
         }
         let least = candidates.iter().map(|c| c.error).min_by(f64::total_cmp)?;
         let near = least.max(self.tolerance);
-        if has_deadlines && !is_hopeless {
-            let any = self.pass(&candidates, f64::INFINITY);
-            if any.is_in_time() {
-                let lenient = LENIENCE.iter().map(|times| times * self.tolerance);
-                let mut passes = lenient.map(|near| self.pass(&candidates, near));
-                return passes.find(Pass::is_in_time).unwrap_or(any).found;
-            }
-            // Nobody is helped by shares that are wrong as well.
-            if least > self.tolerance {
-                exact = self.pass(&candidates, near);
-            }
-        }
-        exact.found.or_else(|| {
+        let nearest = || {
             let nearest = candidates.iter().find(|c| c.error <= near)?;
             Some(self.judge(nearest.frame, &nearest.entries))
+        };
+        if is_hopeless {
+            return nearest().map(proved);
+        }
+        let any = match has_deadlines {
+            true => self.pass(&candidates, f64::INFINITY),
+            false => Pass::new(near, self.capacity),
+        };
+        let small = small::search(self);
+        let mut best = better(exact.found.clone(), any.found, self.tolerance);
+        if !has_deadlines {
+            best = better(best, nearest(), self.tolerance);
+        }
+        best = better(best, small.best, self.tolerance);
+        if !small.is_complete && best.as_ref().is_none_or(|b| !b.is_met(self.tolerance)) {
+            for length in 0..=self.capacity {
+                let starts = [&exact.by_length, &any.by_length];
+                for start in starts.iter().filter_map(|starts| starts[length].as_ref()) {
+                    best = better(best, nearby::improved(self, start), self.tolerance);
+                }
+            }
+        }
+        let is_proved = small.is_complete;
+        if best.as_ref().is_some_and(|best| best.overrun <= 1.0) {
+            return best.map(|best| Composition { is_proved, ..best });
+        }
+        // None keeps the deadlines: shares that are wrong as well help nobody.
+        if least > self.tolerance {
+            exact = self.pass(&candidates, near);
+        }
+        let nearest = exact.found.or_else(nearest);
+        nearest.map(|nearest| Composition {
+            is_proved,
+            ..nearest
         })
+    }
+
+    pub(super) fn has_deadlines(&self) -> bool {
+        self.parts.iter().any(|part| part.budget.is_some())
+    }
+
+    /// The same with entries as heavy as whole packets cost, stream by stream, where no deadline suffers.
+    fn heavier(&self, found: Composition) -> Composition {
+        let mut best = found;
+        for stream in 0..self.parts.len() {
+            let heavy = |slot: &Slot| match slot.stream == stream {
+                true => Slot {
+                    weight: self.parts[stream].supply.heaviest(slot.weight),
+                    ..*slot
+                },
+                false => *slot,
+            };
+            let heavier = self.judged(best.slots.iter().map(heavy).collect());
+            if heavier.overrun <= best.overrun.max(1.0) {
+                best = Composition {
+                    is_proved: best.is_proved,
+                    ..heavier
+                };
+            }
+        }
+        best
+    }
+
+    /// Whether the streams with deadlines need more than the link by themselves.
+    ///
+    /// Between two entries of stream i others send at most C bytes, its budget less what it waits for alone. An entry of its
+    /// own sends at least s bytes. A lap with n of them has at most n·C bytes of others and at least n·s of its own, so
+    /// its part of the lap is at least s / (s + C). The parts of all streams sum to 1.
+    fn is_too_dense(&self) -> bool {
+        let part = |(stream, part): (usize, &Part)| {
+            let budget = part.budget?;
+            let alone = Slot {
+                stream,
+                weight: part.supply.least,
+            };
+            let others = budget - (self.waits)(&[alone])[stream];
+            let own = (part.supply.sent)(part.supply.least);
+            Some(own / (own + others.max(0.0)))
+        };
+        let parts = self.parts.iter().enumerate().filter_map(part);
+        parts.sum::<f64>() > 1.0 + 1e-9
     }
 
     /// Every frame that fits the table, from the smallest.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         self.frames().into_iter().map_while(|frame| {
+            if !self.effort.is_left() {
+                return None;
+            }
+            self.effort.spend(self.parts.len());
             let entries = self.fewest_entries(frame)?;
             let error = || self.error(&self.slots(frame, &entries));
             let fits = entries.iter().sum::<usize>() <= self.capacity;
@@ -210,7 +383,7 @@ impl Search<'_> {
     /// Tries a candidate with the entries that its deadlines need; whether nothing is left to wish for.
     fn tries(&self, candidate: &Candidate, pass: &mut Pass) -> bool {
         let &Candidate { frame, .. } = candidate;
-        if !self.can_be_in_time(frame) {
+        if !self.can_be_in_time(frame) || !self.effort.is_left() {
             return false;
         }
         let entries = candidate.entries.clone();
@@ -220,11 +393,15 @@ impl Search<'_> {
         let here = self.with_additions(frame, entries, here, pass);
         let is_met = here.overrun <= 1.0 && here.error <= self.tolerance;
         let rank = |c: &Composition| (c.overrun.max(1.0), c.error);
-        if pass
-            .found
-            .as_ref()
-            .is_none_or(|found| rank(&here) < rank(found))
-        {
+        let is_best = |found: &Option<Composition>| {
+            let found = found.as_ref();
+            found.is_none_or(|found| rank(&here) < rank(found))
+        };
+        let of_length = &mut pass.by_length[here.slots.len()];
+        if is_best(of_length) {
+            *of_length = Some(here.clone());
+        }
+        if is_best(&pass.found) {
             pass.found = Some(here);
         }
         is_met
@@ -376,13 +553,15 @@ impl Search<'_> {
         self.judged(self.slots(frame, entries))
     }
 
-    fn judged(&self, slots: Vec<Slot>) -> Composition {
+    pub(super) fn judged(&self, slots: Vec<Slot>) -> Composition {
+        self.effort.spend(slots.len());
         let waits = (self.waits)(&slots);
         let overrun = |(part, wait): (&Part, &f64)| part.budget.map_or(0.0, |budget| wait / budget);
         let overruns = self.parts.iter().zip(&waits).map(overrun);
         Composition {
             error: self.error(&slots),
             overrun: overruns.fold(0.0, f64::max),
+            is_proved: false,
             slots,
         }
     }
@@ -418,6 +597,13 @@ impl Search<'_> {
     }
 }
 
+fn proved(composition: Composition) -> Composition {
+    Composition {
+        is_proved: true,
+        ..composition
+    }
+}
+
 /// Frames of one stream, at most.
 const MOST_FRAMES: usize = 20_000;
 
@@ -440,6 +626,7 @@ mod tests {
                 least: 1,
                 most: 4,
                 sent: Box::new(move |weight| f64::from(weight) * size),
+                grain: Some(size),
             },
         }
     }
@@ -467,6 +654,7 @@ mod tests {
             capacity,
             tolerance: 0.01,
             waits: &waits,
+            effort: &Effort::new(u64::MAX),
         };
         search.run()
     }
@@ -516,6 +704,7 @@ mod tests {
             capacity: 7,
             tolerance: 0.01,
             waits: &|_| vec![0.0; 3],
+            effort: &Effort::new(u64::MAX),
         };
         let order: Vec<usize> = search
             .slots(1200.0, &[4, 2, 1])

@@ -1,68 +1,120 @@
 //! The fewest classes that cannot be met together.
 
 use super::attempt::attempt;
+use super::compose::Effort;
 use super::request::Request;
 
 /// Classes that exclude each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// The classes, by their place in the request. Without any one of them the others can be met.
+    /// The classes, by their place in the request.
     pub classes: Vec<usize>,
-    /// Whether no smaller set conflicts; otherwise none was looked for, and only leaving one out was tried.
+    /// Whether every smaller set can be met.
     pub is_smallest: bool,
+    /// Whether the others can be met without any one of them; otherwise the search ended before all were tried.
+    pub is_minimal: bool,
     /// What cannot be met among them alone.
     pub reasons: Vec<String>,
 }
 
-/// Subsets tried, at most: a person waits.
-const MOST_SUBSETS: usize = 150;
+/// Entries of tables looked at for one set, and for all.
+const EFFORT: (u64, u64) = (400_000, 4_000_000);
+
+/// Sets of one class and of two come first: most conflicts are among those.
+const PAIR: usize = 2;
+
+/// Tries sets of classes within a limited effort.
+struct Trial<'a> {
+    request: &'a Request,
+    left: u64,
+}
+
+impl Trial<'_> {
+    /// Why a set cannot be met; nothing if it can. `None` if the effort did not suffice to tell.
+    fn reasons(&mut self, classes: &[usize]) -> Option<Option<Vec<String>>> {
+        let slice = self.left.min(EFFORT.0);
+        let effort = Effort::new(slice);
+        let outcome = attempt(&self.request.with_only(classes), &effort);
+        self.left -= slice - effort.left();
+        // A set costs something even if no table is looked at.
+        self.left = self.left.saturating_sub(20_000);
+        match outcome {
+            Ok(_) => Some(None),
+            Err(failure) if effort.is_left() || failure.is_proved => Some(Some(failure.reasons)),
+            Err(_) => None,
+        }
+    }
+}
 
 /// The fewest classes of an unmet request that conflict, the first such set in the order of the request.
 ///
-/// Classes are left out one by one as long as the rest conflicts; what remains is minimal, and the smallest
-/// if no set of fewer classes conflicts.
-pub(super) fn smallest(request: &Request) -> Conflict {
+/// Sets of one and of two classes are tried first. Then classes are left out one by one as long as the rest conflicts: what
+/// remains is minimal, and the smallest if every smaller set can be met. The search has a limit, since a person waits.
+pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
     let n = request.classes.len();
-    let reasons = |classes: &[usize]| match attempt(&request.with_only(classes)) {
-        Ok(_) => None,
-        Err(failure) => Some(failure.reasons),
+    let mut trial = Trial {
+        request,
+        left: EFFORT.1,
     };
-    let mut classes: Vec<usize> = (0..n).collect();
+    let mut all_smaller_met = true;
+    let mut tried = 0;
+    while tried < PAIR.min(n) {
+        tried += 1;
+        for set in subsets(n, tried) {
+            match trial.reasons(&set) {
+                Some(Some(reasons)) => {
+                    return Conflict {
+                        classes: set,
+                        is_smallest: all_smaller_met,
+                        is_minimal: all_smaller_met,
+                        reasons,
+                    };
+                }
+                Some(None) => {}
+                None => all_smaller_met = false,
+            }
+        }
+    }
+    let mut conflict = Conflict {
+        classes: (0..n).collect(),
+        is_smallest: false,
+        is_minimal: true,
+        reasons: reasons.to_vec(),
+    };
     // The last go first, so that of several minimal sets the first in the request remains.
     for class in (0..n).rev() {
-        let without: Vec<usize> = classes.iter().copied().filter(|&c| c != class).collect();
-        if !without.is_empty() && reasons(&without).is_some() {
-            classes = without;
+        let rest = conflict.classes.iter().copied();
+        let without: Vec<usize> = rest.filter(|&c| c != class).collect();
+        match trial.reasons(&without) {
+            Some(Some(reasons)) => {
+                conflict.classes = without;
+                conflict.reasons = reasons;
+            }
+            Some(None) => {}
+            None => conflict.is_minimal = false,
         }
     }
-    let mut tried = 0;
-    for size in 1..=classes.len() {
+    for size in tried + 1..conflict.classes.len() {
         for set in subsets(n, size) {
-            if size == classes.len() && set >= classes {
-                break;
+            if trial.left == 0 {
+                return conflict;
             }
-            tried += 1;
-            if tried > MOST_SUBSETS {
-                return told(classes, false, &reasons);
-            }
-            if reasons(&set).is_some() {
-                return told(set, true, &reasons);
+            match trial.reasons(&set) {
+                Some(Some(reasons)) => {
+                    return Conflict {
+                        classes: set,
+                        is_smallest: all_smaller_met,
+                        is_minimal: all_smaller_met,
+                        reasons,
+                    };
+                }
+                Some(None) => {}
+                None => all_smaller_met = false,
             }
         }
     }
-    told(classes, true, &reasons)
-}
-
-fn told(
-    classes: Vec<usize>,
-    is_smallest: bool,
-    reasons: &dyn Fn(&[usize]) -> Option<Vec<String>>,
-) -> Conflict {
-    Conflict {
-        reasons: reasons(&classes).unwrap_or_default(),
-        classes,
-        is_smallest,
-    }
+    conflict.is_smallest = all_smaller_met;
+    conflict
 }
 
 /// All sets of `size` of the first `n` numbers, in order.

@@ -160,8 +160,21 @@ pub struct Device {
 pub struct Surroundings {
     /// Its devices, where PortInfo of their ports was read.
     pub devices: Vec<Device>,
-    /// The rate of its slowest cable, and which that is.
+    /// The rate of its slowest cable, but for the exceptions, and which that is.
     pub slowest: Option<(Rate, String)>,
+    /// Outputs of switches on its longest path.
+    pub hops: Option<u32>,
+    /// What a plan says of it.
+    pub cautions: Cautions,
+}
+
+/// What limits what a plan is worth in the fabric it is for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Cautions {
+    /// Cables that are slower than the rate that is planned for: nothing is promised there.
+    pub slower: Option<String>,
+    /// Why the tables decide nothing, if so.
+    pub bottleneck: Option<String>,
 }
 
 params! {

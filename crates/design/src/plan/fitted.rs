@@ -99,15 +99,16 @@ fn within(request: &Request, room: Room) -> Request {
         ports,
         classes: request.classes.clone(),
         devices: vec![],
+        cautions: request.cautions.clone(),
     }
 }
 
 /// The same refusal, told of a device.
 fn at(mut refusal: Refusal, device: &str) -> Refusal {
-    let both = refusal.reasons.iter_mut();
-    for reason in both.chain(&mut refusal.conflict.reasons) {
+    for reason in &mut refusal.reasons {
         *reason = format!("at {device}: {reason}");
     }
+    refusal.device = Some(device.to_owned());
     refusal
 }
 

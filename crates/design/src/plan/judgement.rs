@@ -7,7 +7,7 @@ use super::{HIGH_ASSUMPTION, Plan, PlannedClass, Tables, Unmet, cost};
 use crate::qos::wait::Wait;
 
 /// Holds tables against the request.
-pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
+pub(super) fn judge(case: &Case<'_>, tables: Tables, is_proved: bool) -> Plan {
     let request = case.request;
     let shares = stream_shares(case, &tables);
     let unrestrained = tables.shares(&case.laws(), request.ports.flit);
@@ -21,7 +21,7 @@ pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
         let if_all_send = unrestrained[usize::from(case.streams[at].key)];
         classes.push(planned(case, &tables, index, (at, shares[at], if_all_send)));
     }
-    let unmet = unmet(case, &classes);
+    let unmet = unmet(case, &classes, is_proved);
     let notes = notes(case, &tables);
     let facts = cost::facts(request, &case.lanes, &tables);
     Plan {
@@ -33,6 +33,7 @@ pub(super) fn judge(case: &Case<'_>, tables: Tables) -> Plan {
         notes,
         facts,
         fitted: vec![],
+        is_proved,
     }
 }
 
@@ -53,11 +54,20 @@ fn stream_shares(case: &Case<'_>, tables: &Tables) -> Vec<f64> {
         trusted += stream.share;
     }
     let shares = tables.shares(&laws, case.request.ports.flit);
+    // A limit may give the high table less than it needs.
+    let unrestrained = tables.shares(&case.laws(), case.request.ports.flit);
+    let high = case.streams.iter().filter(|stream| is_high(stream));
+    let taken: f64 = high.map(|s| unrestrained[usize::from(s.key)]).sum();
+    let part = if taken < trusted {
+        taken / trusted
+    } else {
+        1.0
+    };
     let share = |stream: &Stream| {
         if is_high(stream) {
-            stream.share
+            stream.share * part
         } else {
-            shares[usize::from(stream.key)] * (1.0 - trusted)
+            shares[usize::from(stream.key)] * (1.0 - trusted * part)
         }
     };
     case.streams.iter().map(share).collect()
@@ -123,7 +133,7 @@ fn planned(
     }
 }
 
-fn unmet(case: &Case<'_>, classes: &[PlannedClass]) -> Vec<Unmet> {
+fn unmet(case: &Case<'_>, classes: &[PlannedClass], is_proved: bool) -> Vec<Unmet> {
     let request = case.request;
     let mut unmet = vec![];
     let scale: f64 = request.classes.iter().map(|c| c.share.as_f64()).sum();
@@ -131,7 +141,12 @@ fn unmet(case: &Case<'_>, classes: &[PlannedClass]) -> Vec<Unmet> {
         let wanted = class.share_wanted / scale;
         // What rounds to the tolerance is within it.
         if (class.share_given / wanted - 1.0).abs() > request.ports.tolerance * 1.001 + 1e-9 {
-            unmet.push(Unmet::Share(index, wanted, class.share_given));
+            unmet.push(Unmet::Share {
+                class: index,
+                wanted,
+                given: class.share_given,
+                entries: is_proved.then(|| request.capacity()),
+            });
         }
         let Some(deadline) = class.deadline else {
             continue;
@@ -151,6 +166,8 @@ fn unmet(case: &Case<'_>, classes: &[PlannedClass]) -> Vec<Unmet> {
 fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
     let request = case.request;
     let mut notes = vec![];
+    notes.extend(request.cautions.bottleneck.clone());
+    notes.extend(request.cautions.slower.clone());
     let name = |&class: &usize| request.classes[class].name.as_str();
     for (lane, group) in case.lanes.groups.iter().enumerate() {
         if group.len() > 1 {

@@ -123,8 +123,10 @@ mod tests {
             sl: Sl(0),
             share: Ratio::new(share, 100),
             sizes: SizeLaw::fixed(Bytes(bytes)).unwrap(),
+            has_only_these: false,
             deadline: has_deadline.then(|| Time::from_nanos(1000)),
             distance: None,
+            dscps: vec![],
         }
     }
 

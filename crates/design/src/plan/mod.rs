@@ -20,7 +20,9 @@ pub mod devices;
 mod fitted;
 mod judgement;
 pub mod lanes;
+mod nearby;
 pub mod request;
+mod small;
 mod tables;
 mod writing;
 
@@ -29,7 +31,7 @@ use std::fmt;
 use netloom_units::{Bytes, Sl, Time, Vl, short_time};
 
 pub use conflict::Conflict;
-pub use devices::{Device, PortsOf, Room, Surroundings};
+pub use devices::{Cautions, Device, PortsOf, Room, Surroundings};
 pub use fitted::Fitted;
 pub use lanes::Grouping;
 pub use request::{Class, HighTable, Kind, Ports, Request};
@@ -39,8 +41,8 @@ use crate::qos::predict::{Laws, SizeLaw};
 
 use crate::qos::wait::Wait;
 
-/// What a bound along a way takes for granted besides [`crate::qos::wait::ASSUMPTION`].
-pub const PATH_ASSUMPTION: &str = "along a way: at each of its outputs the packet finds no other packet of \
+/// What a bound along a path takes for granted besides [`crate::qos::wait::ASSUMPTION`].
+pub const PATH_ASSUMPTION: &str = "along a path: at each of its outputs the packet finds no other packet of \
     its class before it, and its lane's credits for a whole packet are there (the class sends less than its \
     share, without bursts, and every buffer downstream drains); otherwise unbounded, for tables guarantee \
     no credits";
@@ -69,6 +71,8 @@ pub struct Plan {
     /// In a fabric of several devices, what each kind of port is programmed with and what it gives. The tables above are
     /// those of the switches.
     pub fitted: Vec<Fitted>,
+    /// Whether no tables with as many entries keep more of what was asked; otherwise none were found.
+    pub is_proved: bool,
 }
 
 impl Plan {
@@ -145,7 +149,7 @@ pub struct PlannedClass {
     pub wait: Wait,
     /// The same as a time, if there is one.
     pub worst_wait: Option<Time>,
-    /// The longest wait at all outputs of a way, under the assumption for ways.
+    /// The longest wait at all outputs of a path together, under the assumption for paths.
     pub path_wait: Option<Time>,
     /// What it may wait along its way.
     pub deadline: Option<Time>,
@@ -166,8 +170,17 @@ pub enum Unmet {
     /// A class may wait longer than its deadline: class, the bound along its way (or why there is none),
     /// the deadline.
     Deadline(usize, Result<Time, String>, Time),
-    /// A share errs by more than the tolerance: class, wanted, given.
-    Share(usize, f64, f64),
+    /// A share errs by more than the tolerance.
+    Share {
+        /// The class.
+        class: usize,
+        /// What it wants.
+        wanted: f64,
+        /// What it is given.
+        given: f64,
+        /// The entries of a table, if no table with as many keeps all shares and deadlines.
+        entries: Option<usize>,
+    },
 }
 
 impl Unmet {
@@ -179,7 +192,7 @@ impl Unmet {
     /// The class.
     pub fn class(&self) -> usize {
         match self {
-            Unmet::Deadline(class, ..) | Unmet::Share(class, ..) => *class,
+            Unmet::Deadline(class, ..) | Unmet::Share { class, .. } => *class,
         }
     }
 
@@ -196,11 +209,24 @@ impl Unmet {
             Unmet::Deadline(_, Err(why), deadline) => {
                 format!("{name} has no bound, because {why}; its deadline is {deadline}")
             }
-            Unmet::Share(_, wanted, given) => format!(
-                "{name} gets {:.2} % instead of {:.2} %: the entries cannot be divided more finely",
-                given * 100.0,
-                wanted * 100.0
-            ),
+            Unmet::Share {
+                wanted,
+                given,
+                entries,
+                ..
+            } => {
+                let why = match entries {
+                    Some(entries) => {
+                        format!("no table of {entries} entries keeps all shares and deadlines")
+                    }
+                    None => "the nearest table that was found".to_owned(),
+                };
+                format!(
+                    "{name} gets {:.2} % instead of {:.2} %: {why}",
+                    given * 100.0,
+                    wanted * 100.0
+                )
+            }
         }
     }
 }
@@ -213,12 +239,30 @@ pub fn rounded(time: Time) -> String {
 /// Why there is no plan.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The fewest classes that cannot be met together.
-    pub conflict: Conflict,
     /// Everything that could not be met.
     pub reasons: Vec<String>,
     /// The nearest plan, if there are any tables at all.
     pub nearest: Option<Box<Plan>>,
+    /// Whether no tables keep what was asked; otherwise none were found.
+    pub is_proved: bool,
+    /// What was refused, of ports that are alike.
+    asked: Box<Request>,
+    /// Whose ports, in a fabric of several devices.
+    device: Option<String>,
+}
+
+impl Refusal {
+    /// The fewest classes that cannot be met together. This takes longer than the refusal itself, up to a limit.
+    pub fn conflict(&self) -> Conflict {
+        let mut conflict = conflict::smallest(&self.asked, &self.reasons);
+        if let Some(device) = &self.device
+            && conflict.reasons != self.reasons
+        {
+            let reasons = conflict.reasons.iter_mut();
+            reasons.for_each(|reason| *reason = format!("at {device}: {reason}"));
+        }
+        conflict
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -240,13 +284,13 @@ pub fn plan(request: &Request) -> Result<Plan, Refusal> {
 
 /// The tables for a request whose ports are alike.
 fn alone(request: &Request) -> Result<Plan, Refusal> {
-    attempt::attempt(request).map_err(|failure| {
-        let conflict = conflict::smallest(request);
-        Refusal {
-            conflict,
-            reasons: failure.reasons,
-            nearest: failure.nearest,
-        }
+    let effort = compose::Effort::new(u64::MAX);
+    attempt::attempt(request, &effort).map_err(|failure| Refusal {
+        reasons: failure.reasons,
+        nearest: failure.nearest,
+        is_proved: failure.is_proved,
+        asked: Box::new(request.clone()),
+        device: None,
     })
 }
 
@@ -272,8 +316,10 @@ pub fn compress(
             sl: Sl(vl as u8),
             share,
             sizes,
+            has_only_these: false,
             deadline: None,
             distance: None,
+            dscps: vec![],
         })
     };
     let request = Request {
@@ -284,6 +330,7 @@ pub fn compress(
         },
         classes: laws.iter().enumerate().filter_map(class).collect(),
         devices: vec![],
+        cautions: Cautions::default(),
     };
     plan(&request)
 }

@@ -13,11 +13,15 @@
 //! deadline = "3 us"
 //! ```
 
+use std::collections::BTreeMap;
+
 use netloom_arbitration::{MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM_ENTRIES, N_SLS};
-use netloom_catalog::{FromToml, Params, ResolvedLine, Section, Value, ValueShape, choice, params};
+use netloom_catalog::{
+    FromToml, Notes, Params, Place, ResolvedLine, Section, Shape, Value, ValueShape, choice, params,
+};
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
-use super::devices::{self, Device, Surroundings};
+use super::devices::{self, Cautions, Device, Surroundings};
 use crate::qos::predict::SizeLaw;
 
 choice! {
@@ -114,11 +118,13 @@ params! {
         pub packet: Bytes = Bytes(4096),
         /// The largest management packet (VL15), which may come before any other; "0 B" for none.
         pub management: Bytes = Bytes(256),
-        /// Outputs on the longest way; a deadline is divided among them.
+        /// Outputs of switches on the longest path: a deadline is divided among them. Left out, the switches on the longest
+        /// path of the topology where the file has one, otherwise 1, the output alone. That of the NIC is not counted.
         pub hops: u32 = 1,
         /// The largest error of a share, relative to what was wanted.
         pub tolerance: f64 = 0.01,
-        /// Bytes of a flit, by which BXI counts.
+        /// Bytes of a flit: links move whole flits, so shares of a link count packets rounded up to them, and BXI counts by
+        /// them. Left out, `link.flit` where the file has it.
         pub flit: Bytes = Bytes(64),
         /// One way over the longest cable (5 ns a metre), for the buffers that lanes need.
         pub delay: Time = Time::from_nanos(25),
@@ -202,10 +208,11 @@ params! {
         sl: Option<u8> = None,
         /// The part of the link that it needs when all others send what they can, above 0 and at most 1.
         share: f64,
-        /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. Unless
-        /// `packets` says otherwise all of its packets are that large.
+        /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. For shares
+        /// all of its packets are that large; waits allow for any up to it.
         packet: Option<Bytes> = None,
-        /// The sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]].
+        /// The only sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]]. Waits of others allow for
+        /// no other sizes, so bounds are tighter than with `packet`.
         packets: Option<Vec<(Bytes, f64)>> = None,
         /// The longest that a packet at the head of its queue may wait at the outputs of its way, all
         /// together.
@@ -213,6 +220,9 @@ params! {
         /// An entry at every so many slots of the table (a power of two): the method of DTable, where the
         /// distances are known. All classes have one, or none.
         distance: Option<u16> = None,
+        /// The code points (DSCP, 0 to 63) of its IP packets, one or a list: for switches and hosts of Ethernet, which sort
+        /// packets by them. Of no use to InfiniBand.
+        dscp: Option<CodePoints> = None,
     }
     check |it, section| {
         if !(it.share > 0.0 && it.share <= 1.0) {
@@ -239,6 +249,67 @@ params! {
     }
 }
 
+/// Code points of IP packets: one or a list.
+#[derive(Clone, PartialEq, Debug)]
+struct CodePoints(Vec<u8>);
+
+/// The largest code point.
+const LARGEST_DSCP: u8 = 63;
+
+impl FromToml for CodePoints {
+    fn shape() -> Shape {
+        let one = Shape::Integer(0, i128::from(LARGEST_DSCP));
+        Shape::Either(vec![one.clone(), Shape::List(Box::new(one))])
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let items = match &value.shape {
+            ValueShape::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(value),
+        };
+        if items.is_empty() {
+            let note = notes.error("E0102", value.place, "an empty list of code points");
+            note.help("write a DSCP like 26, or leave `dscp` out");
+            return None;
+        }
+        let mut points: Vec<u8> = vec![];
+        let mut is_sound = true;
+        for item in items {
+            let found = match item.shape {
+                ValueShape::Integer(n) => u8::try_from(n).ok().filter(|n| *n <= LARGEST_DSCP),
+                _ => {
+                    let found = item.shape.word();
+                    let message = format!("expected a DSCP, found {found}");
+                    notes.error("E0101", item.place, message);
+                    is_sound = false;
+                    continue;
+                }
+            };
+            let mut wrong = |message: String, help: String| {
+                notes.error("E0102", item.place, message).help(help);
+                is_sound = false;
+            };
+            let outside = format!("write a whole number from 0 to {LARGEST_DSCP}");
+            match found {
+                None => wrong(format!("{} is out of range", item.to_toml()), outside),
+                Some(point) if points.contains(&point) => {
+                    let message = format!("DSCP {point} is in the list twice");
+                    wrong(message, "write it once".to_owned());
+                }
+                Some(point) => points.push(point),
+            }
+        }
+        is_sound.then_some(CodePoints(points))
+    }
+
+    fn write(&self) -> String {
+        match &self.0[..] {
+            [one] => one.write(),
+            several => several.to_vec().write(),
+        }
+    }
+}
+
 /// What one class needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Class {
@@ -250,10 +321,14 @@ pub struct Class {
     pub share: Ratio,
     /// The sizes of its packets on the wire.
     pub sizes: SizeLaw,
+    /// Whether packets have these sizes only; otherwise waits allow for any up to the largest.
+    pub has_only_these: bool,
     /// The longest that its packets may wait at all outputs of their way together.
     pub deadline: Option<Time>,
     /// An entry at every so many slots.
     pub distance: Option<usize>,
+    /// The code points of its IP packets.
+    pub dscps: Vec<u8>,
 }
 
 /// What is asked: ports, and classes that share them.
@@ -265,6 +340,8 @@ pub struct Request {
     pub classes: Vec<Class>,
     /// The devices that all must hold the plan; none where every port is alike.
     pub devices: Vec<Device>,
+    /// What limits what a plan is worth there.
+    pub cautions: Cautions,
 }
 
 impl Request {
@@ -298,6 +375,7 @@ impl Request {
             ports: self.ports.clone(),
             classes: classes.iter().map(keep).collect(),
             devices: self.devices.clone(),
+            cautions: self.cautions.clone(),
         }
     }
 
@@ -322,6 +400,14 @@ impl Request {
             if let (None, Some(packet)) = (value.get("packet"), links.packet) {
                 ports.packet = packet;
                 resolve(&mut section, "packet", packet.write());
+            }
+            if let (None, Some(flit)) = (value.get("flit"), links.flit) {
+                ports.flit = flit;
+                resolve(&mut section, "flit", flit.write());
+            }
+            if let (None, Some(hops)) = (value.get("hops"), surroundings.hops) {
+                ports.hops = hops.clamp(1, 64);
+                resolve(&mut section, "hops", ports.hops.to_string());
             }
         }
         let is_told = value.get("packet").is_some() || !links.is_message;
@@ -363,6 +449,10 @@ impl Request {
         root.resolved
             .lines
             .push(ResolvedLine::Table("plan".into(), resolved));
+        let mut cautions = surroundings.cautions.clone();
+        if value.get("rate").is_some() {
+            cautions.slower = None;
+        }
         let mut devices = devices?;
         if is_infiniband {
             devices.splice(0..0, surroundings.devices.iter().cloned());
@@ -371,6 +461,7 @@ impl Request {
             ports: ports?,
             classes: classes?,
             devices,
+            cautions,
         })
     }
 
@@ -395,6 +486,8 @@ fn resolve(section: &mut Section<'_>, wanted: &str, holds: String) {
 /// is told where they are read.
 struct Links {
     rate: Option<Rate>,
+    /// What they move at once.
+    flit: Option<Bytes>,
     /// The largest packet of the links, header included.
     packet: Option<Bytes>,
     /// Whether a whole message is one packet, so that none is the largest.
@@ -410,6 +503,7 @@ impl Links {
         let value = |key: &str| link.and_then(|link| link.get(key));
         let mut bytes = |value: &Value| Bytes::read(value, notes);
         let header = value("header").and_then(&mut bytes);
+        let flit = value("flit").and_then(&mut bytes);
         let mtu = value("mtu");
         let is_message = mtu.is_some_and(|mtu| mtu.as_text() == Some("message"));
         let mtu = mtu.and_then(&mut bytes);
@@ -424,6 +518,7 @@ impl Links {
         };
         Links {
             rate: value("rate").and_then(|rate| Rate::read(rate, notes)),
+            flit: flit.filter(|flit| (1..=4096).contains(&flit.0)),
             packet: (is_told && !is_message).then(|| on_wire(mtu.unwrap_or(USUAL_MTU))),
             is_message,
             levels,
@@ -471,8 +566,9 @@ fn read_classes(section: &mut Section<'_>, packets: &Packets) -> Option<Vec<Clas
         let line = ResolvedLine::Item("class".into(), inner.finish());
         section.resolved.lines.push(line);
     }
+    let have_own_dscps = have_own_dscps(items, section);
     let classes: Option<Vec<Class>> = classes.into_iter().collect();
-    let classes = classes?;
+    let classes = classes.filter(|_| have_own_dscps)?;
     together(&classes, items, section).then_some(classes)
 }
 
@@ -494,6 +590,7 @@ fn class(
             return None;
         }
     };
+    let has_only_these = keys.packets.is_some();
     let sizes = match (keys.packets, keys.packet.or_else(|| packets.of(sl))) {
         (Some(sizes), _) => SizeLaw::new(sizes),
         (None, Some(packet)) if packet.0 > LARGEST_PACKET => {
@@ -530,14 +627,49 @@ fn class(
         sl: Sl(sl),
         share: exact(keys.share),
         sizes,
+        has_only_these,
         deadline: keys.deadline,
         distance: keys.distance.map(usize::from),
+        dscps: keys.dscp.map_or(vec![], |points| points.0),
     })
 }
 
 /// The decimal fraction that a person wrote: nine digits are more than anybody does.
 pub fn exact(share: f64) -> Ratio {
     Ratio::new((share * 1e9).round() as u128, 1_000_000_000)
+}
+
+/// Whether no code point is that of two classes, whatever else is wrong with them.
+fn have_own_dscps(items: &[Value], section: &mut Section<'_>) -> bool {
+    let mut seen: BTreeMap<i64, (usize, Place)> = BTreeMap::new();
+    let mut is_sound = true;
+    for (at, item) in items.iter().enumerate() {
+        let value = item.get("dscp");
+        let points = value.map_or(&[][..], |value| match &value.shape {
+            ValueShape::List(points) => points,
+            _ => std::slice::from_ref(value),
+        });
+        for point in points {
+            let ValueShape::Integer(number) = point.shape else {
+                continue;
+            };
+            let (owner, first) = *seen.entry(number).or_insert((at, point.place));
+            if owner == at {
+                continue;
+            }
+            section
+                .notes
+                .error(
+                    "E0901",
+                    point.place,
+                    format!("two classes have DSCP {number}"),
+                )
+                .also(first, "the other one")
+                .help("a packet's DSCP must tell its class; keep it in one of them");
+            is_sound = false;
+        }
+    }
+    is_sound
 }
 
 /// What is wrong with classes together.

@@ -6,7 +6,7 @@ use netloom_arbitration::{
 use netloom_catalog::FromToml;
 use netloom_units::{Bytes, Sl, Vl};
 
-use crate::qos::predict::{self, Laws};
+use crate::qos::predict::{self, Laws, SizeLaw};
 use crate::qos::wait::{IbTables, PacketSizes, Wait, bxi_wait, dtable_wait, ib_wait};
 
 use super::compose::Slot;
@@ -65,8 +65,21 @@ impl Tables {
         })
     }
 
-    /// The part of the link of each lane or service level when all always have something to send.
+    /// The part of the link of each lane or service level when all always have something to send. The link moves whole
+    /// flits, so a packet takes what it has rounded up to them.
     pub fn shares(&self, laws: &Laws, flit: Bytes) -> [f64; N_SLS] {
+        let mut shares = self.byte_shares(laws, flit);
+        for (share, law) in shares.iter_mut().zip(laws) {
+            *share *= law
+                .as_ref()
+                .map_or(0.0, |law| on_link(law, flit) / law.mean());
+        }
+        let whole: f64 = shares.iter().sum();
+        shares.map(|share| if whole > 0.0 { share / whole } else { 0.0 })
+    }
+
+    /// The same of the bytes that are sent.
+    fn byte_shares(&self, laws: &Laws, flit: Bytes) -> [f64; N_SLS] {
         match self {
             Tables::InfiniBand { high, low, limit } => {
                 let limit = *limit;
@@ -154,6 +167,11 @@ impl Tables {
             }
         }
     }
+}
+
+/// The mean packet of a law as a link moves it, in bytes.
+pub(super) fn on_link(law: &SizeLaw, flit: Bytes) -> f64 {
+    law.mean_units(flit) * flit.0 as f64
 }
 
 /// A table of lanes.

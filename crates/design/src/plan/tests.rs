@@ -74,10 +74,14 @@ fn a_tight_deadline_goes_to_the_high_table_and_says_what_it_trusts() {
         panic!("{:?}", plan.tables);
     };
     assert_eq!(limit, 0, "the smallest limit that does");
-    // Where the high table must not be used, there is no plan.
+    // Where the high table must not be used, shares give way to the deadline, as long as any table keeps it.
+    let never = request("entries = 8\nhigh-table = \"never\"", &classes);
+    let inexact = super::plan(&never).unwrap();
+    assert!(!inexact.is_late() && !inexact.unmet.is_empty());
+    classes[3] = "share = 0.05\npacket = \"256 B\"\ndeadline = \"600 ns\"";
     let never = request("entries = 8\nhigh-table = \"never\"", &classes);
     let refusal = super::plan(&never).unwrap_err();
-    assert!(refusal.nearest.is_some());
+    assert!(refusal.nearest.is_some() && refusal.is_proved);
     assert!(refusal.to_string().contains("sl3 may wait"), "{refusal}");
 }
 
@@ -85,7 +89,7 @@ fn a_tight_deadline_goes_to_the_high_table_and_says_what_it_trusts() {
 fn contradictions_name_the_fewest_classes() {
     let names = |refusal: &Refusal, request: &Request| -> Vec<String> {
         let name = |&class: &usize| request.classes[class].name.clone();
-        refusal.conflict.classes.iter().map(name).collect()
+        refusal.conflict().classes.iter().map(name).collect()
     };
     // Too much is asked for: the largest two already exceed the link.
     let greedy = request(
@@ -94,7 +98,7 @@ fn contradictions_name_the_fewest_classes() {
     );
     let refusal = plan(&greedy).unwrap_err();
     assert_eq!(names(&refusal, &greedy), ["sl1", "sl3"]);
-    assert!(refusal.conflict.is_smallest);
+    assert!(refusal.conflict().is_smallest);
     // A deadline shorter than one packet of another class: only the two exclude each other.
     let short = request(
         "high-table = \"never\"",
@@ -207,7 +211,8 @@ fn the_size_of_a_turn_is_a_key() {
 #[test]
 fn fewer_lanes_than_classes() {
     let plan = plan(&request("vls = 3", &HOST)).unwrap();
-    assert_eq!(plan.sl2vl(), [0, 1, 2, 2]);
+    let planned = [0, 1, 2, 2];
+    assert_eq!(plan.sl2vl(), [&planned[..], &[0; 12]].concat());
     assert!(
         plan.notes[0].contains("sl2 and sl3 share VL2"),
         "{:?}",
@@ -217,6 +222,51 @@ fn fewer_lanes_than_classes() {
     assert_eq!(given(&plan), [0.5, 0.3, 0.15, 0.05]);
     let refusal = super::plan(&request("vls = 3\narbiter = \"dtable\"", &HOST)).unwrap_err();
     assert!(refusal.to_string().contains("arbitrates by service level"));
+}
+
+/// Unplanned service levels take the largest lane without a deadline, wherever it is in the list.
+#[test]
+fn unplanned_levels_harm_no_deadline() {
+    let row = |ports: &str, classes: &[&str]| plan(&request(ports, classes)).unwrap().sl2vl();
+    let late = "share = 0.6\ndeadline = \"50 us\"";
+    let classes = [late, "share = 0.1", "sl = 9\nshare = 0.3"];
+    let mut expected = vec![2; 16];
+    expected[..2].copy_from_slice(&[0, 1]);
+    assert_eq!(row("", &classes), expected);
+    // Two small classes in one lane have more than the largest alone.
+    let classes = [late, "share = 0.1", "share = 0.1", "share = 0.11"];
+    let shared = row("vls = 3", &classes);
+    let lane = shared[15];
+    assert_eq!(
+        shared[..4].iter().filter(|vl| **vl == lane).count(),
+        2,
+        "{shared:?}"
+    );
+    // Where every class has a deadline, the largest is hit least.
+    let classes = [late, "share = 0.2\ndeadline = \"50 us\""];
+    assert_eq!(row("", &classes)[2..], [0; 14]);
+}
+
+#[test]
+fn code_points_are_read_and_their_mistakes_reported_together() {
+    let class = |dscp: &str| format!("[[plan.class]]\nshare = 0.2\ndscp = {dscp}\n");
+    let of = |all: &[&str]| {
+        let classes: String = all.iter().map(|dscp| class(dscp)).collect();
+        read(&format!("[plan]\n{classes}"))
+    };
+    let request = of(&["26", "[0, 63]"]).unwrap();
+    assert_eq!(request.classes[0].dscps, [26]);
+    assert_eq!(request.classes[1].dscps, [0, 63]);
+    let mistakes = of(&["64", "[46, 46, -1]", "[]", "\"ef\"", "46"]).unwrap_err();
+    let expected = [
+        "64 is out of range",
+        "DSCP 46 is in the list twice",
+        "-1 is out of range",
+        "an empty list of code points",
+        "expected a DSCP, found a text",
+        "two classes have DSCP 46",
+    ];
+    assert_eq!(mistakes, expected);
 }
 
 #[test]
@@ -325,6 +375,80 @@ fn mistakes_are_told_all_at_once() {
     );
 }
 
+/// Without its deadline storage is served well enough by the low table, so only control is late there.
+#[test]
+fn only_classes_that_are_late_in_the_low_table_move_up() {
+    let classes = [
+        "name = \"bulk\"\nshare = 0.475",
+        "name = \"storage\"\nshare = 0.475\ndeadline = \"20 us\"",
+        "name = \"control\"\nshare = 0.05\npacket = \"256 B\"\ndeadline = \"500 ns\"",
+    ];
+    let plan = plan(&request("entries = 16", &classes)).unwrap();
+    assert!(plan.unmet.is_empty(), "{:?}", plan.unmet);
+    let tables: Vec<&str> = plan.classes.iter().map(|class| class.table).collect();
+    assert_eq!(tables, ["low", "low", "high"]);
+}
+
+/// Entries of one class that differ in weight keep what equal ones cannot.
+#[test]
+fn entries_of_a_class_may_differ() {
+    let exact = |classes: &[&str]| {
+        let plan = plan(&request("entries = 4\nhigh-table = \"never\"", classes)).unwrap();
+        assert!(plan.unmet.is_empty(), "{:?}", plan.unmet);
+    };
+    exact(&[
+        "share = 0.5001\npacket = \"2048 B\"\ndeadline = \"1638 ns\"",
+        "share = 0.1666",
+        "share = 0.3333",
+    ]);
+    exact(&[
+        "share = 0.3334\ndeadline = \"1572 ns\"",
+        "share = 0.5",
+        "share = 0.1666",
+    ]);
+}
+
+/// The search for the fewest classes has a limit, however many classes and entries there are.
+#[test]
+fn a_refusal_comes_at_once() {
+    let slow = [
+        "share = 0.015",
+        "share = 0.0724\npacket = \"4122 B\"\ndeadline = \"4915 ns\"",
+        "share = 0.0434\npacket = \"4096 B\"\ndeadline = \"984 ns\"",
+        "share = 0.0434",
+        "share = 0.0724\ndeadline = \"1312 ns\"",
+        "share = 0.7246\ndeadline = \"984 ns\"",
+        "share = 0.0144\npacket = \"256 B\"\ndeadline = \"19676 ns\"",
+        "share = 0.0144",
+    ];
+    let bxi = "arbiter = \"bxi-table\"\nentries = 32\nrate = \"800 Gbps\"\nhops = 2\nvls = 8";
+    let many = [
+        "share = 0.0709",
+        "share = 0.014\npacket = \"4122 B\"",
+        "share = 0.007",
+        "share = 0.0352\npacket = \"64 B\"",
+        "share = 0.2112\ndeadline = \"7882 ns\"",
+        "share = 0.2112\npackets = [[\"128 B\", 9], [\"1024 B\", 6], [\"4096 B\", 1]]",
+        "share = 0.0704",
+        "share = 0.1408\ndeadline = \"131360 ns\"",
+        "share = 0.2112\npacket = \"4162 B\"\ndeadline = \"65680 ns\"",
+        "share = 0.0211\npacket = \"4096 B\"\ndeadline = \"19736 ns\"",
+        "share = 0.007\npackets = [[\"64 B\", 5], [\"100 B\", 4], [\"300 B\", 9]]",
+    ];
+    let ib = "entries = 16\nrate = \"25 Gbps\"\nmanagement = \"0 B\"\nhigh-table = \"deadlines\"";
+    for (ports, classes) in [(bxi, &slow[..]), (ib, &many[..])] {
+        let began = std::time::Instant::now();
+        let Err(refusal) = plan(&request(ports, classes)) else {
+            continue;
+        };
+        let refused = began.elapsed();
+        let conflict = refusal.conflict();
+        println!("{refused:?}, {:?} with {conflict:?}", began.elapsed());
+        assert!(!conflict.classes.is_empty());
+        assert!(began.elapsed().as_secs_f64() < 8.0, "{:?}", began.elapsed());
+    }
+}
+
 /// A request as a person might write it: round shares and deadlines, packets of the usual sizes.
 #[derive(Clone, Debug)]
 struct Drawn {
@@ -380,7 +504,7 @@ fn drawn() -> impl proptest::strategy::Strategy<Value = Drawn> {
 /// can.
 fn keep_more_and_more(drawn: &Drawn, lengths: &[u16]) -> Result<(), String> {
     // Nothing kept, deadlines only, shares too.
-    let kept = |&entries: &u16| match attempt::attempt(&drawn.request(entries)) {
+    let kept = |&entries: &u16| match plan(&drawn.request(entries)) {
         Err(_) => 0,
         Ok(plan) if !plan.unmet.is_empty() => 1,
         Ok(_) => 2,

@@ -3,7 +3,7 @@
 use netloom_arbitration::N_SLS;
 use netloom_catalog::FromToml;
 
-use super::{Plan, rounded};
+use super::{Plan, PlannedClass, rounded};
 
 impl Plan {
     /// The section: append it to an experiment that has none.
@@ -40,24 +40,31 @@ impl Plan {
         text
     }
 
-    /// The lane of every service level up to the last that is used. Levels that no class uses go where they
-    /// do least harm: to the class with the largest share among those without a deadline.
+    /// The lane of every service level. Levels that no class uses go to the lane of [`Plan::harmless`].
     pub fn sl2vl(&self) -> Vec<u8> {
-        let harmless = self
-            .classes
-            .iter()
-            .max_by(|a, b| {
-                let key = |c: &super::PlannedClass| (c.deadline.is_none(), c.share_wanted);
-                key(a)
-                    .partial_cmp(&key(b))
-                    .unwrap_or(std::cmp::Ordering::Equal)
-            })
-            .map_or(0, |class| class.vl.0);
-        let last = self.classes.iter().map(|class| class.sl.index()).max();
-        let mut row = vec![harmless; last.map_or(0, |last| (last + 1).min(N_SLS))];
+        let harmless = self.harmless().map_or(0, |class| class.vl.0);
+        let mut row = vec![harmless; N_SLS];
         for class in &self.classes {
             row[class.sl.index()] = class.vl.0;
         }
         row
+    }
+
+    /// The class whose lane unplanned traffic harms least: the largest class of the lane with the largest share, among
+    /// the lanes without a deadline. If every lane has a deadline, among all of them. Classes of the high-priority
+    /// table have deadlines.
+    pub fn harmless(&self) -> Option<&PlannedClass> {
+        let key = |class: &PlannedClass| {
+            let in_lane = || self.classes.iter().filter(|other| other.vl == class.vl);
+            let is_free = in_lane().all(|other| other.deadline.is_none());
+            let share: f64 = in_lane().map(|other| other.share_wanted).sum();
+            (is_free, share, class.share_wanted)
+        };
+        // Of equal classes, the first.
+        self.classes.iter().rev().max_by(|a, b| {
+            let ((a_free, a_lane, a_own), (b_free, b_lane, b_own)) = (key(a), key(b));
+            let by_lane = a_free.cmp(&b_free).then(a_lane.total_cmp(&b_lane));
+            by_lane.then(a_own.total_cmp(&b_own))
+        })
     }
 }

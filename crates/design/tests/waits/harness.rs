@@ -37,7 +37,7 @@ impl Draws {
     }
 
     /// A length in bytes: mostly one of the extremes, which is where bounds are met.
-    fn length(&mut self, largest: u64, habit: Habit) -> u32 {
+    fn length(&mut self, (smallest, largest): (u64, u64), habit: Habit) -> u32 {
         let unit = UNIT.min(largest);
         let bytes = match (habit, self.below(64)) {
             (Habit::Short, 1..) | (Habit::Long, 0) => unit,
@@ -45,7 +45,7 @@ impl Draws {
             (Habit::Mixed, ..48) => UNIT * (1 + self.below(largest.div_ceil(UNIT))),
             (Habit::Mixed, _) => unit,
         };
-        bytes.min(largest) as u32
+        bytes.clamp(smallest, largest) as u32
     }
 }
 
@@ -119,6 +119,7 @@ pub(crate) fn sizes(largest: &[u64], management: u64) -> PacketSizes {
     }
     PacketSizes {
         largest: all,
+        smallest: [Bytes(0); N_SLS],
         management: Bytes(management),
     }
 }
@@ -135,6 +136,7 @@ pub(crate) struct Load {
 /// One queue of the output; service level, lane and queue have the same number.
 #[derive(Clone, Copy, Default)]
 struct Queue {
+    smallest: u64,
     largest: u64,
     habit: Habit,
     /// Decisions until it has a packet again.
@@ -163,10 +165,11 @@ pub(crate) fn longest_waits(
         heads[class].sl = Sl(class as u8);
         heads[class].vl = Vl(class as u8);
         let queue = &mut queues[class];
+        queue.smallest = sizes.smallest[class].0;
         queue.largest = sizes.largest[class].0;
         queue.habit = draws.one_of(&[Habit::Mixed, Habit::Short, Habit::Long]);
         if queue.largest > 0 {
-            heads[class].bytes = draws.length(queue.largest, queue.habit);
+            heads[class].bytes = draws.length((queue.smallest, queue.largest), queue.habit);
         }
         queue.goes = match load.comes_and_goes {
             Some(only) if only == class => 2,
@@ -224,7 +227,7 @@ pub(crate) fn longest_waits(
                 if queue.goes > 0 && draws.below(queue.goes) == 0 {
                     queue.asleep = draws.below(60);
                 }
-                heads[class].bytes = draws.length(queue.largest, queue.habit);
+                heads[class].bytes = draws.length((queue.smallest, queue.largest), queue.habit);
             } else if queue.asleep > 0 {
                 // Its next head appears right after this decision.
                 queue.asleep -= 1;

@@ -6,7 +6,7 @@ use harness::{Arbitration, Case, Draws, Load, UNIT, hold, longest_waits, sizes};
 use netloom_arbitration::{DeficitTable, QuantumTable, SlEntry, VlArbitrationTable};
 use netloom_design::qos::dtable::{self, Needs};
 use netloom_design::qos::wait::{PacketSizes, dtable_gap};
-use netloom_units::Sl;
+use netloom_units::{Bytes, Sl};
 
 /// Packets of 1 to 64 units for 2 to 8 classes; some are not a whole number of units, or below one.
 fn packets(draws: &mut Draws) -> PacketSizes {
@@ -16,7 +16,12 @@ fn packets(draws: &mut Draws) -> PacketSizes {
     for bytes in &mut largest[..n] {
         *bytes = (1 + draws.below(most)) * UNIT - draws.one_of(&[0, 0, 0, 1, 40]);
     }
-    sizes(&largest, draws.one_of(&[0, 256]))
+    let mut sizes = sizes(&largest, draws.one_of(&[0, 256]));
+    for (smallest, largest) in sizes.smallest.iter_mut().zip(sizes.largest) {
+        // Any size, one size, or some of them.
+        *smallest = Bytes(largest.0 * draws.one_of(&[0, 0, 3, 6]) / 6);
+    }
+    sizes
 }
 
 /// Up to three entries per class on average, also for classes that send nothing.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use netloom_arbitration::Policy;
 use netloom_fabric::{DROPPED, PassedRows};
 use netloom_infiniband::Site;
-use netloom_infiniband::routes::{Names, check_routes_on};
+use netloom_infiniband::routes::{Names, check_host_routes};
 use netloom_topology::{Egress, Topology};
 use netloom_units::{Sc, Sl, Vl};
 
@@ -68,7 +68,7 @@ pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
 
 /// Whether packets of the levels with traffic arrive, and cannot wait for each other in a circle, on the lanes of the site.
 pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
-    let found = check_routes_on(&site.subnet, &site.programmed, used as u16);
+    let found = check_host_routes(&site.subnet, &site.programmed, used as u16);
     if let Some(failure) = found.failures.first.first() {
         let message = format!(
             "{} routes end before their destination on the lanes of the site, the first of them from {}",

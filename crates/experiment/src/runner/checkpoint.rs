@@ -10,13 +10,14 @@
 
 use std::io;
 
-use netloom_encoding::{Encoded, State};
+use netloom_encoding::{Encoded, Invalid, State, ensure_below, ensure_equal};
 use netloom_fabric::Simulation;
 use netloom_results::Run;
 
 use super::gathered::Gathered;
 use super::tables::Tables;
 use super::waits::Witnesses;
+use crate::Experiment;
 
 /// A place for checkpoints. Each process of a run has one, and all of them mean the same place.
 pub trait Checkpoints {
@@ -31,6 +32,14 @@ pub trait Checkpoints {
     /// # Errors
     /// If it cannot be read.
     fn partition(&mut self, partition: usize) -> io::Result<Vec<u8>>;
+
+    /// Where a partition of the last checkpoint is, or what all processes share, as a person finds it.
+    fn place(&self, partition: Option<usize>) -> String;
+
+    /// The run resumes from the last checkpoint, of which every tick before this one has been run.
+    fn resumed(&mut self, at_ns: f64) {
+        let _ = at_ns;
+    }
 
     /// Whether it is time for a checkpoint.
     fn is_due(&mut self) -> bool;
@@ -58,11 +67,14 @@ pub enum NotContinued {
     /// It cannot be read.
     #[error("the checkpoint cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It can be read, and is of something else.
-    #[error(
-        "the checkpoint does not fit this run: another build made it, or it was made with another --reference"
-    )]
-    Misfit,
+    /// It can be read, and no such run can have saved it.
+    #[error("{file} cannot be used: {why}")]
+    Invalid {
+        /// Which part of it.
+        file: String,
+        /// What is wrong with it.
+        why: Invalid,
+    },
     /// Another process could not take its part.
     #[error("another process of the run cannot read its part of the checkpoint")]
     Elsewhere,
@@ -95,17 +107,34 @@ pub(super) fn earlier(runs: &[Run], tables: &Tables) -> String {
 }
 
 impl Shared {
-    pub(super) fn read(bytes: &[u8]) -> Result<Shared, NotContinued> {
-        Shared::from_bytes(bytes).ok_or(NotContinued::Misfit)
+    pub(super) fn read(bytes: &[u8]) -> Result<Shared, Invalid> {
+        Shared::from_bytes(bytes).ok_or_else(|| unknown("what all partitions share"))
     }
 
-    /// The runs before this one, and their tables.
-    pub(super) fn earlier(&self) -> Result<(Vec<Run>, Tables), NotContinued> {
-        match self.earlier.as_str() {
-            "" => Ok((vec![], Tables::new())),
-            text => serde_json::from_str(text).map_err(|_| NotContinued::Misfit),
-        }
+    /// The runs before this one, of `of`, and their tables.
+    pub(super) fn earlier(&self, of: u32) -> Result<(Vec<Run>, Tables), Invalid> {
+        ensure_below("number of the run", self.number, of)?;
+        let (runs, tables) = match self.earlier.as_str() {
+            "" => (Vec::<Run>::new(), Tables::new()),
+            text => serde_json::from_str(text).map_err(|_| unknown("runs before this one"))?,
+        };
+        ensure_equal("runs before this one", self.number as usize, runs.len())?;
+        Ok((runs, tables))
     }
+}
+
+fn unknown(place: &str) -> Invalid {
+    Invalid::new(place, "what this version of netloom saves", "other bytes")
+}
+
+/// What is wrong with a part of a checkpoint, with its name.
+pub(super) fn invalid(
+    checkpoints: &dyn Checkpoints,
+    partition: Option<usize>,
+    why: Invalid,
+) -> NotContinued {
+    let file = checkpoints.place(partition);
+    NotContinued::Invalid { file, why }
 }
 
 /// Makes a checkpoint of a run that stands between two ticks.
@@ -151,17 +180,25 @@ pub(super) fn go_on(
     simulation: &mut dyn Simulation,
     gathered: &mut Gathered,
     witnesses: Option<&Witnesses>,
+    experiment: &Experiment,
 ) -> Result<(), NotContinued> {
-    let mut restore = || {
+    let mut restore = || -> Result<(), NotContinued> {
         let mut rest = shared.gathered.as_slice();
         let fits = gathered.restore(&mut rest).is_some() && rest.is_empty();
-        if !fits {
-            return Err(NotContinued::Misfit);
-        }
+        let gathers = match fits {
+            true => gathered.validate(experiment),
+            false => Err(unknown("results until then")),
+        };
+        let seen = gathers.and_then(|()| match witnesses {
+            Some(witnesses) => witnesses.validate(&shared.witnessed),
+            None => ensure_equal("longest waits", 0, shared.witnessed.len()),
+        });
+        seen.map_err(|why| invalid(checkpoints, None, why))?;
         for partition in simulation.partitions() {
             let saved = checkpoints.partition(partition)?;
-            let restored = simulation.restore(partition, gathered.at, &saved);
-            restored.ok_or(NotContinued::Misfit)?;
+            simulation
+                .restore(&experiment.fabric, partition, gathered.at, &saved)
+                .map_err(|why| invalid(checkpoints, Some(partition), why))?;
         }
         Ok(())
     };
@@ -171,6 +208,15 @@ pub(super) fn go_on(
     if !are_all {
         return Err(NotContinued::Elsewhere);
     }
+    // Of ports and NICs the first process alone knows.
+    let balance = simulation.check_balance();
+    let whole = gathered.check_start(simulation).and(balance);
+    let are_all = simulation.agree(u64::from(whole.is_ok())) == 1;
+    whole.map_err(|why| invalid(checkpoints, None, why))?;
+    if !are_all {
+        return Err(NotContinued::Elsewhere);
+    }
+    checkpoints.resumed(experiment.timebase.nanos(gathered.at.0 as f64));
     // One process tells what all had seen: sums and largest values do not mind.
     if let Some(witnesses) = witnesses
         && simulation.partitions().start == 0

@@ -1,10 +1,12 @@
 //! How punctual connections were: one by one, by service level, the best and the worst.
 
+use netloom_encoding::{Validity, ensure_below};
 use netloom_fabric::Simulation;
 use netloom_metrics::{DEADLINES, Punctuality};
 use netloom_results::{ConnectionLine, ConnectionsSummary, PunctualityLine, Table, Window};
 use netloom_units::Sl;
 
+use super::gathered::MOST;
 use super::tables::Tables;
 use crate::{Experiment, UntilPackets};
 
@@ -40,6 +42,18 @@ impl Recorded {
             counted: vec![Punctuality::default(); set.connections.len()],
             awaited,
         }
+    }
+
+    /// Counts are far from where they end.
+    pub(super) fn validate(&self) -> Validity {
+        for counted in &self.counted {
+            let sums = [counted.delay_sum, counted.delay_max, counted.gap_sum];
+            let counts = counted.delays.iter().chain(&counted.jitter);
+            for &count in counts.chain(&sums) {
+                ensure_below("packets of a connection", count, MOST)?;
+            }
+        }
+        Ok(())
     }
 
     /// The warm-up is over: what was counted so far does not count.

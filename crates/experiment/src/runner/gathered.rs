@@ -1,5 +1,6 @@
 //! What a run has gathered so far.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_fabric::{PortUse, Simulation};
 use netloom_units::Tick;
 
@@ -11,6 +12,9 @@ use crate::{Experiment, WarmupRule};
 /// The epochs of a warm-up whose end is still to be found.
 pub(super) const NOT_YET: usize = usize::MAX;
 
+/// The largest count that a checkpoint may have: no run comes near, and no sum of them overflows.
+pub(super) const MOST: u64 = 1 << 52;
+
 /// Counts since the start, taken at some moment.
 pub(super) struct Snapshot {
     pub(super) ports: Vec<PortUse>,
@@ -20,6 +24,34 @@ pub(super) struct Snapshot {
 netloom_encoding::encoded!(Snapshot { ports, nic_flits });
 
 impl Snapshot {
+    /// As many ports and NICs as there are, all far from where counters end.
+    fn validate(&self, experiment: &Experiment) -> Validity {
+        let topology = &experiment.fabric.topology;
+        let n_rows = netloom_fabric::rows(&experiment.fabric).len();
+        let (n_ports, n_nics) = (topology.n_ports_in_all(), topology.n_nics() as usize);
+        ensure_equal("ports at the end of the warm-up", n_ports, self.ports.len())?;
+        ensure_equal(
+            "NICs at the end of the warm-up",
+            n_nics,
+            self.nic_flits.len(),
+        )?;
+        for flits in &self.nic_flits {
+            ensure_equal(
+                "rows of a NIC at the end of the warm-up",
+                n_rows.max(1),
+                flits.len(),
+            )?;
+        }
+        let of_ports = self
+            .ports
+            .iter()
+            .flat_map(|port| [port.flits, port.packets, port.choices]);
+        for count in of_ports.chain(self.nic_flits.iter().flatten().copied()) {
+            ensure_below("flits at the end of the warm-up", count, MOST)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn take(simulation: &mut dyn Simulation) -> Snapshot {
         Snapshot {
             ports: simulation
@@ -56,6 +88,8 @@ impl Gathered {
     pub(super) fn new(experiment: &Experiment) -> Gathered {
         let measure = &experiment.measure;
         let given = match measure.warmup {
+            // Work that ends has no steady state to be found.
+            WarmupRule::Auto if experiment.ends() => Some(0),
             WarmupRule::Auto => None,
             WarmupRule::Until(tick) => Some(tick.0.div_ceil(measure.epoch) as usize),
             WarmupRule::Packets(_) => Some(NOT_YET),
@@ -70,6 +104,70 @@ impl Gathered {
             next_look: measure.patience,
             at: Tick::ZERO,
         }
+    }
+
+    /// Whether a run of an experiment could have gathered this.
+    pub(super) fn validate(&self, experiment: &Experiment) -> Validity {
+        self.recording.validate()?;
+        let from = self.recording.now();
+        ensure(
+            (from..=self.recording.end_of_next()).contains(&self.at),
+            || {
+                let expected = format!(
+                    "a time from {} to {}",
+                    from.0,
+                    self.recording.end_of_next().0
+                );
+                Invalid::new("time", expected, self.at.0)
+            },
+        )?;
+        let most = self.recording.n_epochs();
+        let is_given = match (experiment.measure.warmup, self.given) {
+            (WarmupRule::Auto, given) => given == experiment.ends().then_some(0),
+            (WarmupRule::Packets(_), Some(given)) => given == NOT_YET || given <= most,
+            (WarmupRule::Until(tick), Some(given)) => {
+                given == tick.0.div_ceil(experiment.measure.epoch) as usize
+            }
+            (_, None) => false,
+        };
+        ensure(is_given, || {
+            Invalid::new(
+                "epochs of the warm-up",
+                "those of the experiment",
+                format_args!("{:?}", self.given),
+            )
+        })?;
+        if let Some(start) = &self.at_warmup {
+            start.validate(experiment)?;
+        }
+        self.punctuality.validate()?;
+        self.stashes.validate(experiment, most)
+    }
+
+    /// Whether ports and NICs have done no less than at the end of the warm-up.
+    pub(super) fn check_start(&self, simulation: &mut dyn Simulation) -> Validity {
+        let now = Snapshot::take(simulation);
+        let Some(start) = self.at_warmup.as_ref().filter(|_| simulation.leads()) else {
+            return Ok(());
+        };
+        let ports = start.ports.iter().zip(&now.ports);
+        let of_ports = ports.flat_map(|(then, now)| {
+            [
+                (then.flits, now.flits),
+                (then.packets, now.packets),
+                (then.choices, now.choices),
+                (then.input_residence, now.input_residence),
+            ]
+        });
+        let nics = start.nic_flits.iter().flatten();
+        let of_nics = nics.zip(now.nic_flits.iter().flatten());
+        for (then, now) in of_ports.chain(of_nics.map(|(then, now)| (*then, *now))) {
+            ensure(then <= now, || {
+                let expected = format!("at most {now}");
+                Invalid::new("counter at the end of the warm-up", expected, then)
+            })?;
+        }
+        Ok(())
     }
 
     /// Adds what happened in the epoch that ends here.

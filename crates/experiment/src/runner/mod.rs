@@ -3,7 +3,7 @@
 //! ```text
 //!  Experiment ─► Simulation ─► epochs (recording.rs) ─► warm-up (warmup.rs) ─► summaries (summary.rs)
 //!                    │                                                           links (links.rs)
-//!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs)
+//!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs), jobs (jobs.rs)
 //!                       now and then: checkpoint (checkpoint.rs)                 seeds (seeds.rs)
 //! ```
 //!
@@ -13,6 +13,7 @@
 mod checkpoint;
 mod connections;
 mod gathered;
+mod jobs;
 mod links;
 mod protocol;
 mod recording;
@@ -193,11 +194,17 @@ pub fn run_kept(
         Some(checkpoints) => checkpoints.last()?,
         None => None,
     };
-    let mut going_on = last.as_deref().map(checkpoint::Shared::read).transpose()?;
-    let (mut runs, mut tables) = match &going_on {
-        Some(shared) if shared.number >= of => return Err(NotContinued::Misfit),
-        Some(shared) => shared.earlier()?,
-        None => (vec![], Tables::new()),
+    let resumed = last.as_deref().map(|bytes| {
+        let shared = checkpoint::Shared::read(bytes)?;
+        shared.earlier(of).map(|earlier| (shared, earlier))
+    });
+    let (mut going_on, (mut runs, mut tables)) = match (resumed, &checkpoints) {
+        (None, _) => (None, (vec![], Tables::new())),
+        (Some(Ok((shared, earlier))), _) => (Some(shared), earlier),
+        (Some(Err(why)), Some(checkpoints)) => {
+            return Err(checkpoint::invalid(*checkpoints, None, why));
+        }
+        (Some(Err(_)), None) => unreachable!("a last checkpoint without checkpoints"),
     };
     let mut not_built = None;
     for number in going_on.as_ref().map_or(0, |shared| shared.number)..of {
@@ -365,7 +372,14 @@ impl OneRun<'_> {
         let witnesses = witnessed.as_ref().map(|(_, witnesses)| witnesses);
         if let (Some(shared), Some(keeping)) = (&going_on, &mut self.keeping) {
             let checkpoints = &mut *keeping.checkpoints;
-            checkpoint::go_on(checkpoints, shared, simulation, &mut gathered, witnesses)?;
+            checkpoint::go_on(
+                checkpoints,
+                shared,
+                simulation,
+                &mut gathered,
+                witnesses,
+                experiment,
+            )?;
         }
         drop(going_on);
         let end = self.epochs(simulation, &mut gathered, witnesses, control);
@@ -386,7 +400,9 @@ impl OneRun<'_> {
         let protocol = stashes.summary(experiment, simulation);
         let at_end = Snapshot::take(simulation);
         let cut = warmup::cut(&recording, given);
-        let summaries = summary::Summaries::new(experiment, &recording, cut);
+        let ended = jobs::of_classes(experiment, &recording);
+        let jobs = jobs::summaries(experiment, &ended, simulation);
+        let summaries = summary::Summaries::new(experiment, &recording, cut, ended);
         let window = if given.is_some() && cut.is_found {
             Window::AfterWarmup
         } else {
@@ -409,6 +425,7 @@ impl OneRun<'_> {
         }
         let classes = summaries.classes(&fairness);
         let total = summaries.total(&fairness, &classes);
+        let rows = summaries.rows(&fairness, &classes);
         let (status, deadlock) = match end {
             End::Deadlock(evidence) => (Status::Deadlock, Some(evidence)),
             End::Stopped => (Status::Interrupted, None),
@@ -425,10 +442,11 @@ impl OneRun<'_> {
             total,
             latency_order: summary::latency_order(&classes),
             classes,
-            sls: summaries.sls(&fairness),
-            rows: summaries.rows(&fairness),
+            sls: summaries.sls(&fairness, &rows),
+            rows,
             fairness_window: window,
             links: usage.summary(window),
+            jobs,
             connections,
             waits: witnessed.map(|(_, witnesses)| witnesses.summary(experiment)),
             protocol,

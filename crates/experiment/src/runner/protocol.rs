@@ -1,5 +1,6 @@
 //! What endpoints and switches did beyond carrying packets, and what stashes held, epoch by epoch.
 
+use netloom_encoding::{Validity, ensure_below};
 use netloom_fabric::Simulation;
 use netloom_results::{Frame, ProtocolSummary, StashLine, Table};
 use netloom_units::SwitchId;
@@ -19,6 +20,16 @@ netloom_encoding::state!(Stashes {
 });
 
 impl Stashes {
+    /// Lines are of epochs and switches that there are.
+    pub(super) fn validate(&self, experiment: &Experiment, n_epochs: usize) -> Validity {
+        let n_switches = experiment.fabric.topology.n_switches();
+        for &(epoch, switch, _) in &self.held {
+            ensure_below("epoch with stashes", epoch as u64, n_epochs as u64 + 1)?;
+            ensure_below("switch with stashes", switch, n_switches)?;
+        }
+        Ok(())
+    }
+
     /// Looks at all stashes at the end of an epoch.
     pub(super) fn add_epoch(&mut self, epoch: usize, simulation: &mut dyn Simulation) {
         for (switch, flits) in simulation.stash_flits().into_iter().enumerate() {

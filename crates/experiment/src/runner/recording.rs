@@ -10,8 +10,11 @@
 //!
 //! A warm-up found afterwards ends at a block boundary. A given one has its own boundary.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_fabric::Row;
 use netloom_units::Tick;
+
+use super::gathered::MOST;
 
 /// The most blocks with rows of their own.
 const MOST_BLOCKS: usize = 40;
@@ -99,9 +102,53 @@ impl Recording {
         }
     }
 
+    /// Whether there are sums of each epoch, and blocks that begin one after another with the first.
+    pub(super) fn validate(&self) -> Validity {
+        ensure(
+            self.n_epochs == 0 || self.start_of(self.n_epochs - 1) < self.length,
+            || {
+                let most = self.length.0.div_ceil(self.epoch);
+                Invalid::new("epochs", format_args!("at most {most}"), self.n_epochs)
+            },
+        )?;
+        let n_sums = self.n_epochs.saturating_mul(self.n_rows);
+        ensure_equal("sums of epochs", n_sums, self.sums.len())?;
+        let sums = self.sums.iter().flat_map(|sums| {
+            [
+                sums.offered_flits,
+                sums.injected_flits,
+                sums.delivered_flits,
+                sums.messages,
+            ]
+        });
+        let rows = || self.blocks.iter().flat_map(|block| &block.rows);
+        for count in sums.chain(rows().flat_map(Row::counts)) {
+            ensure_below("sum of an epoch", count, MOST)?;
+        }
+        let starts = self.blocks.iter().map(|block| block.first_epoch);
+        let is_first = starts.clone().next().unwrap_or(0) == 0;
+        let is_rising = starts.clone().is_sorted_by(|one, other| one < other);
+        let is_within = starts.clone().all(|start| start < self.n_epochs);
+        let has_rows = self
+            .blocks
+            .iter()
+            .all(|block| block.rows.len() == self.n_rows);
+        let is_empty = self.blocks.is_empty() == (self.n_epochs == 0);
+        let has_span = self.span.is_power_of_two() && self.blocks.len() <= MOST_BLOCKS;
+        let all = is_first && is_rising && is_within && has_rows && is_empty && has_span;
+        ensure(all, || {
+            let found: Vec<usize> = starts.collect();
+            Invalid::new(
+                "blocks of epochs",
+                "blocks from the first on",
+                format_args!("{found:?}"),
+            )
+        })
+    }
+
     /// The first tick of an epoch, or the end of the run if that is earlier.
     pub(super) fn start_of(&self, epoch: usize) -> Tick {
-        Tick((epoch as u64 * self.epoch).min(self.length.0))
+        Tick((epoch as u64).saturating_mul(self.epoch).min(self.length.0))
     }
 
     /// The end of the last epoch.

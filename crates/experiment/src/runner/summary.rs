@@ -5,9 +5,10 @@ use netloom_metrics::{Epoch, Histogram, Measured, Verdict, jain};
 use netloom_results::{
     ClassSummary, Frame, HistogramLine, HostLine, RowSummary, SeriesLine, SlSummary, Summary, Table,
 };
-use netloom_units::Sl;
+use netloom_units::{Sl, Tick};
 
 use super::gathered::Snapshot;
+use super::jobs::{self, Job};
 use super::recording::{Recording, Sums};
 use super::warmup::Cut;
 use crate::Experiment;
@@ -21,10 +22,23 @@ pub(super) struct Summaries<'a> {
     keys: Vec<(usize, Sl)>,
     /// Rows after the cut.
     rows: Vec<Row>,
-    /// Ticks after the cut.
-    ticks: f64,
+    /// Next to traffic that goes on, work that ends is measured as a whole: all rows since the start, else `None`.
+    whole: Option<Vec<Row>>,
+    /// What is known of every class that ends.
+    jobs: Vec<Option<Job>>,
     /// Flits that all NIC links together can carry in a tick.
     capacity: f64,
+}
+
+/// Which part of a run numbers cover: work that ends from its first message to its last, next to traffic that goes on even
+/// where that has a warm-up; everything else after the warm-up.
+struct Part {
+    /// The epoch from which on rows count.
+    from: usize,
+    /// How long it is.
+    ticks: u64,
+    /// How long work that has ended took.
+    completion: Option<Tick>,
 }
 
 /// How much larger values of the first are in the mean, where both have one of each thing.
@@ -35,31 +49,37 @@ fn mean_difference(larger: &Histogram, smaller: &Histogram) -> Option<f64> {
 }
 
 impl<'a> Summaries<'a> {
-    pub(super) fn new(experiment: &'a Experiment, recording: &'a Recording, cut: Cut) -> Self {
+    pub(super) fn new(
+        experiment: &'a Experiment,
+        recording: &'a Recording,
+        cut: Cut,
+        jobs: Vec<Option<Job>>,
+    ) -> Self {
         let plan = &experiment.fabric;
         let capacity = plan
             .topology
             .nics()
             .map(|nic| 1.0 / plan.nic_link(nic).flit as f64)
             .sum();
+        let (ending, goes_on) = (jobs.iter().any(Option::is_some), jobs.contains(&None));
         Summaries {
             experiment,
             recording,
             cut,
             keys: netloom_fabric::rows(plan),
             rows: recording.rows_from(cut.epochs),
-            ticks: (recording.now().0 - recording.start_of(cut.epochs).0) as f64,
+            whole: (ending && goes_on).then(|| recording.rows_from(0)),
+            jobs,
             capacity,
         }
     }
 
     /// Everything together, with the verdict of the run.
     pub(super) fn total(&self, fairness: &Fairness<'_>, classes: &[ClassSummary]) -> Summary {
-        let own = self.of(|_, _| true, fairness);
         let parts = classes.iter().map(|class| class.summary.verdict);
         Summary {
-            verdict: Verdict::of_parts(parts.chain([own.verdict])),
-            ..own
+            verdict: Verdict::of_run(parts),
+            ..self.of(|_, _| true, fairness)
         }
     }
 
@@ -74,24 +94,81 @@ impl<'a> Summaries<'a> {
         numbered.map(summary).collect()
     }
 
-    pub(super) fn sls(&self, fairness: &Fairness<'_>) -> Vec<SlSummary> {
+    /// Of service levels, by what is said of their rows.
+    pub(super) fn sls(&self, fairness: &Fairness<'_>, rows: &[RowSummary]) -> Vec<SlSummary> {
         let mut levels: Vec<Sl> = self.keys.iter().map(|&(_, sl)| sl).collect();
         levels.sort_unstable();
         levels.dedup();
-        let summary = |level: Sl| SlSummary {
-            sl: level.0,
-            summary: self.of(|_, sl| sl == level, fairness),
+        let summary = |level: Sl| {
+            let own = rows.iter().filter(|row| row.sl == level.0);
+            SlSummary {
+                sl: level.0,
+                summary: Summary {
+                    verdict: Verdict::of_classes(own.map(|row| row.summary.verdict)),
+                    ..self.of(|_, sl| sl == level, fairness)
+                },
+            }
         };
         levels.into_iter().map(summary).collect()
     }
 
-    pub(super) fn rows(&self, fairness: &Fairness<'_>) -> Vec<RowSummary> {
-        let summary = |&(number, level): &(usize, Sl)| RowSummary {
-            class: self.experiment.classes[number].name.clone(),
-            sl: level.0,
-            summary: self.of(|class, sl| class == number && sl == level, fairness),
+    /// Of classes by service level. Where a class says anything of a level, it has the verdict of the class.
+    pub(super) fn rows(
+        &self,
+        fairness: &Fairness<'_>,
+        classes: &[ClassSummary],
+    ) -> Vec<RowSummary> {
+        let summary = |&(number, level): &(usize, Sl)| {
+            let own = self.of(|class, sl| class == number && sl == level, fairness);
+            let is_silent = own.offered_messages == 0 && own.delivered_load == 0.0;
+            RowSummary {
+                class: self.experiment.classes[number].name.clone(),
+                sl: level.0,
+                summary: Summary {
+                    verdict: match is_silent {
+                        true => Verdict::Idle,
+                        false => classes[number].summary.verdict,
+                    },
+                    ..own
+                },
+            }
         };
         self.keys.iter().map(summary).collect()
+    }
+
+    /// The part of the run that numbers about some rows cover.
+    fn part(&self, rows: &[usize]) -> Part {
+        let jobs = || rows.iter().map(|&row| self.jobs[self.keys[row].0]);
+        let now = self.recording.now();
+        let jobs: Option<Vec<Job>> = jobs().collect();
+        let from = match (&jobs, &self.whole) {
+            (Some(_), Some(_)) => 0,
+            _ => self.cut.epochs,
+        };
+        let start = self.recording.start_of(from);
+        let Some(jobs) = jobs.filter(|jobs| !jobs.is_empty()) else {
+            return Part {
+                from,
+                ticks: now.0 - start.0,
+                completion: None,
+            };
+        };
+        let first = jobs.iter().filter_map(|job| job.first).min();
+        let ends: Option<Vec<Tick>> = jobs.iter().map(Job::end).collect();
+        let last = ends.and_then(|ends| ends.into_iter().max()).unwrap_or(now);
+        Part {
+            from,
+            ticks: last.0.saturating_sub(start.max(first.unwrap_or(start)).0),
+            completion: jobs::completion(&jobs),
+        }
+    }
+
+    /// The rows that a part takes in.
+    fn rows_of(&self, part: &Part) -> &[Row] {
+        match &self.whole {
+            Some(whole) if part.from < self.cut.epochs => whole,
+            _ => &self.rows,
+        }
     }
 
     /// Every epoch of every row.
@@ -119,7 +196,8 @@ impl<'a> Summaries<'a> {
 
     /// Every bucket of every latency histogram of every row.
     pub(super) fn histograms(&self, seed: u64, histograms: &mut Frame) {
-        for (row, &(class, sl)) in self.rows.iter().zip(&self.keys) {
+        for (at, &(class, sl)) in self.keys.iter().enumerate() {
+            let row = &self.rows_of(&self.part(&[at]))[at];
             for (latency, histogram) in [
                 ("message", &row.message_latency),
                 ("packet", &row.packet_latency),
@@ -168,15 +246,20 @@ impl<'a> Summaries<'a> {
         let chosen: Vec<usize> = (0..self.keys.len())
             .filter(|&row| belongs(self.keys[row].0, self.keys[row].1))
             .collect();
+        let part = self.part(&chosen);
+        let rows = self.rows_of(&part);
         let mut row = Row::default();
-        chosen.iter().for_each(|&at| row.merge(&self.rows[at]));
-        let load = |flits: u64| over(flits as f64, self.capacity * self.ticks);
-        let epochs = self.epochs(&chosen);
+        chosen.iter().for_each(|&at| row.merge(&rows[at]));
+        let load = |flits: u64| over(flits as f64, self.capacity * part.ticks as f64);
+        let epochs = self.epochs(&chosen, part.from);
+        let jobs = chosen.iter().map(|&at| self.jobs[self.keys[at].0]);
+        let jobs: Option<Vec<Job>> = jobs.collect();
         let measured = Measured {
             epochs: &epochs,
             sending: self.sending(&row),
             is_warm: self.cut.is_found,
             asked: self.experiment.measure.interval,
+            has_ended: jobs.map(|jobs| jobs.iter().all(Job::has_ended)),
         };
         let interval = measured.latency();
         let quantile = |histogram: &Histogram, q: f64| {
@@ -228,16 +311,20 @@ impl<'a> Summaries<'a> {
             application_wait_max_ns: (row.application_wait.max())
                 .map(|ticks| self.nanos(ticks as f64)),
             last_delivery_ns: last_delivery.map(|tick| self.nanos(tick.0 as f64)),
+            completion_time_ns: part.completion.map(|ticks| self.nanos(ticks.0 as f64)),
             jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
             jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),
             switches_mean: (packets > 0).then(|| row.hops as f64 / packets as f64),
-            fairness_jain: fairness.of(&chosen),
+            fairness_jain: match part.from < self.cut.epochs {
+                true => fairness.since_start(&chosen),
+                false => fairness.of(&chosen),
+            },
             verdict: measured.verdict(),
         }
     }
 
-    /// What some rows did in every epoch after the cut.
-    fn epochs(&self, chosen: &[usize]) -> Vec<Epoch> {
+    /// What some rows did in every epoch from one on.
+    fn epochs(&self, chosen: &[usize], from: usize) -> Vec<Epoch> {
         let epoch = |epoch: usize| {
             let sums = self.recording.sums(epoch);
             let mut all = Sums::default();
@@ -252,8 +339,7 @@ impl<'a> Summaries<'a> {
                 latency: all.latency as f64,
             }
         };
-        let epochs = self.cut.epochs..self.recording.n_epochs();
-        epochs.map(epoch).collect()
+        (from..self.recording.n_epochs()).map(epoch).collect()
     }
 
     /// How long a NIC needs to send a mean message, in ticks.
@@ -294,6 +380,11 @@ impl<'a> Fairness<'a> {
     fn flits(&self, nic: usize, row: usize) -> u64 {
         let before = self.start.map_or(0, |start| start.nic_flits[nic][row]);
         self.end.nic_flits[nic][row] - before
+    }
+
+    /// The same from the start of the run.
+    fn since_start(&self, rows: &[usize]) -> Option<f64> {
+        Fairness::new(None, self.end).of(rows)
     }
 
     /// Jain's index over the NICs that ever injected something of these rows.

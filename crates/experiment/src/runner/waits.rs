@@ -5,10 +5,12 @@
 use std::sync::Arc;
 
 use netloom_arbitration::{WaitRecord, WaitsBy, Witnessed};
+use netloom_encoding::{Validity, ensure_below, ensure_equal};
 use netloom_fabric::{FabricPlan, Simulation};
 use netloom_results::{ClassWait, PlaceWaits, WaitScope, WaitSummary, Waits};
 use netloom_topology::Egress;
 
+use super::gathered::MOST;
 use crate::Experiment;
 
 /// What was seen at switches and at NICs.
@@ -46,6 +48,19 @@ impl Witnesses {
         let nics = simulation.everyone(self.nics.numbers());
         let pairs = switches.into_iter().zip(nics);
         pairs.map(|(switches, nics)| vec![switches, nics]).collect()
+    }
+
+    /// Each process has seen at switches and at NICs as many numbers as there are, far from where sums end.
+    pub(super) fn validate(&self, all: &[Vec<Vec<u64>>]) -> Validity {
+        let lengths = [self.switches.numbers().len(), self.nics.numbers().len()];
+        for seen in all {
+            let found: Vec<usize> = seen.iter().map(Vec::len).collect();
+            ensure_equal("longest waits", &lengths[..], &found[..])?;
+        }
+        for &number in all.iter().flatten().flatten() {
+            ensure_below("longest wait", number, MOST)?;
+        }
+        Ok(())
     }
 
     /// Adds what the witnesses of a process saw.

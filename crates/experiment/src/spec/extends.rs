@@ -21,7 +21,7 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
     // Where the file that names the next one stands, as seen from the first file.
     let mut from = PathBuf::new();
     let mut child = document.root.clone();
-    while let Some(extends) = take(&mut child) {
+    while let Some(extends) = take(&mut child, "extends") {
         let Some(named) = extends.as_text() else {
             let message = format!(
                 "expected the name of a file, found {}",
@@ -60,6 +60,8 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
             }
         };
         let mut parent = document.parse_more(&path.display().to_string(), &text, notes);
+        // Results are written to a folder of this name, and the parent's results must not be there.
+        take(&mut parent, "name");
         from.push(Path::new(named).parent().unwrap_or(Path::new("")));
         move_files(&mut parent, &from);
         // What it extends itself comes next; over it nobody has said anything about that.
@@ -68,12 +70,12 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
     document.root = child;
 }
 
-/// The value of `extends`, taken out of a root table.
-fn take(root: &mut Value) -> Option<Value> {
+/// Removes a key from a root table and returns its value.
+fn take(root: &mut Value, key: &str) -> Option<Value> {
     let ValueShape::Table(entries) = &mut root.shape else {
         return None;
     };
-    let at = entries.iter().position(|(key, _, _)| key == "extends")?;
+    let at = entries.iter().position(|(own, _, _)| own == key)?;
     Some(entries.remove(at).2)
 }
 

@@ -20,8 +20,8 @@ params! {
         pub seed: u64 = 1,
         /// Number of runs, with seeds counted up from the first.
         pub repeat: u32 = 1,
-        /// What is discarded at the start: "auto" (MSER-5), a time, or the epochs until so many packets
-        /// are delivered ("10000 packets").
+        /// What is discarded at the start: "auto" (MSER-5; nothing where all traffic is jobs and lists of messages), a
+        /// time, or the epochs until so many packets are delivered ("10000 packets").
         pub warmup: Warmup = Warmup::Auto,
         /// Simulated time of a run.
         pub length: Time = Time::from_nanos(200_000),
@@ -31,8 +31,9 @@ params! {
         pub patience: Time = Time::from_nanos(100_000),
         /// Relative half width of the 95 % interval of mean message latency that counts as converged.
         pub interval: f64 = 0.05,
-        /// Whether to measure the longest wait at an output and how often arbiters had a choice (costs time).
-        pub waits: bool = false,
+        /// Whether to measure the longest wait at an output and how often arbiters had a choice (costs time); left out, where
+        /// the tables are those of a `[plan]`.
+        pub waits: Option<bool> = None,
     }
     check |it, section| {
         let longest = Time::from_nanos(1_000_000_000) * LONGEST_SECONDS;

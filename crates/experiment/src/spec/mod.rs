@@ -1,7 +1,7 @@
 //! An experiment file, section by section.
 //!
 //! ```text
-//!  [topology] topology.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
+//!  [topology] topology.rs   [[failure]] failures.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
 //!  [routing] routing.rs   [qos] qos.rs   [connections] connections.rs
 //!  [groups] in the crate of traffic   [[traffic]] traffic.rs   [measure] measure.rs
 //!        └── typed values ──► plan.rs, machine.rs ──► Experiment, in ticks, with the checks of check/
@@ -17,6 +17,7 @@ mod connection_classes;
 pub(crate) mod connections;
 mod cost;
 mod extends;
+mod failures;
 pub mod flow_control;
 mod lanes;
 pub mod link;
@@ -134,6 +135,7 @@ pub(crate) struct Sections {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) topology: Option<topology::TopologySpec>,
+    pub(crate) failures: Vec<failures::Numbered>,
     pub(crate) link: Option<link::LinkSpec>,
     pub(crate) switch: Option<switch::SwitchSpec>,
     pub(crate) nic: Option<nic::NicSpec>,
@@ -172,7 +174,8 @@ pub fn load(request: &Request<'_>) -> Loaded {
 /// of a file counts: its name, the directory, partitions, threads, `force` and the kinds.
 pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
     let site = site::Known::of(&document, request);
-    let planned = planned::put(&mut document, site.surroundings());
+    let surroundings = site.surroundings(&document, request);
+    let planned = planned::put(&mut document, surroundings);
     let (mut facts, mut cost) = (vec![], None);
     let sections = read(
         &document,
@@ -232,11 +235,20 @@ pub fn open(request: &Request<'_>) -> OpenedFile {
     for set in request.sets {
         document.set(set, &mut notes);
     }
-    if let Some(seed) = request.seed {
-        document.set(&format!("measure.seed={seed}"), &mut notes);
-    }
-    if let Some(length) = request.length {
-        document.set(&format!("measure.length=\"{length}\""), &mut notes);
+    let seed = request.seed;
+    let seed = seed.map(|seed| (format!("measure.seed={seed}"), format!("--seed {seed}")));
+    let length = request.length.map(|length| {
+        (
+            format!("measure.length=\"{length}\""),
+            format!("--until {length}"),
+        )
+    });
+    for (assignment, argument) in seed.into_iter().chain(length) {
+        document.set(&assignment, &mut notes);
+        // Messages name what the user wrote.
+        if let Some((name, _)) = document.sources.last_mut() {
+            *name = argument;
+        }
     }
     OpenedFile {
         document,
@@ -282,6 +294,7 @@ fn read(
         &kinds.topologies,
     );
     let topology = topology.map(|topology| site.in_place_of(topology));
+    let failures = failures::read(&mut root);
     let link = reading::table(&mut root, "link", link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
     let nic = reading::table(&mut root, "nic", |nic| {
@@ -303,6 +316,7 @@ fn read(
         name: name.unwrap_or_default(),
         about: about.flatten().unwrap_or_default(),
         topology,
+        failures,
         link,
         switch: switch.map(|switch| switch.spec()),
         nic,

@@ -15,12 +15,13 @@ use netloom_fabric::{ClassPlan, FabricPlan, LARGEST_RADIX, LinkTiming};
 use netloom_packet::{Cursor, SlSegmentation, Source};
 use netloom_routing::Forwarding;
 use netloom_routing::deadlock::Centre;
-use netloom_topology::{Structure, Topology, measures};
+use netloom_topology::{Blueprint, Structure, Topology, measures};
 use netloom_traffic::Class;
 use netloom_units::{NicId, Rate, Ratio, Sl, Time, Timebase};
 
 use super::admitted::{Admission, Admitted, CLASS_NAMES, Requests};
 use super::connections::{ConnectionsSpec, Surroundings};
+use super::failures::{self, Numbered, WithFailures};
 use super::lanes::{LaneMap, lanes};
 use super::link::LinkSpec;
 use super::machine::{Around, Machine, machine};
@@ -104,6 +105,7 @@ pub(crate) fn build(
         name,
         about,
         topology: blueprint,
+        failures,
         link,
         switch,
         nic,
@@ -124,7 +126,14 @@ pub(crate) fn build(
     let (connections, connection_classes) = connections.flatten().unzip();
     let blueprint = blueprint?;
     let seed = measure.as_ref().map_or(1, |measure| measure.seed);
-    let topology = fabric(&blueprint, seed, desk)?;
+    let topology = fabric(&blueprint, &failures, seed, desk)?;
+    let blueprint: Arc<dyn Blueprint> = match failures.is_empty() {
+        true => blueprint.blueprint,
+        false => Arc::new(WithFailures {
+            blueprint: blueprint.blueprint,
+            failures,
+        }),
+    };
     if let Some(link) = &link {
         carries(link, &topology, desk);
     }
@@ -171,6 +180,7 @@ pub(crate) fn build(
     };
     if let (Some(planned), Some(lanes)) = (&planned, &lanes) {
         super::planned::packets(planned, lanes, desk);
+        super::planned::levels(planned, lanes, desk);
     }
     let machine = match (&switch, &link, &nic, &timing, &lanes) {
         (Some(switch), Some(link), Some(nic), Some(timing), Some(lanes)) => {
@@ -228,7 +238,7 @@ pub(crate) fn build(
                 seed,
             };
             let repeat = measure.as_ref().map_or(1, |measure| measure.repeat);
-            check::connections::repeats(spec, blueprint.blueprint.is_random(), repeat, desk);
+            check::connections::repeats(spec, blueprint.is_random(), repeat, desk);
             connections::admit(spec, requests, &around, desk)
         }
         _ => None,
@@ -238,7 +248,7 @@ pub(crate) fn build(
     }
     let measure = measure
         .zip(timing.as_ref())
-        .map(|(measure, timing)| ticks(&measure, timing));
+        .map(|(measure, timing)| ticks(&measure, timing, planned.is_some()));
 
     let (routing, way, timing, classes, lanes) = (routing?, way?, timing?, classes?, lanes?);
     let (machine, qos, measure) = (machine?, qos?, measure?);
@@ -320,8 +330,8 @@ pub(crate) fn build(
         topology,
     };
     let remake = Remake {
-        is_random_wiring: blueprint.blueprint.is_random(),
-        blueprint: blueprint.blueprint,
+        is_random_wiring: blueprint.is_random(),
+        blueprint,
         routing: routing.routing,
         workloads: classes.workloads,
         admission,
@@ -505,7 +515,12 @@ impl Estimate<'_> {
 }
 
 /// The cables.
-pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Option<Arc<Topology>> {
+pub(super) fn fabric(
+    spec: &TopologySpec,
+    failures: &[Numbered],
+    seed: u64,
+    desk: &mut Desk<'_>,
+) -> Option<Arc<Topology>> {
     if !desk.memory_for_ports(&*spec.blueprint) {
         return None;
     }
@@ -534,25 +549,27 @@ pub(super) fn fabric(spec: &TopologySpec, seed: u64, desk: &mut Desk<'_>) -> Opt
             .help("traffic needs at least two");
         return None;
     }
+    let (topology, lost) = failures::apply(failures, topology, seed, desk)?;
     let measures = measures(&topology);
     let structure = match topology.structure() {
-        Structure::Tree(tree) if tree.is_k_ary_n_tree() && tree.levels() > 1 => {
-            format!("{}-ary {}-tree", tree.m[0], tree.levels())
-        }
+        tree @ Structure::Tree(own) if own.is_k_ary_n_tree() && own.levels() > 1 => tree.words(),
         Structure::Plain | Structure::Tree(_) if spec.kind != "pgft" => spec.kind.clone(),
         regular => regular.words(),
     };
     desk.fact(
         "fabric",
         format!(
-            "{structure}, {} hosts, {} switches of up to {} ports, {} cables, diameter {} links",
-            grouped(u64::from(measures.nics)),
-            grouped(u64::from(measures.switches)),
-            measures.radix,
-            grouped(u64::from(measures.cables)),
-            measures.diameter,
+            "{structure}, {}, {} of up to {}, {}, diameter {}",
+            counted(measures.nics, "host", "hosts"),
+            counted(measures.switches, "switch", "switches"),
+            counted(measures.radix, "port", "ports"),
+            counted(measures.cables, "cable", "cables"),
+            counted(measures.diameter, "link", "links"),
         ),
     );
+    if let Some(lost) = lost {
+        desk.fact("failures", lost);
+    }
     Some(Arc::new(topology))
 }
 
@@ -591,6 +608,9 @@ pub(super) fn way(
             let note = desk.notes.error("E0500", place, problem);
             let fitting = netloom_routing::fitting(topology.structure());
             note.help(format!("what fits here: {}", fitting.join(", ")));
+            if let Some(failures) = desk.places.written("failure") {
+                note.also(failures, "the missing cables");
+            }
             if let Some(topology) = desk.places.written("topology.kind") {
                 note.also(topology, "the fabric");
             }
@@ -811,7 +831,7 @@ fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, Stri
 }
 
 /// Times of the measurement in ticks.
-fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
+fn ticks(spec: &MeasureSpec, timing: &Timing, is_planned: bool) -> Measure {
     let at = |time: Time| timing.timebase.tick_at(tame(time));
     let length = at(spec.length);
     Measure {
@@ -826,7 +846,15 @@ fn ticks(spec: &MeasureSpec, timing: &Timing) -> Measure {
         epoch: length.0.div_ceil(u64::from(spec.epochs)).max(1),
         patience: at(spec.patience).0.max(1),
         interval: spec.interval,
-        waits: spec.waits,
+        waits: spec.waits.unwrap_or(is_planned),
+    }
+}
+
+/// A number of things in words.
+fn counted(n: impl Into<u64>, one: &str, several: &str) -> String {
+    match n.into() {
+        1 => format!("1 {one}"),
+        n => format!("{} {several}", grouped(n)),
     }
 }
 

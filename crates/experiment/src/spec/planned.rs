@@ -7,6 +7,7 @@
 use netloom_arbitration::{BxiDeficit, BxiTable, DTable, IbTwoTable};
 use netloom_catalog::{Described, Document, Notes, Place, Section, Value, ValueShape};
 use netloom_design::plan::{self, Plan, Refusal, Request, Surroundings, Tables};
+use netloom_traffic::MANAGEMENT;
 use netloom_units::{Bytes, Rate};
 
 use super::LaneMap;
@@ -148,17 +149,19 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
             if desk.places.written("qos.arbiter").is_some() {
                 return None;
             }
+            let conflict = refusal.conflict();
             let name = |&class: &usize| request.classes[class].name.as_str();
-            let names: Vec<&str> = refusal.conflict.classes.iter().map(name).collect();
-            let note = desk.notes.error(
-                "E0903",
-                place,
-                format!("cannot be met together: {}", names.join(", ")),
-            );
-            for class in &refusal.conflict.classes {
+            let names: Vec<&str> = conflict.classes.iter().map(name).collect();
+            let cannot = match refusal.is_proved {
+                true => "cannot be met together",
+                false => "no tables were found that meet, and none were proved impossible",
+            };
+            let message = format!("{cannot}: {}", names.join(", "));
+            let note = desk.notes.error("E0903", place, message);
+            for class in &conflict.classes {
                 note.also(desk.places.of(&format!("plan.class.{class}")), "");
             }
-            note.help(refusal.conflict.reasons.join("; "));
+            note.help(conflict.reasons.join("; "));
             return None;
         }
     };
@@ -174,6 +177,21 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
     let is_followed = desk.places.written("plan.rate").is_none();
     if let Some((rate, cable)) = slowest.filter(|_| is_followed) {
         desk.fact("plan rate", format!("{rate}, the slowest cable: {cable}"));
+    }
+    let cautions = &plan.request.cautions;
+    if let Some(why) = &cautions.bottleneck {
+        let place = desk.places.of("switch.speedup");
+        desk.notes.warning("W0907", place, why);
+    }
+    if let Some(slower) = &cautions.slower {
+        desk.notes.warning("W0908", place, slower);
+    }
+    if desk.places.written("plan.hops").is_none() && plan.request.ports.hops > 1 {
+        let hops = plan.request.ports.hops;
+        desk.fact(
+            "plan hops",
+            format!("{hops}, the outputs of switches on the longest path"),
+        );
     }
     for fitted in &plan.fitted {
         desk.fact("plan for", fitted.words());
@@ -207,6 +225,22 @@ pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
                 "write packet = \"{sent}\", or leave it out: link.mtu and link.header then say it"
             ));
         }
+    }
+}
+
+/// Tells which service levels have traffic and no class: the plan puts them where they harm least, and promises nothing.
+pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
+    let is_planned = |sl: usize| plan.classes.iter().any(|class| class.sl.index() == sl);
+    let is_management = |sl: usize| lanes.has_management() && sl == MANAGEMENT.index();
+    let sent = lanes.largest_of_sl.iter().enumerate();
+    let unplanned = sent.filter(|(sl, sent)| sent.is_some() && !is_planned(*sl));
+    for (sl, _) in unplanned.filter(|(sl, _)| !is_management(*sl)) {
+        let vl = lanes.channels.sc2vl[sl];
+        let message = format!("SL{sl} has traffic and no class in the plan; it takes VL{vl}");
+        let note = desk.notes.warning("W0416", desk.places.of("plan"), message);
+        note.help(format!(
+            "add a [[plan.class]] with sl = {sl} if it needs a share"
+        ));
     }
 }
 

@@ -5,7 +5,9 @@ use netloom_traffic::Class;
 
 use crate::Kinds;
 
-use super::{connection_classes, connections, flow_control, link, measure, nic, qos, switch};
+use super::{
+    connection_classes, connections, failures, flow_control, link, measure, nic, qos, switch,
+};
 
 /// One section of a file.
 pub struct SectionInfo {
@@ -155,6 +157,16 @@ pub fn sections() -> Vec<SectionInfo> {
     let mut sections = vec![
         section("", "The file itself.", top()),
         of_a_kind("topology", "Which switches and cables.", "topology"),
+        list(
+            "failure",
+            "A cable or switch that is missing, or cables drawn at random: one of these keys.",
+            failures::params(),
+        ),
+        section(
+            "failure.links",
+            "Missing cables of a level of a fat tree, drawn by the seed of the run.",
+            failures::DrawnLinks::params(),
+        ),
         section(
             "link",
             "How fast, how far, in which pieces.",

@@ -13,16 +13,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::{Entry, IbTwoTable, Policy, VlArbitrationTable};
-use netloom_catalog::{Described, Document, Notes, Params, Section};
-use netloom_design::plan::{Device, PortsOf, Room, Surroundings};
+use netloom_catalog::{Described, Document, Notes, Params, Section, ValueShape};
+use netloom_design::plan::{Cautions, Device, PortsOf, Room, Surroundings};
 use netloom_fabric::{DROPPED, LaneRow, LaneRows, PassedRows, PathChannels, SAME_CHANNELS};
 use netloom_infiniband::opensm::PortKind;
 use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing};
 use netloom_topology::{Egress, InfiniBand, Topology};
 use netloom_units::{NicId, Port, Rate, Sc, SwitchId};
 
-use super::Request;
 use super::topology::TopologySpec;
+use super::{Request, reading, switch};
+use crate::Kinds;
 
 /// A real site that a file is about, read before the sections are: planning comes first.
 pub(super) struct Known {
@@ -44,9 +45,14 @@ impl Known {
     }
 
     /// What a plan goes by.
-    pub(super) fn surroundings(&self) -> Surroundings {
+    pub(super) fn surroundings(&self, document: &Document, request: &Request<'_>) -> Surroundings {
+        if document.root.get("plan").is_none() {
+            return Surroundings::default();
+        }
         let site = self.site.as_deref();
-        site.map_or_else(Surroundings::default, surroundings)
+        let known = site.map_or_else(Surroundings::default, surroundings);
+        let blueprint = self.blueprint.clone();
+        of_fabric(known, document, blueprint, request.directory, request.kinds)
     }
 
     /// The same topology, without reading its files again.
@@ -84,16 +90,100 @@ pub fn read_plan(
     notes: &mut Notes,
 ) -> Option<netloom_design::plan::Request> {
     let mut known = Surroundings::default();
+    let mut blueprint = None;
     match read_site(document, directory) {
-        Some((_, Ok(site))) => known = surroundings(&site),
+        Some((read, Ok(site))) => {
+            known = surroundings(&site);
+            blueprint = Some(read);
+        }
         Some((_, Err(why))) => {
             let place = document.root.get("topology").map(|topology| topology.place);
             notes.error("E0201", place.unwrap_or_default(), why);
         }
         None => {}
     }
+    let known = of_fabric(known, document, blueprint, directory, Kinds::built_in());
     let mut root = Section::open(&document.root, notes)?;
     netloom_design::plan::Request::read(&mut root, &known)
+}
+
+/// Ports of a fabric that is built for its diameter alone, at most.
+const MOST_PORTS: u64 = 1 << 23;
+
+/// Adds what a plan goes by of the fabric that its file describes: switches on the longest path, and whether queues form where
+/// tables decide. What is wrong with the sections is told when they are read.
+fn of_fabric(
+    mut known: Surroundings,
+    document: &Document,
+    blueprint: Option<Arc<dyn netloom_topology::Blueprint>>,
+    directory: &Path,
+    kinds: &Kinds,
+) -> Surroundings {
+    if document.root.get("topology").is_none() {
+        return known;
+    }
+    let mut unheard = Notes::new();
+    let Some(mut root) = Section::open(&document.root, &mut unheard) else {
+        return known;
+    };
+    let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
+    // A file that simulates nothing plans for real switches, of which the defaults of [switch] say nothing.
+    let is_simulated = ["traffic", "connections", "switch"];
+    let is_simulated = is_simulated
+        .iter()
+        .any(|key| document.root.get(key).is_some());
+    known.cautions.bottleneck = switch
+        .filter(|_| is_simulated)
+        .and_then(|switch| bottleneck(&switch.spec()));
+    let has_hops = document
+        .root
+        .get("plan")
+        .is_some_and(|plan| plan.get("hops").is_some());
+    if !has_hops {
+        let blueprint = blueprint.or_else(|| {
+            let read =
+                super::topology::read(&mut root, &document.root, directory, &kinds.topologies);
+            read.map(|topology| topology.blueprint)
+        });
+        let seed = document
+            .root
+            .get("measure")
+            .and_then(|measure| measure.get("seed"));
+        let seed = match seed.map(|seed| &seed.shape) {
+            Some(ValueShape::Integer(seed)) => *seed as u64,
+            _ => 1,
+        };
+        known.hops = blueprint
+            .filter(|blueprint| blueprint.n_ports().is_none_or(|n| n <= MOST_PORTS))
+            .and_then(|blueprint| blueprint.build(seed).ok())
+            .filter(|topology| topology.n_nics() > 1)
+            // A path has a link more than switches.
+            .map(|topology| {
+                netloom_topology::measures(&topology)
+                    .diameter
+                    .saturating_sub(1)
+            });
+    }
+    known
+}
+
+/// Why no queues form at the outputs of a switch, if so.
+fn bottleneck(switch: &switch::SwitchSpec) -> Option<String> {
+    if switch.is_input_queued() {
+        return Some(
+            "the tables decide at NICs only: switches without output buffers have no queues for them to choose from"
+                .to_owned(),
+        );
+    }
+    let (per, cycles) = switch.speedup;
+    let is_slow = matches!(switch.architecture, switch::ArchitectureSpec::Cioq) && per <= cycles;
+    is_slow.then(|| {
+        format!(
+            "the tables decide nothing at switches: with switch.speedup = {} the crossbar is the bottleneck and not the \
+             output, so no queues form for them to choose from; shares are kept with a speed-up of 2 or more",
+            f64::from(per) / f64::from(cycles)
+        )
+    })
 }
 
 /// What a plan for a site goes by: how much room its ports have, and its slowest cable.
@@ -101,10 +191,11 @@ fn surroundings(site: &Site) -> Surroundings {
     let subnet = &site.subnet;
     // Ports of one kind with the same room are one device here, whoever made them.
     let mut found: BTreeMap<(PortsOf, Room), (usize, &str)> = BTreeMap::new();
-    let mut slowest: Option<(Rate, String)> = None;
+    // Of each cable between what carries traffic: its rate, and one end.
+    let mut cables: Vec<(Rate, usize, u8)> = vec![];
     // Nothing is simulated beyond routers, nor in what adds up for hosts.
     let carries = |node: &Node| node.kind != NodeKind::Router && !node.is_aggregation_node();
-    for node in &subnet.nodes {
+    for (at, node) in subnet.nodes.iter().enumerate() {
         for (number, port) in (0..).zip(&node.ports) {
             let kind = PortKind::of(node.kind, number);
             let ports = match kind {
@@ -120,13 +211,10 @@ fn surroundings(site: &Site) -> Surroundings {
             let carrying = port
                 .cable
                 .filter(|cable| carries(node) && carries(&subnet.nodes[cable.node.index()]));
+            let carrying = carrying.filter(|cable| at <= cable.node.index());
             let rate = carrying.and_then(|cable| cable.speed.zip(cable.width));
             let rate = rate.map(|(speed, width)| speed.rate(width));
-            if let Some(rate) = rate
-                && slowest.as_ref().is_none_or(|(least, _)| rate < *least)
-            {
-                slowest = Some((rate, format!("{} port {number}", node.description)));
-            }
+            cables.extend(rate.map(|rate| (rate, at, number)));
             let name = PortName {
                 node: node.guid,
                 port: number,
@@ -145,10 +233,53 @@ fn surroundings(site: &Site) -> Surroundings {
         ports,
         room,
     };
+    // A stable sort: the first of several ends stays the first.
+    cables.sort_by_key(|(rate, ..)| *rate);
+    let name = |&(_, at, number): &(Rate, usize, u8)| {
+        let node = &subnet.nodes[at].description;
+        format!("{node} port {number}")
+    };
+    let (slower, rest) = cables.split_at(exceptions(&cables));
     Surroundings {
         devices: found.into_iter().map(device).collect(),
-        slowest,
+        slowest: rest.first().map(|cable| (cable.0, name(cable))),
+        cautions: Cautions {
+            slower: rest.first().and_then(|usual| {
+                let named = |cable: &(Rate, usize, u8)| format!("{} ({})", name(cable), cable.0);
+                let names: Vec<String> = slower.iter().take(MOST_NAMES).map(named).collect();
+                let more = match slower.len().saturating_sub(MOST_NAMES) {
+                    0 => String::new(),
+                    n => format!(" and {n} more"),
+                };
+                let names = names.join(", ");
+                let n = cables.len();
+                (!slower.is_empty()).then(|| {
+                    format!(
+                        "planned for {}, the rate of all but {} of {n} cables; no bound holds on the slower ones: {names}{more}",
+                        usual.0,
+                        slower.len()
+                    )
+                })
+            }),
+            bottleneck: None,
+        },
+        hops: None,
     }
+}
+
+/// Slow cables that are named, at most.
+const MOST_NAMES: usize = 8;
+
+/// How many of the slowest cables are exceptions, which a plan leaves out: those of rates that together at most one cable in
+/// a hundred has. A cable that came up with one lane of four is one.
+fn exceptions(sorted: &[(Rate, usize, u8)]) -> usize {
+    let most = sorted.len() / 100;
+    let same = sorted.chunk_by(|a, b| a.0 == b.0);
+    let ends = same.scan(0, |end, rates| {
+        *end += rates.len();
+        Some(*end)
+    });
+    ends.take_while(|end| *end <= most).last().unwrap_or(0)
 }
 
 /// What a port has room for, where PortInfo or its tables say it.

@@ -58,7 +58,8 @@ pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
     let sections = is_toml
         .then(|| {
             let site = site::Known::of(&document, request);
-            let planned = planned::put(&mut document, site.surroundings());
+            let surroundings = site.surroundings(&document, request);
+            let planned = planned::put(&mut document, surroundings);
             read(
                 &document,
                 request,
@@ -95,7 +96,7 @@ fn wire(
         memory: Memory::of(request),
     };
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
-    let topology = plan::fabric(&sections.topology?, seed, desk)?;
+    let topology = plan::fabric(&sections.topology?, &sections.failures, seed, desk)?;
     let radix = topology.radix();
     let centre = sections
         .switch

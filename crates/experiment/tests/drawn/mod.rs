@@ -7,6 +7,8 @@
 // Not every test keeps checkpoints.
 #[allow(dead_code)]
 pub(crate) mod shelf;
+// Nor compares fabrics with sites.
+#[allow(dead_code)]
 pub(crate) mod site;
 
 use std::fmt::Write;
@@ -97,9 +99,12 @@ fn wiring(tape: &mut Tape<'_>) -> Wiring {
         }
         2 => {
             let (links, slim) = (tape.between(1, 2), tape.between(1, 3));
-            let text = format!(
+            let mut text = format!(
                 "kind = \"pgft\"\nchildren = [4, 3]\nparents = [1, {slim}]\nlinks = [1, {links}]"
             );
+            if slim * links > 1 && tape.one_in(2) {
+                text.push_str("\n[[failure]]\nlink = \"s0:4\"");
+            }
             plain(text, 12, TREES)
         }
         3 => {

@@ -13,13 +13,26 @@ pub(crate) struct Shelf {
     coming: Mutex<Parts>,
 }
 
-type Parts = BTreeMap<usize, Vec<u8>>;
+pub(crate) type Parts = BTreeMap<usize, Vec<u8>>;
 
 impl Shelf {
     /// How many partitions the last checkpoint has.
     pub(crate) fn n_partitions(&self) -> usize {
         let whole = self.whole.lock().unwrap();
         whole.as_ref().map_or(0, |(_, parts)| parts.len())
+    }
+
+    /// What the processes share in the last checkpoint, and its partitions; `None` if there is none.
+    pub(crate) fn last(&self) -> Option<(Vec<u8>, Parts)> {
+        self.whole.lock().unwrap().clone()
+    }
+
+    /// A shelf with this as the last checkpoint.
+    pub(crate) fn with(shared: Vec<u8>, parts: Parts) -> Shelf {
+        Shelf {
+            whole: Mutex::new(Some((shared, parts))),
+            coming: Mutex::default(),
+        }
     }
 
     /// What the last checkpoint has of a partition, to be damaged.
@@ -47,6 +60,10 @@ impl Checkpoints for OnShelf<'_> {
         let (_, parts) = whole.as_ref().expect("a checkpoint");
         let part = parts.get(&partition).cloned();
         part.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    fn place(&self, partition: Option<usize>) -> String {
+        partition.map_or("run".to_owned(), |at| format!("partition-{at}"))
     }
 
     fn is_due(&mut self) -> bool {

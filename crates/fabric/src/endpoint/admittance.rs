@@ -8,14 +8,17 @@
 //! admittance queues.
 
 use netloom_arbitration::Head;
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
 use netloom_units::{NicId, Sc, Sl, Tick, Vl};
 
+use crate::endpoint::Message;
 use crate::fabric::Fabric;
 use crate::queue_scheme::QueueMap;
-use crate::slab::Slab;
+use crate::slab::{Claims, Slab};
 use crate::switch::{NIL, Switches};
+use crate::validation::Bounds;
 
 /// The messages of a (NIC, channel) for one destination.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +160,106 @@ impl Admittance {
             channels: vec![channel; n_channels],
             cuts: Slab::default(),
         }
+    }
+
+    /// Messages wait for one destination each, cut packets in one injection queue, and destinations in the turn of one
+    /// queue. `own` is shown each message with its NIC and channel, `own_cut` row, flow and destination of each packet; `present` tells whether a channel has something.
+    pub(crate) fn validate(
+        &self,
+        bounds: &Bounds<'_>,
+        n_slots: usize,
+        messages: &mut Claims<'_, Message>,
+        mut own: impl FnMut(u32, usize, &Message) -> Validity,
+        mut own_cut: impl FnMut(u32, usize, (u8, u8, NicId)) -> Validity,
+        present: impl Fn(u32, usize) -> bool,
+    ) -> Validity {
+        let mut cuts = Claims::new(&self.cuts, "cut packet");
+        let (n_destinations, n_queues) = (self.n_destinations as usize, self.n_queues as usize);
+        for (at, channel) in self.channels.iter().enumerate() {
+            let (nic, slot) = ((at / n_slots) as u32, at % n_slots);
+            let waiting = &self.waiting[at * n_destinations..][..n_destinations];
+            let injection = &self.injection[at * n_queues..][..n_queues];
+            let mut n_waiting = 0u32;
+            for (destination, waiting) in (0..).zip(waiting) {
+                messages.list(
+                    (waiting.head, waiting.tail),
+                    |message| message.next,
+                    |_, message| {
+                        n_waiting += 1;
+                        let destination = NicId(destination);
+                        ensure_equal("message that waits", destination, message.destination)?;
+                        own(nic, slot, message)
+                    },
+                )?;
+            }
+            let mut has_turn = vec![false; n_destinations];
+            for (queue, injection) in injection.iter().enumerate() {
+                let mut flits = 0u64;
+                cuts.list(
+                    (injection.head, injection.tail),
+                    |cut| cut.next,
+                    |_, cut| {
+                        n_waiting += 1;
+                        flits += u64::from(cut.flits);
+                        own_cut(nic, slot, (cut.row, cut.flow, cut.destination))?;
+                        bounds.flits("length of a cut packet", cut.flits)?;
+                        bounds.past("creation of a cut packet", cut.generation)
+                    },
+                )?;
+                ensure_equal(
+                    "flits of an injection queue",
+                    flits,
+                    u64::from(injection.flits),
+                )?;
+                let is_filled = channel.filled[queue / 64] >> (queue % 64) & 1 == 1;
+                ensure_equal(
+                    "injection queue with packets",
+                    is_filled,
+                    injection.head != NIL,
+                )?;
+                let n_stale = channel.stale.iter().filter(|&&own| own as usize == queue);
+                let is_stale = usize::from(injection.is_stale);
+                ensure_equal("injection queue to be filled", is_stale, n_stale.count())?;
+                let (mut next, mut last) = (injection.first, injection.last);
+                while next != NIL {
+                    let seen = has_turn.get_mut(next as usize);
+                    let is_new = seen.is_some_and(|seen| !std::mem::replace(seen, true));
+                    ensure(is_new && waiting[next as usize].head != NIL, || {
+                        let expected = "a destination with messages, once";
+                        Invalid::new("turn of an injection queue", expected, next)
+                    })?;
+                    last = next;
+                    next = waiting[next as usize].next;
+                }
+                ensure_equal("end of a turn", last, injection.last)?;
+            }
+            let n_filled: u32 = channel.filled.iter().map(|word| word.count_ones()).sum();
+            let is_filled = injection.iter().filter(|queue| queue.head != NIL);
+            ensure_equal(
+                "filled injection queues",
+                is_filled.count(),
+                n_filled as usize,
+            )?;
+            ensure(
+                channel.stale.iter().all(|&queue| queue < self.n_queues),
+                || {
+                    Invalid::new(
+                        "injection queue to be filled",
+                        "one that there is",
+                        "another",
+                    )
+                },
+            )?;
+            let is_waiting = waiting.iter().map(|waiting| waiting.head != NIL);
+            ensure(is_waiting.eq(has_turn), || {
+                let expected = "a turn for each destination with messages";
+                Invalid::new("admittance queues", expected, "none")
+            })?;
+            ensure_below("pointer of a NIC", channel.pointer, self.n_queues.max(1))?;
+            ensure_equal("messages and packets that wait", n_waiting, channel.waiting)?;
+            ensure_equal("NIC with messages", present(nic, slot), n_waiting > 0)?;
+        }
+        cuts.finish()
     }
 
     /// An injection queue is to be looked at when queues are filled.

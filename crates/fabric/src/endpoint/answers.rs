@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use netloom_encoding::Invalid;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
 use netloom_units::{NicId, Sc, Sl, Tick};
@@ -10,6 +11,7 @@ use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
 use crate::rows::Rows;
 use crate::switch::Switches;
+use crate::validation::Bounds;
 
 /// An acknowledgement to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,20 @@ netloom_encoding::encoded!(Answer {
     created,
     sent
 });
+
+impl Answer {
+    /// An acknowledgement that waits at a NIC: its channel, and where it goes.
+    pub(crate) fn validate(&self, bounds: &Bounds<'_>, nic: NicId) -> Result<(Sc, NicId), Invalid> {
+        let (sl, destination) = (Sl(self.sl), self.destination);
+        bounds.nic("destination of an answer", destination)?;
+        bounds.row("row of an answer", self.row, sl)?;
+        bounds.flits("length that is answered", self.flits)?;
+        bounds.past("answer", self.created)?;
+        bounds.past("packet that is answered", self.sent)?;
+        bounds.channel("channel of an answer", self.sc, sl, destination, nic)?;
+        Ok((self.sc, destination))
+    }
+}
 
 /// The acknowledgements that wait at the NICs of a partition.
 pub(crate) type Answers = Rows<VecDeque<Answer>>;

@@ -11,6 +11,8 @@
 //! Packets of a channel keep their order and its next one is always in the buffer. So the arbiter sees what it would see without a
 //! bound, and packets leave when they would: the bound says where they wait, and the wait in the application is counted apart.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_equal};
+use netloom_packet::SlSegmentation;
 use netloom_units::{Sl, Tick};
 
 use crate::endpoint::NicQueue;
@@ -74,6 +76,61 @@ impl Buffers {
             least: slots.map(least).collect(),
             channels: vec![empty; queues.len()].into(),
         })
+    }
+
+    /// What is in the buffer of a NIC is the beginning of what its queues hold. `list` gives the messages of a queue.
+    pub(crate) fn validate(
+        &self,
+        segmentation: &SlSegmentation,
+        queues: &Rows<NicQueue>,
+        list: impl Fn(&NicQueue) -> Vec<(u32, u32)>,
+    ) -> Validity {
+        for (queue, channel) in queues.iter().zip(&self.channels) {
+            let segmentation = segmentation.of(Sl(queue.sl));
+            let messages = list(queue);
+            let place = |id: u32| messages.iter().position(|&(own, _)| own == id);
+            // Whole messages in the buffer, and what is there of the one that is next to enter.
+            let (whole, part) = match channel.next {
+                NIL if channel.used == 0 => (0, 0),
+                NIL => {
+                    let last = place(channel.last).map(|at| at + 1);
+                    (last.unwrap_or(usize::MAX), 0)
+                }
+                next => {
+                    let at = place(next).unwrap_or(usize::MAX);
+                    let left = messages.get(at).map_or(0, |&(_, left)| left);
+                    let is_part = channel.left <= left && (channel.left > 0 || left == 0);
+                    ensure(is_part, || {
+                        let expected = format!("part of a message of {left} bytes");
+                        Invalid::new("buffer of a NIC", expected, channel.left)
+                    })?;
+                    let flits = segmentation.flits_of(left) - segmentation.flits_of(channel.left);
+                    (at, if left == channel.left { 0 } else { flits })
+                }
+            };
+            let Some(entered) = messages.get(..whole) else {
+                let expected = "a message of its queue";
+                return Err(Invalid::new("buffer of a NIC", expected, "another"));
+            };
+            let is_last = part > 0 || entered.last().is_none_or(|&(id, _)| id == channel.last);
+            ensure(channel.used == 0 || is_last, || {
+                let expected = "the last message that entered";
+                Invalid::new("buffer of a NIC", expected, channel.last)
+            })?;
+            ensure(part == 0 || channel.last == channel.next, || {
+                Invalid::new("buffer of a NIC", channel.next, channel.last)
+            })?;
+            let entered: u64 = entered
+                .iter()
+                .map(|&(_, left)| segmentation.flits_of(left))
+                .sum();
+            ensure_equal(
+                "flits in the buffer of a NIC",
+                entered + part,
+                u64::from(channel.used),
+            )?;
+        }
+        Ok(())
     }
 
     /// Whether so many flits of a channel fit beside what the others have and are sure of.

@@ -3,7 +3,7 @@
 //! A packet names its connection by (source NIC, class, flow). Each partition keeps the meters of the
 //! connections that end in it, so that recording touches nothing else, and merging is a copy.
 
-use netloom_encoding::State;
+use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_metrics::{InterArrival, Punctuality, PunctualityMeter};
 use netloom_packet::Packet;
 use netloom_units::{NicId, Tick};
@@ -116,6 +116,17 @@ impl Meters {
             meter_of,
             meters,
         })
+    }
+
+    /// Whether meters have counted no packet that is still to come.
+    pub(crate) fn validate(&self, now: Tick) -> Validity {
+        for (number, _, meter) in &self.meters {
+            ensure(meter.is_sound(now.0), || {
+                let place = format!("connection {number}");
+                Invalid::new(place, "counts of packets that have come", "others")
+            })?;
+        }
+        Ok(())
     }
 
     /// A packet was wholly received; if it belongs to a connection, that connection's meter counts it.

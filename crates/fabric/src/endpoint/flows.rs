@@ -6,17 +6,20 @@
 use std::sync::Arc;
 
 use netloom_arbitration::Head;
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Cut, Label, Packet};
 use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
 use rustc_hash::FxHashMap;
 
+use crate::endpoint::Message;
 use crate::endpoint::control::{Control, Echo, FlowState, Window};
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
 use crate::rows::Rows;
-use crate::slab::Slab;
+use crate::slab::{Claims, Slab};
 use crate::switch::{Events, NIL, Switches};
+use crate::validation::Bounds;
 
 /// Where a flow stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,6 +133,78 @@ netloom_encoding::state!(Flows {
 });
 
 impl Flows {
+    /// Flows belong to one NIC each, wait in at most one ring, and hold their own messages. `messages` are all of the
+    /// partition; `own` is shown each message with its NIC and channel. The channels of a NIC are `n_slots`.
+    pub(crate) fn validate(
+        &self,
+        bounds: &Bounds<'_>,
+        n_slots: usize,
+        messages: &mut Claims<'_, Message>,
+        mut own: impl FnMut(u32, usize, &Message) -> Validity,
+    ) -> Validity {
+        let mut flows = Claims::new(&self.flows, "flow");
+        let mut owner = vec![NIL; self.flows.n_slots()];
+        let (mut n_active, mut n_in_rings) = (0, 0);
+        for (nic, sender) in (0..).zip(&self.senders) {
+            ensure_equal("flows that became active", 0, sender.activated.len())?;
+            for (key, &at) in &sender.by_destination {
+                let flow = flows.take(at)?;
+                owner[at as usize] = nic;
+                n_active += u32::from(flow.standing == Standing::Active);
+                ensure_equal("flow", *key, Key::new(flow.destination, flow.slot))?;
+                bounds.nic("destination of a flow", flow.destination)?;
+                ensure_below("channel of a flow", flow.slot, n_slots as u64)?;
+                bounds.time("flow is looked at", flow.wake)?;
+                ensure_below("flits under way of a flow", flow.in_flight, 1u64 << 31)?;
+                let is_sound = match &self.controller {
+                    Controller::Window(window) => window.is_sound(&flow.state, bounds.now),
+                    Controller::Free | Controller::Own(_) => true,
+                };
+                ensure(is_sound, || {
+                    let found = format!("{:?}", flow.state);
+                    Invalid::new("flow", "a window of its control", found)
+                })?;
+                let is_empty = flow.standing == Standing::Idle;
+                ensure_equal("flow without messages", is_empty, flow.head == NIL)?;
+                if is_empty {
+                    continue;
+                }
+                messages.list(
+                    (flow.head, flow.tail),
+                    |message| message.next,
+                    |_, message| {
+                        let destination = message.destination;
+                        ensure_equal("message of a flow", flow.destination, destination)?;
+                        own(nic, usize::from(flow.slot), message)
+                    },
+                )?;
+            }
+        }
+        flows.finish()?;
+        for (nic, sender) in (0..).zip(&self.senders) {
+            for (slot, &(first, last)) in sender.rings.iter().enumerate() {
+                let mut at = first;
+                while at != NIL {
+                    // Each is in one ring once.
+                    let own = owner.get_mut(at as usize);
+                    let own = own.map(|own| std::mem::replace(own, NIL));
+                    ensure(own == Some(nic), || {
+                        Invalid::new("ring of flows", "a flow of the NIC, once", at)
+                    })?;
+                    let flow = &self.flows[at];
+                    ensure_equal("channel of a ring", slot, usize::from(flow.slot))?;
+                    ensure_equal("flow in a ring", Standing::Active, flow.standing)?;
+                    n_in_rings += 1;
+                    if flow.next == NIL {
+                        ensure_equal("end of a ring", last, at)?;
+                    }
+                    at = flow.next;
+                }
+            }
+        }
+        ensure_equal("flows in rings", n_active, n_in_rings)
+    }
+
     pub(crate) fn new(control: Option<&Arc<dyn Control>>, n_nics: usize, n_slots: usize) -> Self {
         let controller = match control {
             None => Controller::Free,

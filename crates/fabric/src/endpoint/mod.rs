@@ -26,6 +26,7 @@ mod receive;
 mod receiver;
 mod send;
 mod source;
+mod validate;
 
 use netloom_arbitration::{Arbiter, Head};
 use netloom_encoding::State;
@@ -108,15 +109,9 @@ pub(crate) struct NicQueue {
     pub(crate) sc: u8,
 }
 
-netloom_encoding::encoded!(NicQueue {
-    head,
-    tail,
-    payload,
-    bytes,
-    flits,
-    vl,
-    sl,
-    sc
+netloom_encoding::state!(NicQueue {
+    changes: [head, tail, payload, bytes, flits],
+    stays: [vl, sl, sc]
 });
 
 impl NicQueue {
@@ -244,4 +239,4 @@ pub(crate) struct Endpoints<S: Switches> {
     pub(crate) acknowledgement: Option<u16>,
 }
 
-netloom_encoding::state!([S: Switches] Endpoints<S> as Endpoints { changes: [messages, numbers, sent], records: [queues, cursors, nic_flits, answers], parts: [nics, receiver, meters, admittance, flows, programs, buffers], stays: [n_slots, slot_of, classes, row_of, heads, head_classes, has_arbiter, has_duties, created, follows_packets, acknowledgement] });
+netloom_encoding::state!([S: Switches] Endpoints<S> as Endpoints { changes: [messages, numbers, sent], records: [cursors, nic_flits, answers], parts: [nics, queues, receiver, meters, admittance, flows, programs, buffers], stays: [n_slots, slot_of, classes, row_of, heads, head_classes, has_arbiter, has_duties, created, follows_packets, acknowledgement] });

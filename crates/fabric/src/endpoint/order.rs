@@ -6,9 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use netloom_encoding::{Validity, ensure_below, ensure_equal};
 use netloom_packet::Packet;
 use netloom_units::NicId;
 use rustc_hash::FxHashMap;
+
+use crate::parcel::Flags;
+use crate::validation::Bounds;
 
 /// A flow as receivers tell them apart: destination, source and row.
 type Key = (NicId, NicId, u8);
@@ -71,6 +75,23 @@ impl Reordering {
     }
 }
 
+impl Reordering {
+    /// Packets wait in their own flow, under their number.
+    pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
+        let mut held = 0;
+        for (own, flow) in &self.flows {
+            ensure_below("packets of a message", flow.position, 1u64 << 31)?;
+            for (number, packet) in &flow.early {
+                ensure_equal("number of an early packet", *number, packet.index)?;
+                ensure_equal("flow of an early packet", *own, key(packet))?;
+                bounds.packet(packet, Flags::default())?;
+                held += 1;
+            }
+        }
+        ensure_equal("early packets", held, self.held)
+    }
+}
+
 fn key(packet: &Packet) -> Key {
     (packet.destination, packet.source, packet.class)
 }
@@ -98,6 +119,11 @@ netloom_encoding::encoded!(Recent {
 });
 
 impl Recent {
+    /// Whether its positions are among what is remembered.
+    pub(crate) fn is_valid(&self) -> bool {
+        usize::from(self.n) <= REMEMBERED && usize::from(self.at) < REMEMBERED
+    }
+
     /// A packet arrives: how many of the remembered ones were sent after it; more than 7 count as 8.
     pub(crate) fn arrive(&mut self, sequence: u32) -> u64 {
         let known = &self.arrived[..usize::from(self.n)];

@@ -1,5 +1,6 @@
 //! Programs: ranks that send, receive and wait, one step after another.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Op, Packet};
 use netloom_units::{Clock, NicId, Tick};
@@ -10,6 +11,7 @@ use crate::fabric::Fabric;
 use crate::plan::FabricPlan;
 use crate::simulation::rows;
 use crate::switch::{Events, Switches};
+use crate::validation::Bounds;
 
 /// How far the programs of a partition have come.
 #[derive(Debug)]
@@ -48,6 +50,18 @@ impl Programs {
         })
     }
 
+    /// Nothing is to be done in a tick that is over, and ranks compute until some time.
+    pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
+        ensure(!self.are_due.contains(&true), || {
+            Invalid::new("programs", "none that is due", "one")
+        })?;
+        for until in self.computes_until.iter().flatten() {
+            bounds.time("rank that computes", *until)?;
+        }
+        let most = self.steps.iter().copied().max().unwrap_or(0);
+        ensure_below("step of a program", most, u64::from(u32::MAX))
+    }
+
     /// A NIC's programs look at what has happened.
     pub(super) fn make_due(&mut self, nic: u32) {
         self.are_due[nic as usize] = true;
@@ -69,6 +83,35 @@ impl Programs {
 }
 
 impl<S: Switches> Fabric<S> {
+    /// The ranks that wait for a message: their class and NIC, and the NIC of the rank that they wait for.
+    pub(crate) fn waiting_ranks(&self) -> Vec<(u8, NicId, NicId)> {
+        let endpoints = &self.endpoints;
+        let Some(programs) = &endpoints.programs else {
+            return vec![];
+        };
+        let mut waiting = vec![];
+        for (nic, steps) in endpoints
+            .nics
+            .iter()
+            .zip(programs.steps.chunks(programs.n_classes))
+        {
+            for (class, step) in steps.iter().enumerate() {
+                let plan = &endpoints.classes[class];
+                let op = plan
+                    .source
+                    .program()
+                    .and_then(|program| program.op(nic.id, *step));
+                let row = endpoints.row_of[class][usize::from(plan.sl.0 & 15)];
+                if let Some(Op::Receive { from, message }) = op
+                    && !programs.arrived.contains(&(nic.id, from, row, message))
+                {
+                    waiting.push((class as u8, nic.id, from));
+                }
+            }
+        }
+        waiting
+    }
+
     /// The programs of a NIC begin, or a rank has computed.
     pub(crate) fn programs_begin<Q: EventQueue<S::Event>>(
         &mut self,

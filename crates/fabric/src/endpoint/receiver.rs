@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+use netloom_encoding::{Invalid, Validity, ensure};
 use netloom_metrics::Delivery;
 use netloom_packet::Packet;
 use netloom_units::{NicId, Sl, Tick};
@@ -9,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::endpoint::order::{Recent, Reordering};
 use crate::recorder::{Counters, Row};
+use crate::validation::Bounds;
 
 /// The receiving side of all NICs of a partition.
 #[derive(Debug)]
@@ -55,6 +57,29 @@ impl Receiver {
             seen: may_repeat.then(FxHashSet::default),
             last_sequence: looks_at_order.then(FxHashMap::default),
             reordering: is_strict.then(Box::default),
+        }
+    }
+
+    /// What is kept of messages and of the order of packets.
+    pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
+        for &(arrived, total) in self.partial.values() {
+            ensure(arrived < total, || {
+                let expected = format!("fewer than {total} packets");
+                Invalid::new("unfinished message", expected, arrived)
+            })?;
+        }
+        for recent in self.last_sequence.iter().flat_map(FxHashMap::values) {
+            ensure(recent.is_valid(), || {
+                Invalid::new(
+                    "last arrivals of a flow",
+                    "positions in a list",
+                    format_args!("{recent:?}"),
+                )
+            })?;
+        }
+        match &self.reordering {
+            Some(reordering) => reordering.validate(bounds),
+            None => Ok(()),
         }
     }
 

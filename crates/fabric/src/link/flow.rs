@@ -1,14 +1,14 @@
 //! What a sender knows of the buffer at the other end of its link: credits per lane, credits per queue, or
 //! PAUSE.
 
-use netloom_encoding::State;
+use netloom_encoding::{State, Validity};
 use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
 use crate::link::lane_room::LaneRoom;
 use crate::link::pause::Pause;
 use crate::link::ramp::{Paces, Ramp};
-use crate::link::room::{Lanes, Limits, Queues, Room};
+use crate::link::room::{Lanes, Limits, Queues, Room, RoomBounds};
 use crate::plan::{FabricPlan, FlowControl};
 
 /// One way of flow control, at one sender.
@@ -75,6 +75,12 @@ pub(crate) trait Flow: Clone + Send + State {
 
     /// Whether nothing is in use: what a drained fabric shows.
     fn is_idle(&self) -> bool;
+
+    /// Whether a run could have saved this.
+    fn validate(&self, at: &RoomBounds<'_>) -> Validity;
+
+    /// In use by a class, and not known to come free; `None` where only PAUSE is known.
+    fn outstanding(&self, class: u16) -> Option<u32>;
 }
 
 macro_rules! credits {
@@ -135,6 +141,14 @@ macro_rules! credits {
 
             fn is_idle(&self) -> bool {
                 <$room>::is_idle(self)
+            }
+
+            fn validate(&self, at: &RoomBounds<'_>) -> Validity {
+                <$room>::validate(self, at)
+            }
+
+            fn outstanding(&self, class: u16) -> Option<u32> {
+                Some(<$room>::outstanding(self, class))
             }
         }
     };
@@ -245,5 +259,13 @@ impl Flow for Pause {
 
     fn is_idle(&self) -> bool {
         Pause::is_idle(self)
+    }
+
+    fn validate(&self, at: &RoomBounds<'_>) -> Validity {
+        Pause::validate(self, at)
+    }
+
+    fn outstanding(&self, _: u16) -> Option<u32> {
+        None
     }
 }

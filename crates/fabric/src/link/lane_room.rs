@@ -3,12 +3,13 @@
 //! [`Room`](crate::link::room::Room) keeps two ramps, because everything that it counts passes one place. Where every
 //! lane has a way out of its own, only what belongs to one lane comes free one after another.
 
+use netloom_encoding::{Validity, ensure_equal};
 use netloom_units::Tick;
 
 use crate::link::ramp::{Paces, Ramp};
 use netloom_routing::Occupancy;
 
-use crate::link::room::{Limits, MOST_LANES};
+use crate::link::room::{Limits, MOST_LANES, RoomBounds, outstanding};
 
 /// What a sender knows of one buffer.
 #[derive(Clone, Debug)]
@@ -33,6 +34,28 @@ impl Default for LaneRoom {
 }
 
 impl LaneRoom {
+    /// What is in use is not less than what is known to come free, and not more than there is.
+    pub(crate) fn validate(&self, at: &RoomBounds<'_>) -> Validity {
+        let mut used = Vec::with_capacity(MOST_LANES);
+        for (lane, ramps) in (0..).zip(self.ramps.iter()) {
+            for ramp in ramps {
+                ramp.validate(at.n_classes, at.paces)?;
+                ensure_equal(
+                    "lane of room",
+                    if ramp.count == 0 { 0 } else { lane },
+                    ramp.class,
+                )?;
+            }
+            at.class(lane, self.used(lane), ramps, &mut used)?;
+        }
+        at.allow(&used)
+    }
+
+    /// In use by a lane, and not known to come free.
+    pub(crate) fn outstanding(&self, lane: u16) -> u32 {
+        outstanding(lane, self.used(lane), &self.ramps[usize::from(lane)])
+    }
+
     /// In use by a lane, reservations included, as far as it is settled.
     pub(crate) fn used(&self, lane: u16) -> u32 {
         u32::from(self.used[usize::from(lane)])

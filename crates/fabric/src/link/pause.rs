@@ -9,10 +9,11 @@
 //!
 //! Changes of one tick commute: a lane is judged after all of them.
 
+use netloom_encoding::{Invalid, Validity, ensure};
 use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
-use crate::link::room::{MOST_LANES, Sizes};
+use crate::link::room::{MOST_LANES, RoomBounds, Sizes};
 use crate::plan::Thresholds;
 
 /// The lanes of one link.
@@ -70,6 +71,28 @@ impl Pause {
             xon: fill(&|vl| thresholds[vl].xon),
             capacity: fill(most),
         }
+    }
+
+    /// Every lane has counted what its buffer may hold.
+    pub(crate) fn validate(&self, at: &RoomBounds<'_>) -> Validity {
+        ensure(self.at <= at.now, || {
+            Invalid::new(
+                "last change of a count",
+                format_args!("a time up to {}", at.now.0),
+                self.at.0,
+            )
+        })?;
+        let lanes = self.stopped | self.touched;
+        ensure(lanes >> MOST_LANES == 0, || {
+            Invalid::new("lanes that are stopped", "16 bits", lanes)
+        })?;
+        for (counted, capacity) in self.counted.iter().zip(&self.capacity) {
+            ensure((0..=i32::from(*capacity)).contains(counted), || {
+                let expected = format!("0 to {capacity} flits");
+                Invalid::new("count of a lane", expected, counted)
+            })?;
+        }
+        Ok(())
     }
 
     /// Where packets of a class are counted.

@@ -1,5 +1,6 @@
 //! Buffers shared by virtual channels (DAMQ): each has a reserve, the rest is for whoever comes.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_equal};
 use netloom_routing::Occupancy;
 
 use crate::Sizes;
@@ -61,6 +62,33 @@ impl Pool {
             kept: shares.reserve.iter().map(|&flits| u32::from(flits)).sum(),
             total: 0,
         }
+    }
+
+    /// The sums follow from what channels use, of which there are `n_lanes`; all of it fits.
+    pub(crate) fn validate(&self, shares: &Shares, n_lanes: usize) -> Validity {
+        ensure(
+            self.used[n_lanes.min(MOST_LANES)..]
+                .iter()
+                .all(|&used| used == 0),
+            || Invalid::new("buffer", format_args!("{n_lanes} channels"), "more"),
+        )?;
+        let pairs = || self.used.iter().zip(&shares.reserve);
+        let kept = pairs().map(|(used, reserve)| u32::from(*used.max(reserve)));
+        ensure_equal("flits kept in a buffer", kept.sum(), self.kept)?;
+        ensure_equal(
+            "flits in a buffer",
+            pairs().map(|(used, _)| u32::from(*used)).sum(),
+            self.total,
+        )?;
+        ensure(self.kept <= shares.capacity, || {
+            let expected = format!("at most {} flits in a buffer", shares.capacity);
+            Invalid::new("buffer", expected, self.kept)
+        })
+    }
+
+    /// In use by a channel.
+    pub(crate) fn used(&self, lane: usize) -> u32 {
+        u32::from(self.used[lane % MOST_LANES])
     }
 
     #[inline]

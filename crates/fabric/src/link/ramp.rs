@@ -1,5 +1,7 @@
 //! Flits that come free one after another, as one record instead of one event each.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_engine::LATEST;
 use netloom_units::Tick;
 
 use crate::rows::Rows;
@@ -75,6 +77,11 @@ impl Paces {
         }
     }
 
+    /// How many there are.
+    fn len(&self) -> usize {
+        self.first.len() + self.others.len()
+    }
+
     #[inline(always)]
     pub(crate) fn of(&self, number: u8) -> Pace {
         match number {
@@ -108,6 +115,22 @@ netloom_encoding::encoded!(Ramp {
 const _: () = assert!(size_of::<Ramp>() == 16);
 
 impl Ramp {
+    /// There is none, or it is one of so many classes, at a pace of its buffer, and began after the start of the run.
+    pub(crate) fn validate(&self, n_classes: usize, paces: &Paces) -> Validity {
+        if self.count == 0 {
+            return ensure_equal("room that comes free", Ramp::default(), *self);
+        }
+        ensure_below("class of room", self.class, n_classes as u64)?;
+        ensure_below("pace of room", self.pace, paces.len() as u64)?;
+        ensure(
+            self.end <= LATEST && self.end.0 >= self.length(paces),
+            || {
+                let expected = format!("a time after {} ticks", self.length(paces));
+                Invalid::new("room that comes free", expected, self.end.0)
+            },
+        )
+    }
+
     #[inline]
     pub(crate) fn new(start: Tick, count: u16, class: u16, pace: u8, paces: &Paces) -> Self {
         Ramp::after(start, count, class, pace, 0, paces)

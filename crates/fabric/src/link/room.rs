@@ -5,7 +5,7 @@
 //! enough. Everything a port frees passes one place (a link, a crossbar port), so its ramps follow each
 //! other; two are kept, the running one and the next.
 
-use netloom_encoding::State;
+use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
@@ -128,6 +128,19 @@ impl Limits {
         (self.capacity - kept).min(self.max[lane].saturating_sub(mine))
     }
 
+    /// Whether classes may use so much at a time.
+    pub(crate) fn allow(&self, used: &[u32]) -> bool {
+        if self.is_pool {
+            let lanes = used.iter().take(self.n_vls).zip(&self.min);
+            let kept: u64 = lanes.map(|(&used, &min)| u64::from(used.max(min))).sum();
+            return kept <= u64::from(self.capacity);
+        }
+        let lane = |class: usize| class / self.per_lane.max(1) as usize % MOST_LANES;
+        used.iter()
+            .enumerate()
+            .all(|(class, &used)| used <= self.min[lane(class)])
+    }
+
     /// What the classes of a lane can have at most.
     pub(crate) fn most(&self, lane: usize) -> u32 {
         if !self.is_pool {
@@ -240,6 +253,57 @@ impl Used for Queues {
     }
 }
 
+/// What a restored room is checked with.
+pub(crate) struct RoomBounds<'a> {
+    pub(crate) n_classes: usize,
+    pub(crate) paces: &'a Paces,
+    pub(crate) limits: &'a Limits,
+    pub(crate) now: Tick,
+}
+
+impl RoomBounds<'_> {
+    /// Adds what a class uses now.
+    pub(crate) fn class(
+        &self,
+        class: u16,
+        settled: u32,
+        ramps: &[Ramp],
+        used: &mut Vec<u32>,
+    ) -> Validity {
+        let of_class = |ramp: &&Ramp| ramp.count != 0 && ramp.class == class;
+        let own = || ramps.iter().filter(of_class);
+        let coming: u32 = own().map(|ramp| u32::from(ramp.count)).sum();
+        let is_class = settled == 0 || usize::from(class) < self.n_classes;
+        ensure(is_class && coming <= settled, || {
+            let expected = format!(
+                "at least {coming} flits in use, of {} classes",
+                self.n_classes
+            );
+            Invalid::new("room", expected, format_args!("{settled} of class {class}"))
+        })?;
+        let passed = |ramp: &Ramp| ramp.passed(self.now, self.paces).min(u32::from(ramp.count));
+        used.push(settled - own().map(passed).sum::<u32>());
+        Ok(())
+    }
+
+    /// Whether classes may use so much.
+    pub(crate) fn allow(&self, used: &[u32]) -> Validity {
+        ensure(self.limits.allow(used), || {
+            Invalid::new(
+                "room",
+                "no more in use than there is",
+                format_args!("{used:?}"),
+            )
+        })
+    }
+}
+
+/// Of what a class uses: what no ramp gives back.
+pub(crate) fn outstanding(class: u16, used: u32, ramps: &[Ramp]) -> u32 {
+    let own = ramps.iter().filter(|ramp| ramp.class == class);
+    used - own.map(|ramp| u32::from(ramp.count)).sum::<u32>()
+}
+
 /// What the sender knows of one buffer: one cache line, where classes are lanes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -265,6 +329,24 @@ impl<U: Used> Room<U> {
             used: U::new(n_classes),
             ramps: [Ramp::default(); 2],
         }
+    }
+
+    /// What is in use is not less than what is known to come free, and not more than there is.
+    pub(crate) fn validate(&self, at: &RoomBounds<'_>) -> Validity {
+        for ramp in &self.ramps {
+            ramp.validate(at.n_classes, at.paces)?;
+        }
+        let all = self.used.all();
+        let mut used = Vec::with_capacity(all.len());
+        for class in 0..all.len() as u16 {
+            at.class(class, self.used(class), &self.ramps, &mut used)?;
+        }
+        at.allow(&used)
+    }
+
+    /// In use by a class, and not known to come free.
+    pub(crate) fn outstanding(&self, class: u16) -> u32 {
+        outstanding(class, self.used(class), &self.ramps)
     }
 
     /// In use by a class, reservations included, as far as it is settled.

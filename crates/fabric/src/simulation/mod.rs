@@ -6,8 +6,9 @@ mod instances;
 mod running;
 mod waiting;
 
+use netloom_encoding::Validity;
 use netloom_metrics::Punctuality;
-use netloom_units::{Port, Sl, SwitchId, Tick};
+use netloom_units::{NicId, Port, Sl, SwitchId, Tick};
 
 use crate::plan::FabricPlan;
 use crate::recorder::{Counters, PortUse, Protocol, Row};
@@ -76,6 +77,9 @@ pub trait Simulation {
     fn in_flight(&mut self) -> u64;
     /// Messages that have not wholly left their NIC.
     fn waiting_messages(&mut self) -> u64;
+    /// The ranks of programs that wait for a message, in order of class and NIC: their class and NIC, and the NIC of the
+    /// rank that they wait for.
+    fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)>;
     /// The steps of the packets that are followed, in order of time.
     fn steps(&mut self) -> Vec<Step>;
     /// If some packet has waited at an input for more than `patience` ticks: a cycle of waits, if there
@@ -83,6 +87,11 @@ pub trait Simulation {
     fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>>;
     /// Checks the laws that hold between ticks; panics with the name of a broken one.
     fn check_laws(&mut self);
+    /// Whether as many packets are under way as were sent and have not arrived.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    fn check_balance(&mut self) -> Validity;
     /// Whether all room is free again, as it must be in a drained fabric.
     fn is_idle(&mut self) -> bool;
     /// What endpoints and switches did beyond carrying packets; `None` where they do nothing of the kind.
@@ -98,10 +107,14 @@ pub trait Simulation {
     fn partitions(&self) -> std::ops::Range<usize>;
     /// The state of one of them, between two calls of `run_until`.
     fn save(&mut self, partition: usize) -> Vec<u8>;
-    /// Puts a partition into the state in which one was saved that was built alike, when every tick before `now` had been
-    /// run; `None` if this is not such a state. Once all partitions of all processes are restored, the fabric goes on as the
-    /// saved one would have; before that, and after a `None`, it is not to be run.
-    fn restore(&mut self, partition: usize, now: Tick, saved: &[u8]) -> Option<()>;
+    /// Puts a partition into the state in which one of the same plan was saved when every tick before `now` had been run.
+    /// Once all partitions of all processes are restored, the fabric resumes as the saved one would have. Before that, and
+    /// after an error, it is not to be run.
+    ///
+    /// # Errors
+    /// If no run of the plan can have saved this.
+    fn restore(&mut self, plan: &FabricPlan, partition: usize, now: Tick, saved: &[u8])
+    -> Validity;
     /// Flits that the stashes of each switch hold now, in order of switch; empty without stashes.
     fn stash_flits(&mut self) -> Vec<u32> {
         Vec::new()

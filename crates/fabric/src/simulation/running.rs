@@ -1,6 +1,6 @@
 //! A fabric that runs: one model for every kind of switch.
 
-use netloom_encoding::Encoded;
+use netloom_encoding::{Encoded, Invalid, Validity, ensure, ensure_equal};
 use netloom_engine::{Engine, EventQueue, Local, OverRanks, SharedRanks, Transport, find_cycle};
 use netloom_metrics::Punctuality;
 use netloom_units::{NicId, Port, SwitchId, Tick};
@@ -211,6 +211,15 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         self.sum(|fabric| fabric.endpoints.messages.len() as u64 + fabric.packets_at_nics())
     }
 
+    fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)> {
+        let models = self.engine.models();
+        let here = models.flat_map(|fabric| fabric.waiting_ranks());
+        let here = here.collect();
+        let mut all = self.collected(here);
+        all.sort_unstable();
+        all
+    }
+
     fn steps(&mut self) -> Vec<Step> {
         let models = self.engine.models();
         let here = models.flat_map(|fabric| fabric.shared.steps.clone());
@@ -237,16 +246,30 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
     }
 
     fn check_laws(&mut self) {
-        let counters = self.counters();
         self.engine
             .models()
             .for_each(|fabric| S::check_laws(fabric));
+        if let Err(why) = self.check_balance() {
+            panic!("{why}");
+        }
+    }
+
+    fn check_balance(&mut self) -> Validity {
+        let counters = self.counters();
         let protocol = self.protocol_of_all();
-        assert_eq!(
+        ensure(counters.immigrated <= counters.emigrated, || {
+            let expected = format!("at most {}", counters.emigrated);
+            Invalid::new(
+                "packets that came from other partitions",
+                expected,
+                counters.immigrated,
+            )
+        })?;
+        ensure_equal(
+            "packets sent, and those delivered, lost or under way",
             counters.injected + protocol.retransmitted,
             counters.delivered + protocol.discarded + protocol.lost + self.in_flight(),
-            "packets are conserved"
-        );
+        )
     }
 
     fn is_idle(&mut self) -> bool {
@@ -284,9 +307,16 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         saved
     }
 
-    fn restore(&mut self, partition: usize, now: Tick, saved: &[u8]) -> Option<()> {
-        let local = partition.checked_sub(self.engine.here().start)?;
-        self.engine.restore(local, now, saved)
+    fn restore(
+        &mut self,
+        plan: &FabricPlan,
+        partition: usize,
+        now: Tick,
+        saved: &[u8],
+    ) -> Validity {
+        let local = partition - self.engine.here().start;
+        let check = |fabric: &Fabric<S>, pending: &_| fabric.validate(plan, now, pending);
+        self.engine.restore(local, now, saved, check)
     }
 
     fn stash_flits(&mut self) -> Vec<u32> {

@@ -6,6 +6,7 @@
 //! routes a header again: with credits a queue can only grow by a packet that is routed. With PAUSE what a receiver has counted
 //! may be known later than that; it is announced with the next header.
 
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port as PortNumber, SwitchId, Tick};
 
@@ -80,6 +81,17 @@ impl Announcing {
             heard: vec![0; (n * radix) as usize].into(),
             radix,
         })
+    }
+
+    /// Nothing is to be told in a tick that is over, and queues are not longer than a buffer could be.
+    pub(crate) fn validate(&self) -> Validity {
+        ensure(self.tellers.iter().all(|teller| !teller.is_due), || {
+            Invalid::new("announcements", "none that is due", "one")
+        })?;
+        for &flits in self.told.iter().chain(&self.heard) {
+            ensure_below("flits announced", flits, 1u64 << 28)?;
+        }
+        Ok(())
     }
 
     /// What was last heard of an output over a cable.

@@ -10,7 +10,7 @@ mod header;
 pub(crate) mod tiled;
 
 use netloom_arbitration::Arbiter;
-use netloom_encoding::{Encoded, State};
+use netloom_encoding::{Encoded, State, Validity};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port, SwitchId, Tick};
@@ -21,6 +21,7 @@ use crate::parcel::Parcel;
 use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
+use crate::validation::{Bounds, Ways};
 
 pub(crate) use header::{Exit, Header};
 
@@ -273,6 +274,17 @@ pub(crate) trait Switches: Sized + Send + State {
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool;
+
+    /// Whether restored switches, and all that is pending, are such that a run could have saved them.
+    ///
+    /// # Errors
+    /// If they are not.
+    fn validate(
+        fabric: &Fabric<Self>,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        pending: &[(Tick, Self::Event)],
+    ) -> Validity;
 
     /// Checks what holds between ticks in this kind of switch.
     fn check_laws(fabric: &Fabric<Self>) {

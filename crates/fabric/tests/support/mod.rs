@@ -19,7 +19,7 @@ use netloom_fabric::{
     Simulation, Sizes, SwitchPlan, Window, build, rows,
 };
 use netloom_packet::{Segmentation, SlSegmentation, Source};
-use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
+use netloom_routing::{DModK, Deadlock, DimensionOrder, Paths, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, Egress, FatTree, SingleSwitch, Topology, Torus};
 use netloom_traffic::{
     ArrivalProcess, Bernoulli, Class, Fixed, Law, Mix, NicSet, Pattern, Setting, Slot, Uniform,
@@ -161,7 +161,7 @@ impl Case {
     pub(crate) fn single(ports: u32) -> Case {
         Case {
             topology: Arc::new(SingleSwitch { ports }),
-            routing: Arc::new(Shortest {}),
+            routing: Arc::new(Shortest { paths: Paths::All }),
             ..Case::tree(2, 2)
         }
     }

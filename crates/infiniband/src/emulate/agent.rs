@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::device::Device;
 use super::mad::{Attribute64, Status};
-use super::{forwarding, node_info, port_info, port_tables, switch_info};
+use super::{extended_port_info, forwarding, node_info, port_info, port_tables, switch_info};
 
 /// What an agent is asked.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +19,14 @@ pub(super) struct Asked {
 
 /// An attribute of subnet management.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs, reason = "the names are the standard's")]
+#[allow(missing_docs, reason = "the names are the standard's, or a vendor's")]
 pub enum Attribute {
     NodeDescription,
     NodeInfo,
     SwitchInfo,
     GuidInfo,
     PortInfo,
+    ExtendedPortInfo,
     PartitionKeys,
     SlToVl,
     VlArbitration,
@@ -45,7 +46,7 @@ impl fmt::Display for Attribute {
 type Answer = fn(&mut Device, &Asked, &mut Attribute64) -> Status;
 
 /// What agents answer: number, attribute, the standard's name, and how.
-const ATTRIBUTES: [(u64, Attribute, &str, Answer); 10] = {
+const ATTRIBUTES: [(u64, Attribute, &str, Answer); 11] = {
     use Attribute::*;
     [
         (
@@ -82,6 +83,12 @@ const ATTRIBUTES: [(u64, Attribute, &str, Answer); 10] = {
             MulticastForwarding,
             "MulticastForwardingTable",
             forwarding::multicast,
+        ),
+        (
+            0xff90,
+            ExtendedPortInfo,
+            "MLNXExtendedPortInfo",
+            extended_port_info::answer,
         ),
     ]
 };

@@ -8,7 +8,7 @@ use super::link_codes::{SpeedCode, WidthCode};
 use super::mad::Attribute64;
 use super::port_tables::{ArbitrationBytes, DEFAULT_KEYS, LaneBytes, PartitionKeys, initial_lanes};
 use super::profile::Profile;
-use super::{node_info, port_info};
+use super::{extended_port_info, node_info, port_info};
 
 /// A port of a device, and the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +23,7 @@ pub(super) struct At {
 #[derive(Clone, Debug)]
 pub(super) struct PortAgent {
     pub(super) info: Attribute64,
+    pub(super) extended_info: Attribute64,
     pub(super) guid: u64,
     /// The other end of its cable.
     pub(super) peer: Option<At>,
@@ -87,6 +88,7 @@ impl Device {
             };
             PortAgent {
                 info: port_info::initial(&start),
+                extended_info: extended_port_info::initial(port.cable.and_then(|c| c.speed)),
                 guid: port.guid.map_or(counted, |guid| guid.0),
                 peer: port.cable.map(peer),
                 is_disabled: false,

@@ -43,7 +43,7 @@ pub(super) struct SpeedCode {
     pub(super) extended_supported: u64,
 }
 
-/// By speed. FDR10 is its vendor's own attribute and reads as QDR here. XDR is in a field that the tools of 2024 do not
+/// By speed. FDR10 is in its vendor's own attribute and reads as QDR here. XDR is in a field that the tools of 2024 do not
 /// know yet, and reads as NDR, the last of the four bits that all know.
 const SPEEDS: [(Speed, u64, u64, u64, u64); 9] = [
     (Speed::Sdr, 1, 1, 0, 0),

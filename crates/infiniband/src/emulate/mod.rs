@@ -13,11 +13,11 @@
 //!
 //! | emulated | left out |
 //! |---|---|
-//! | NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_Key, SLtoVL, VLArb, LFT, MFT | other attributes: status 0x0c |
+//! | NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, MLNXExtendedPortInfo, P_Key, SLtoVL, VLArb, LFT, MFT | other attributes: status 0x0c |
 //! | directed packets, packets by address through the LFTs, both in one | multicast, traps, M_Keys, performance counters |
 //! | managers answer SMInfo and SA, several at once | SA answers longer than one datagram: libumad2sim has none |
 //! | links go down and up as a manager asks | time: nothing takes any |
-//! | speeds to NDR | XDR reads as NDR, FDR10 as QDR |
+//! | speeds to NDR, and FDR10 | XDR reads as NDR |
 //!
 //! Learned from the behaviour of libumad2sim 0.10; layouts are those of the InfiniBand Architecture Specification, volume 1,
 //! chapter 14. Linux only, as the library is.
@@ -27,6 +27,7 @@ mod counters;
 mod datagram;
 mod device;
 mod exchange;
+mod extended_port_info;
 mod fabric;
 mod field;
 mod forwarding;

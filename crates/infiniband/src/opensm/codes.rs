@@ -203,4 +203,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "service levels of the policy that share a lane",
         "The policy tells them apart and the port does not: they have one lane, one queue and one weight.",
     ),
+    (
+        "E1175",
+        "service levels on a lane of the high table that nothing plans for",
+        "Several service levels go to a lane of the high table, as when the list of lanes is repeated up to 16. Traffic on a \
+         level that no class uses, such as that of a program with a level of its own, then goes before all others and can take \
+         what was planned for the class of that lane. Levels that the policy gives count as planned; without a policy, the \
+         first level of each lane does. Map all others to a lane of the low table without a deadline.",
+    ),
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ClassError, TrafficClass, check_numbers, percents};
+use super::{ClassError, LARGEST_DSCP, N_PRIORITIES, Queues, percents};
 
 /// The name under which SONiC's maps are kept.
 const MAP: &str = "NETLOOM";
@@ -10,12 +10,18 @@ const MAP: &str = "NETLOOM";
 /// The tables of config_db.json that give ports their classes: queue, traffic class and priority of a class all have its
 /// number.
 ///
-/// Weights are whole percents with a sum of 100. Traffic classes and code points without a class go to the first class.
-/// All values are texts, as SONiC has them.
-pub fn sonic_config_db(ports: &[String], classes: &[TrafficClass]) -> Result<String, ClassError> {
-    check_numbers(classes)?;
+/// Weights are whole percents with a sum of 100. Code points, traffic classes and priorities without a class go to the
+/// queue of all others, and lossy traffic into a priority group without PFC. All values are texts, as SONiC has them.
+///
+/// # Errors
+/// If a class has no code point, so that no packet would get into its queue.
+pub fn sonic_config_db(ports: &[String], queues: &Queues) -> Result<String, ClassError> {
+    let lacking = queues.without_dscp();
+    if !lacking.is_empty() {
+        return Err(ClassError::NoDscp(lacking));
+    }
+    let classes = &queues.classes;
     let percents = percents(classes)?;
-    let first = classes.first().map_or(0, |class| class.number);
     let mut schedulers = Map::new();
     for (class, percent) in classes.iter().zip(percents) {
         let scheduler = match percent {
@@ -24,32 +30,21 @@ pub fn sonic_config_db(ports: &[String], classes: &[TrafficClass]) -> Result<Str
         };
         schedulers.insert(scheduler_of(class.number), scheduler);
     }
-    let mut queues = Map::new();
+    let mut of_queues = Map::new();
     for port in ports {
         for class in classes {
             let key = format!("{port}|{}", class.number);
-            queues.insert(key, json!({"scheduler": scheduler_of(class.number)}));
+            of_queues.insert(key, json!({"scheduler": scheduler_of(class.number)}));
         }
     }
-    let numbers = |keep: &dyn Fn(&TrafficClass) -> bool| -> Vec<u8> {
-        let kept = classes.iter().filter(|class| keep(class));
-        kept.map(|class| class.number).collect()
-    };
-    let of_class = |number: u8| match classes.iter().any(|class| class.number == number) {
-        true => number,
-        false => first,
-    };
     let map = |entries: Vec<(u8, u8)>| -> Value {
         let entries = entries
             .into_iter()
             .map(|(from, to)| (from.to_string(), Value::from(to.to_string())));
         json!({ MAP: entries.collect::<Map<String, Value>>() })
     };
-    let lossless = numbers(&|class| class.is_lossless);
-    let class_of_point = |point: u8| {
-        let class = classes.iter().find(|class| class.dscps.contains(&point));
-        class.map_or(first, |class| class.number)
-    };
+    let lossless = classes.iter().filter(|class| class.is_lossless);
+    let lossless: Vec<u8> = lossless.map(|class| class.number).collect();
     let enabled: Vec<String> = lossless.iter().map(u8::to_string).collect();
     let of_ports: Map<String, Value> = ports
         .iter()
@@ -66,17 +61,24 @@ pub fn sonic_config_db(ports: &[String], classes: &[TrafficClass]) -> Result<Str
             (port.clone(), maps)
         })
         .collect();
-    let lossless_group = |number: u8| match lossless.contains(&number) {
-        true => number,
+    // Group 0 is that of lossy traffic, unless a lossless class has the number.
+    let lossy_group = match lossless.contains(&0) {
+        true => queues.others().number,
         false => 0,
     };
+    let group = |number: u8| match lossless.contains(&number) {
+        true => number,
+        false => lossy_group,
+    };
+    let by_priority = |of: &dyn Fn(u8) -> u8| map((0..N_PRIORITIES).map(|n| (n, of(n))).collect());
+    let by_dscp = (0..=LARGEST_DSCP).map(|dscp| (dscp, queues.of_dscp(dscp)));
     let database = json!({
         "SCHEDULER": schedulers,
-        "QUEUE": queues,
-        "DSCP_TO_TC_MAP": map((0..64).map(|point| (point, class_of_point(point))).collect()),
-        "TC_TO_QUEUE_MAP": map((0..8).map(|tc| (tc, of_class(tc))).collect()),
-        "TC_TO_PRIORITY_GROUP_MAP": map((0..8).map(|tc| (tc, lossless_group(tc))).collect()),
-        "MAP_PFC_PRIORITY_TO_QUEUE": map((0..8).map(|priority| (priority, priority)).collect()),
+        "QUEUE": of_queues,
+        "DSCP_TO_TC_MAP": map(by_dscp.collect()),
+        "TC_TO_QUEUE_MAP": by_priority(&|tc| queues.of_priority(tc)),
+        "TC_TO_PRIORITY_GROUP_MAP": by_priority(&group),
+        "MAP_PFC_PRIORITY_TO_QUEUE": by_priority(&|priority| queues.of_priority(priority)),
         "PORT_QOS_MAP": of_ports,
     });
     let mut text = serde_json::to_string_pretty(&database).expect("texts and maps are JSON");
@@ -90,14 +92,19 @@ fn scheduler_of(number: u8) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TrafficClass;
     use super::super::tests::classes;
     use super::*;
 
+    fn database(ports: &[&str], classes: Vec<TrafficClass>) -> Value {
+        let ports: Vec<String> = ports.iter().map(|port| (*port).to_owned()).collect();
+        let text = sonic_config_db(&ports, &Queues::of(classes).unwrap()).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
     #[test]
     fn every_value_is_a_text_and_weights_have_a_sum_of_100() {
-        let ports = ["Ethernet0".to_owned(), "Ethernet4".to_owned()];
-        let text = sonic_config_db(&ports, &classes()).unwrap();
-        let database: Value = serde_json::from_str(&text).unwrap();
+        let database = database(&["Ethernet0", "Ethernet4"], classes());
         assert_eq!(
             database["SCHEDULER"]["scheduler.6"],
             json!({"type": "STRICT"})
@@ -110,12 +117,115 @@ mod tests {
         assert_eq!(sum, 100);
         assert_eq!(database["QUEUE"]["Ethernet4|3"]["scheduler"], "scheduler.3");
         assert_eq!(database["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"], "3");
-        assert_eq!(database["DSCP_TO_TC_MAP"][MAP]["32"], "4");
-        assert_eq!(database["DSCP_TO_TC_MAP"][MAP]["1"], "0");
-        assert_eq!(database["TC_TO_PRIORITY_GROUP_MAP"][MAP]["3"], "3");
         let tables = database.as_object().unwrap().values();
         let rows = tables.flat_map(|table| table.as_object().unwrap().values());
         let mut values = rows.flat_map(|row| row.as_object().unwrap().values());
         assert!(values.all(Value::is_string));
+    }
+
+    /// What a port does with a packet, by the tables that `PORT_QOS_MAP` names.
+    struct Port<'a> {
+        database: &'a Value,
+        maps: &'a Value,
+    }
+
+    impl Port<'_> {
+        fn look_up(&self, key: &str, table: &str, from: &str) -> String {
+            let name = self.maps[key].as_str().unwrap();
+            let to = self.database[table][name][from].as_str();
+            to.unwrap_or_else(|| panic!("{table} {name} {from}"))
+                .to_owned()
+        }
+
+        /// Traffic class, queue and priority group of a code point.
+        fn of_dscp(&self, dscp: u8) -> [String; 3] {
+            let tc = self.look_up("dscp_to_tc_map", "DSCP_TO_TC_MAP", &dscp.to_string());
+            let queue = self.look_up("tc_to_queue_map", "TC_TO_QUEUE_MAP", &tc);
+            let group = self.look_up("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", &tc);
+            [tc, queue, group]
+        }
+
+        /// The queue of a priority, which a PFC frame of that priority stops.
+        fn of_priority(&self, priority: u8) -> String {
+            let key = "pfc_to_queue_map";
+            self.look_up(key, "MAP_PFC_PRIORITY_TO_QUEUE", &priority.to_string())
+        }
+
+        fn is_lossless(&self, number: &str) -> bool {
+            let enabled = self.maps["pfc_enable"].as_str().unwrap_or("");
+            enabled.split(',').any(|own| own == number)
+        }
+
+        /// Whether a queue neither stops for PFC nor goes before others.
+        fn is_harmless(&self, queue: &str) -> bool {
+            let key = format!("Ethernet0|{queue}");
+            let scheduler = self.database["QUEUE"][key]["scheduler"].as_str().unwrap();
+            let is_shared = self.database["SCHEDULER"][scheduler]["type"] == "DWRR";
+            is_shared && !self.is_lossless(queue)
+        }
+    }
+
+    #[test]
+    fn every_code_point_and_priority_ends_in_the_queue_that_is_meant() {
+        let lossless = |n: usize| {
+            let mut classes = classes();
+            classes[..n]
+                .iter_mut()
+                .for_each(|class| class.is_lossless = true);
+            classes
+        };
+        let lossy = classes().into_iter().map(|class| TrafficClass {
+            is_lossless: false,
+            ..class
+        });
+        for classes in [classes(), lossless(1), lossless(4), lossy.collect()] {
+            let database = database(&["Ethernet0"], classes.clone());
+            let port = Port {
+                database: &database,
+                maps: &database["PORT_QOS_MAP"]["Ethernet0"],
+            };
+            for dscp in 0..64u8 {
+                let [tc, queue, group] = port.of_dscp(dscp);
+                let own = classes.iter().find(|class| class.dscps.contains(&dscp));
+                match own {
+                    Some(class) => {
+                        let number = class.number.to_string();
+                        assert_eq!((&tc, &queue), (&number, &number), "DSCP {dscp}");
+                        assert_eq!(port.is_lossless(&tc), class.is_lossless);
+                    }
+                    None => assert!(port.is_harmless(&queue), "DSCP {dscp} in queue {queue}"),
+                }
+                // A packet is in a lossless group only if its class is lossless.
+                let is_lossless = own.is_some_and(|class| class.is_lossless);
+                assert_eq!(port.is_lossless(&group), is_lossless, "DSCP {dscp}");
+            }
+            for priority in 0..8u8 {
+                let queue = port.of_priority(priority);
+                match classes.iter().any(|class| class.number == priority) {
+                    true => assert_eq!(queue, priority.to_string()),
+                    false => assert!(port.is_harmless(&queue), "priority {priority}: {queue}"),
+                }
+                let tc = priority.to_string();
+                assert_eq!(
+                    port.look_up("tc_to_queue_map", "TC_TO_QUEUE_MAP", &tc),
+                    queue
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_class_that_no_packet_gets_into_is_refused() {
+        let mut classes = classes();
+        classes[0].dscps.clear();
+        classes[2].dscps.clear();
+        classes[3].dscps.clear();
+        let queues = Queues::of(classes).unwrap();
+        // Bulk takes what has no class, and needs none.
+        let refused = sonic_config_db(&["Ethernet0".to_owned()], &queues).unwrap_err();
+        assert_eq!(
+            refused,
+            ClassError::NoDscp(vec!["mpi".to_owned(), "control".to_owned()])
+        );
     }
 }

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use netloom_catalog::visible_name;
+
 use super::mistakes::{Mistakes, Span};
 use crate::{Cable, Guid, Lid, Node, NodeId, NodeKind, Port, Speed, Subnet, Width};
 
@@ -116,7 +118,8 @@ impl<'a> Assembly<'a> {
             guid: node.guid,
             system_guid: None,
             device: None,
-            description: node.description.to_owned(),
+            // The owner of the machine chooses it.
+            description: visible_name(node.description).into_owned(),
             ports: vec![Port::default(); node.n_ports as usize + 1],
         });
         Some(id)

@@ -5,7 +5,7 @@ use netloom_units::Vl;
 use super::dependencies::Node as LaneOfLink;
 use super::found::Channel;
 use super::lanes::Lanes;
-use crate::{ForwardingTable, Lid, NodeId, PortName, Programmed, Subnet, SubnetIndex};
+use crate::{ForwardingTable, Lid, Node, NodeId, PortName, Programmed, Subnet, SubnetIndex};
 
 /// What a route check needs of a subnet.
 pub(super) struct Fabric<'a> {
@@ -18,7 +18,7 @@ pub(super) struct Fabric<'a> {
     peers: Vec<Peer>,
     /// The forwarding table of each switch.
     pub tables: Vec<Option<&'a ForwardingTable>>,
-    /// Ports of channel adapters and routers that have an address.
+    /// The ends of routes: ports of channel adapters and routers that have an address, or some of these.
     pub hosts: Vec<Host<'a>>,
     /// Hosts by switch: where each switch's begin, and all of them.
     first_host: Vec<usize>,
@@ -39,7 +39,7 @@ pub(super) enum Peer {
     /// A switch and its port.
     Switch(u32, u8),
     Host(u32),
-    /// A port of another node that has no address.
+    /// A port of another node that has no address, or is not an end of routes here.
     Nobody(NodeId, u8),
 }
 
@@ -69,7 +69,13 @@ pub(super) struct Destination {
 }
 
 impl<'a> Fabric<'a> {
-    pub(super) fn of(subnet: &'a Subnet, programmed: &'a Programmed, usual_levels: u16) -> Self {
+    /// The fabric with routes between the nodes that are ends.
+    pub(super) fn of(
+        subnet: &'a Subnet,
+        programmed: &'a Programmed,
+        usual_levels: u16,
+        is_end: impl Fn(&Node) -> bool,
+    ) -> Self {
         let index = SubnetIndex::of(subnet);
         let mut switches = vec![];
         let mut switch_of = vec![None; subnet.nodes.len()];
@@ -82,6 +88,9 @@ impl<'a> Fabric<'a> {
                 switch_of[at] = Some(switches.len() as u32);
                 switches.push(id);
                 first_port.push(first_port[first_port.len() - 1] + node.ports.len());
+                continue;
+            }
+            if !is_end(node) {
                 continue;
             }
             for (number, port) in node.ports.iter().enumerate() {

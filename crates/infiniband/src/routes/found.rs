@@ -13,7 +13,7 @@ pub const MOST_LOOPS: usize = 16;
 /// All that was found.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RouteCheck {
-    /// Ports of channel adapters and routers that have an address.
+    /// Ports that routes begin and end at.
     pub n_ports: usize,
     /// Their addresses: more than ports if an LMC is above 0.
     pub n_addresses: usize,

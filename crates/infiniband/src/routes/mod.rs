@@ -39,7 +39,7 @@ use self::dependencies::Dependencies;
 use self::fabric::{Attached, Fabric};
 use self::flow::{Flow, Seen};
 use self::tree::{End, Tree};
-use crate::{NodeId, PortName, Programmed, Subnet};
+use crate::{Node, NodeId, PortName, Programmed, Subnet};
 
 /// Routes between the ports that are asked for which do not arrive, whatever the lanes.
 pub fn unreached(
@@ -47,7 +47,7 @@ pub fn unreached(
     programmed: &Programmed,
     is_asked: impl Fn(PortName) -> bool,
 ) -> Failures {
-    let fabric = Fabric::of(subnet, programmed, 1);
+    let fabric = Fabric::of(subnet, programmed, 1, |_| true);
     let is_asked: Vec<bool> = (0..fabric.hosts.len())
         .map(|host| is_asked(fabric.host_name(host)))
         .collect();
@@ -75,32 +75,35 @@ pub fn unreached(
     failures
 }
 
-/// Follows every route.
+/// Follows every route between all ports that have an address: of hosts, of routers, and of aggregation nodes (SHARP).
 pub fn check_routes(subnet: &Subnet, programmed: &Programmed) -> RouteCheck {
-    check_routes_on(subnet, programmed, 1)
+    check(&Fabric::of(subnet, programmed, 1, |_| true))
 }
 
-/// The same where no path has a level of its own, and all are used on several: a bit for each. A route that does not
-/// arrive on one of them counts as one that does not.
-pub fn check_routes_on(subnet: &Subnet, programmed: &Programmed, levels: u16) -> RouteCheck {
-    let fabric = Fabric::of(subnet, programmed, levels);
+/// Follows every route between hosts. Where no path has a level of its own, all are used on several: a bit for each. A
+/// route that does not arrive on one of them counts as one that does not.
+pub fn check_host_routes(subnet: &Subnet, programmed: &Programmed, levels: u16) -> RouteCheck {
+    check(&Fabric::of(subnet, programmed, levels, Node::is_host))
+}
+
+fn check(fabric: &Fabric<'_>) -> RouteCheck {
     let mut check = RouteCheck {
         n_ports: fabric.hosts.len(),
         n_addresses: fabric.destinations.len(),
         unknown_lanes: fabric.lanes.n_unknown,
         ..RouteCheck::default()
     };
-    let mut dependencies = Dependencies::of(&fabric);
-    let mut loads = balance::Loads::of(&fabric);
-    let mut tree = Tree::of(&fabric);
-    let mut flow = Flow::of(&fabric);
+    let mut dependencies = Dependencies::of(fabric);
+    let mut loads = balance::Loads::of(fabric);
+    let mut tree = Tree::of(fabric);
+    let mut flow = Flow::of(fabric);
     let mut distances = Distances::default();
     for (number, destination) in fabric.destinations.iter().enumerate() {
-        tree.grow(&fabric, destination);
-        distances.to(&fabric, destination.host);
-        count_ways(&fabric, &tree, &distances, number, &mut check);
-        flow.follow(&fabric, &tree, number, &mut |seen| match seen {
-            Seen::Dependency { from, to, .. } => dependencies.insert(&fabric, from, to),
+        tree.grow(fabric, destination);
+        distances.to(fabric, destination.host);
+        count_ways(fabric, &tree, &distances, number, &mut check);
+        flow.follow(fabric, &tree, number, &mut |seen| match seen {
+            Seen::Dependency { from, to, .. } => dependencies.insert(fabric, from, to),
             Seen::Load { port, routes } => loads.add(port, routes, number),
             Seen::Level { level, vls } => {
                 check.levels |= 1 << level;
@@ -110,12 +113,12 @@ pub fn check_routes_on(subnet: &Subnet, programmed: &Programmed, levels: u16) ->
                 check.arriving = check.arriving.saturating_sub(u64::from(routes));
                 check
                     .failures
-                    .add(u64::from(routes), || failure.named(&fabric));
+                    .add(u64::from(routes), || failure.named(fabric));
             }
         });
     }
-    check.loops = credit_loops(&fabric, &dependencies, &mut tree, &mut flow);
-    loads.finish(&fabric, &mut check);
+    check.loops = credit_loops(fabric, &dependencies, &mut tree, &mut flow);
+    loads.finish(fabric, &mut check);
     check
 }
 

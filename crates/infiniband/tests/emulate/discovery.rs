@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use netloom_infiniband::emulate::Profiles;
-use netloom_infiniband::{Guid, Speed, Subnet};
+use netloom_infiniband::emulate::{Attribute, Method, Profiles};
+use netloom_infiniband::{Device, Guid, Speed, Subnet};
 
 use crate::subnets::{k_ary_n_tree, one_switch_per_speed, two_level};
 use crate::tools::{Session, are_installed};
@@ -87,6 +87,33 @@ fn sixty_four_hosts_are_discovered() {
 #[test]
 fn every_speed_is_discovered() {
     check(&one_switch_per_speed());
+}
+
+/// Devices of this vendor are asked for the vendor's own PortInfo, which tells FDR10 from QDR.
+#[test]
+fn fdr10_is_discovered_at_devices_of_its_vendor() {
+    if !are_installed() {
+        return;
+    }
+    let mut subnet = one_switch_per_speed();
+    for node in &mut subnet.nodes {
+        let device = if node.kind.is_switch() {
+            0xc738
+        } else {
+            0x1003
+        };
+        let vendor = 0x2c9;
+        node.device = Some(Device { vendor, device });
+    }
+    let session = Session::start(&subnet, &Profiles::default());
+    // No error is in the log then.
+    session.configure("", &[]);
+    let asked = session.emulator.counters();
+    assert!(asked.n_answered_of(Attribute::ExtendedPortInfo, Method::Get) > 0);
+    let (_, links) = listed(&session.run("ibnetdiscover", &[]));
+    let with = |word: &str| links.iter().filter(|(.., speed)| speed == word).count();
+    // Two hosts and the cable to the switch before, at both ends.
+    assert_eq!((with("4xFDR10"), with("4xQDR")), (6, 6));
 }
 
 #[test]

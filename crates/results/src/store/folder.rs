@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use netloom_catalog::file::{read_bytes, read_text};
+use netloom_catalog::file::{read_bytes, utf8};
 use serde::Deserialize;
 
 use super::parquet::from_parquet;
 use super::points::{empty_points, points};
-use super::writing::{INCOMING, table_file};
+use super::writing::{INCOMING, SUMS, Sums, table_file};
 use crate::view::layout::Layout;
 use crate::{
     Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Status,
@@ -92,7 +92,11 @@ fn version(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
 }
 
 fn read_once(folder: &Path) -> Result<Collection, ReadError> {
-    let reader = Reader { folder };
+    let mut reader = Reader { folder, sums: None };
+    if let Some(text) = reader.text(SUMS)? {
+        let sums = Sums::parse(&text);
+        reader.sums = Some(sums.map_err(|error| reader.bad(SUMS, error))?);
+    }
     let mut collection = if let Some(text) = reader.text("study.json")? {
         reader.study(&text)?
     } else if let Some(text) = reader.text("results.json")? {
@@ -105,11 +109,13 @@ fn read_once(folder: &Path) -> Result<Collection, ReadError> {
     // Results can be read without a drawing, such as one that another version wrote.
     let layout = reader.json("layout.json")?;
     collection.layout = layout.and_then(|json| Layout::deserialize(json).ok());
-    Ok(collection)
+    Ok(collection.visible())
 }
 
 struct Reader<'a> {
     folder: &'a Path,
+    /// None in a folder that an earlier version wrote.
+    sums: Option<Sums>,
 }
 
 impl Reader<'_> {
@@ -129,8 +135,20 @@ impl Reader<'_> {
         }
     }
 
+    /// A file that is as it was written.
+    fn bytes(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, ReadError> {
+        let bytes = self.there(name, read_bytes(&self.folder.join(name), most))?;
+        if let (Some(bytes), Some(sums)) = (&bytes, &self.sums) {
+            sums.check(name, bytes)
+                .map_err(|error| self.bad(name, error))?;
+        }
+        Ok(bytes)
+    }
+
     fn text(&self, name: &str) -> Result<Option<String>, ReadError> {
-        self.there(name, read_text(&self.folder.join(name), MOST_TEXT))
+        let bytes = self.bytes(name, MOST_TEXT)?;
+        let text = bytes.map(utf8).transpose();
+        text.map_err(|error| self.bad(name, error))
     }
 
     fn json(&self, name: &str) -> Result<Option<serde_json::Value>, ReadError> {
@@ -143,10 +161,7 @@ impl Reader<'_> {
 
     /// A table, if it is there with the columns of `like`.
     fn table(&self, name: &str, like: &Frame) -> Result<Option<Frame>, ReadError> {
-        let bytes = |file: &str| {
-            let read = read_bytes(&self.folder.join(file), MOST_TABLE);
-            self.there(file, read)
-        };
+        let bytes = |file: &str| self.bytes(file, MOST_TABLE);
         let whole = table_file(name, "parquet", false);
         let (file, bytes) = match bytes(&whole)? {
             Some(bytes) => (whole, bytes),
@@ -158,14 +173,14 @@ impl Reader<'_> {
                 }
             }
         };
-        let frame = from_parquet(bytes).map_err(|error| self.bad(&file, error))?;
-        match frame.has_columns_of(like) {
-            Ok(()) => Ok(Some(frame)),
-            Err(error) => Err(self.bad(
+        if self.sums.as_ref().is_some_and(|sums| !sums.has(&file)) {
+            return Err(self.bad(
                 &file,
-                format!("{error}; another version wrote it, or somebody changed it"),
-            )),
+                format!("expected a line for it in {SUMS}, found none"),
+            ));
         }
+        let frame = from_parquet(bytes, Some(like));
+        frame.map(Some).map_err(|error| self.bad(&file, error))
     }
 
     /// Whether a table has no more classes than tables and figures can be made of.

@@ -1,7 +1,7 @@
 //! Results on disk: Parquet tables, run files, and folders read back as one collection.
 //!
 //! ```text
-//!  Frame ─► parquet.rs ─► links.parquet …     RunFile ─► run_file.rs ─► runs/ID.json.zst
+//!  Frame ─► parquet.rs (pages.rs) ─► links.parquet …     RunFile ─► run_file.rs ─► runs/ID.json.zst
 //!  folder ─► folder.rs ─► Collection, with the points over seeds (points.rs)
 //!  every file and folder of results is made by writing/
 //! ```
@@ -9,6 +9,7 @@
 //! Equal tables give equal bytes, whoever writes them.
 
 mod folder;
+mod pages;
 mod parquet;
 mod points;
 mod run_file;
@@ -19,7 +20,7 @@ pub use parquet::{TableWriter, from_parquet, is_guarded, to_parquet};
 pub use points::points;
 pub use run_file::{Invalid, RunFile, RunSummary};
 pub use writing::{
-    CheckpointFolder, CheckpointOf, FolderError, FolderLock, INCOMING, Incoming, RunFolder,
-    Sibling, create_new, finish_incoming, is_ours, is_table, make_folder, open_to_lock, table_file,
-    write_file,
+    CheckpointFolder, CheckpointOf, FolderError, FolderLock, INCOMING, Incoming, RunFolder, SUMS,
+    Sibling, create_new, finish_incoming, foreign, is_table, is_unit, make_folder, open_to_lock,
+    remove_files, table_file, write_file,
 };

@@ -8,11 +8,13 @@
 //! | flag | BOOLEAN | BOOLEAN | Boolean | bool |
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::data_type::ByteArray;
+use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
@@ -24,15 +26,36 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use serde::{Deserialize, Serialize};
 
-use crate::{Datum, Frame, FrameColumn, Kind, Values};
+use super::pages::decoded_bytes;
+use crate::{Frame, FrameColumn, Kind, Values, Words};
 
 /// Lines of a row group: enough to compress well, few enough to be read in parts.
 const GROUP: usize = 1 << 20;
 
-/// The most lines of a table, and values of all its columns, that are read: a few bytes of Parquet may stand for any
-/// number of them. The links of 262,144 hosts with five seeds are a tenth of it.
-const MOST_LINES: u64 = 1 << 26;
-const MOST_VALUES: u64 = 1 << 28;
+/// The most that is read of a table, since a few bytes of Parquet may stand for any amount.
+struct Limits {
+    lines: u64,
+    /// Memory for all values, texts as their numbers.
+    bytes: u64,
+    /// Pages once they are decompressed.
+    pages: u64,
+    /// Memory for the different texts.
+    texts: usize,
+}
+
+/// The links of 262,144 hosts with five seeds are 8 million lines and 1.6 GB.
+const LIMITS: Limits = Limits {
+    lines: 1 << 26,
+    bytes: 2 << 30,
+    pages: 1 << 30,
+    texts: 512 << 20,
+};
+
+/// Memory for a text besides its bytes, which are there twice: once to find it.
+const PER_TEXT: usize = 128;
+
+/// Lines of a column that are read at a time.
+const BATCH: usize = 1 << 16;
 
 /// The key under which units and meanings stand in a file.
 const COLUMNS: &str = "netloom.columns";
@@ -207,25 +230,35 @@ pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Reads a table that [`to_parquet`] wrote.
+/// Reads a table that [`to_parquet`] wrote. One that has not the columns of `like` is refused before its lines are read.
 ///
 /// # Errors
-/// If the bytes are no Parquet, or hold columns that no table of ours has.
-pub fn from_parquet(bytes: Vec<u8>) -> Result<Frame, String> {
+/// If the bytes are no Parquet, or hold columns that no table of ours has, or more than is read of a table.
+pub fn from_parquet(bytes: Vec<u8>, like: Option<&Frame>) -> Result<Frame, String> {
     // The library asserts what a damaged page does not keep; a folder may be anybody's, so that is one more mistake
     // of the file. Nothing is shared with what was interrupted.
     IS_GUARDED.set(true);
-    let read = std::panic::catch_unwind(|| try_from_parquet(bytes));
+    let read = std::panic::catch_unwind(|| try_from_parquet(bytes.into(), like, &LIMITS));
     IS_GUARDED.set(false);
     match read {
-        Ok(frame) => frame.map_err(|error| error.to_string()),
+        Ok(frame) => frame.map_err(|error| match error {
+            ParquetError::General(message) => message,
+            error => error.to_string(),
+        }),
         Err(_) => Err("a page of it is damaged".to_owned()),
     }
 }
 
-fn try_from_parquet(bytes: Vec<u8>) -> Result<Frame, ParquetError> {
-    let n_bytes = bytes.len() as u64;
-    let reader = SerializedFileReader::new(parquet_bytes(bytes))?;
+fn wrong(message: impl Into<String>) -> ParquetError {
+    ParquetError::General(message.into())
+}
+
+fn try_from_parquet(
+    bytes: Bytes,
+    like: Option<&Frame>,
+    limits: &Limits,
+) -> Result<Frame, ParquetError> {
+    let reader = SerializedFileReader::new(bytes.clone())?;
     let metadata = reader.metadata().file_metadata();
     let described: Vec<Described> = metadata
         .key_value_metadata()
@@ -234,139 +267,221 @@ fn try_from_parquet(bytes: Vec<u8>) -> Result<Frame, ParquetError> {
         .unwrap_or_default();
     let mut columns = Vec::new();
     for field in metadata.schema().get_fields() {
+        let name = field.name();
         if !field.is_primitive() || !field.is_optional() {
-            let message = format!("column {:?} holds no plain values", field.name());
-            return Err(ParquetError::General(message));
+            return Err(wrong(format!("column {name:?} holds no plain values")));
         }
         let kind = match field.get_physical_type() {
             Physical::BYTE_ARRAY => Kind::Text,
             Physical::INT64 => Kind::Whole,
             Physical::DOUBLE => Kind::Number,
             Physical::BOOLEAN => Kind::Flag,
-            other => {
-                let message = format!("column {:?} is of type {other}", field.name());
-                return Err(ParquetError::General(message));
-            }
+            other => return Err(wrong(format!("column {name:?} is of type {other}"))),
         };
-        let found = described.iter().find(|one| one.name == field.name());
+        let found = described.iter().find(|one| one.name == name);
         columns.push(FrameColumn {
-            name: field.name().to_owned(),
+            name: name.to_owned(),
             unit: found.map(|one| one.unit.clone()).unwrap_or_default(),
             meaning: found.map(|one| one.meaning.clone()).unwrap_or_default(),
             values: Values::new(kind),
         });
     }
-    let mut n_lines = 0u64;
-    for group in reader.metadata().row_groups() {
-        if !group
-            .columns()
-            .iter()
-            .all(|column| is_inside(column, n_bytes))
-        {
-            let message = "a column lies outside of the file".to_owned();
-            return Err(ParquetError::General(message));
-        }
-        let n = u64::try_from(group.num_rows());
-        let n = n.map_err(|_| ParquetError::General("a part of less than no lines".to_owned()))?;
-        n_lines = n_lines.saturating_add(n);
+    let mut frame = Frame::from_columns(columns);
+    if let Some(like) = like {
+        let other = |error| {
+            wrong(format!(
+                "{error}; another version wrote it, or it was changed"
+            ))
+        };
+        frame.has_columns_of(like).map_err(other)?;
     }
-    let n_values = n_lines.saturating_mul(columns.len() as u64);
-    if n_lines > MOST_LINES || n_values > MOST_VALUES {
-        let message = format!(
-            "it has {n_lines} lines of {} columns; at most {MOST_LINES} lines and {MOST_VALUES} values are read",
-            columns.len()
-        );
-        return Err(ParquetError::General(message));
-    }
+    can_be_read(&reader, &bytes, &frame.columns, limits)?;
+    let mut room = limits.texts;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let n = usize::try_from(group.metadata().num_rows())?;
-        for (at, column) in columns.iter_mut().enumerate() {
-            read(group.get_column_reader(at)?, n, &mut column.values)?;
+        for (at, column) in frame.columns.iter_mut().enumerate() {
+            read(
+                group.get_column_reader(at)?,
+                n,
+                &mut column.values,
+                &mut room,
+            )?;
         }
     }
-    Ok(Frame::from_columns(columns))
+    Ok(Frame::from_columns(frame.columns))
 }
 
-/// Whether the pages of a column lie in a file of so many bytes; the reader takes that for granted.
-fn is_inside(column: &ColumnChunkMetaData, n_bytes: u64) -> bool {
-    let first = column.data_page_offset();
-    let first = column
-        .dictionary_page_offset()
-        .map_or(first, |at| at.min(first));
-    let end = first.checked_add(column.compressed_size());
+/// Whether a table is no larger than what is read, by its footer and the headers of its pages: nothing is decompressed.
+fn can_be_read(
+    reader: &SerializedFileReader<Bytes>,
+    bytes: &[u8],
+    columns: &[FrameColumn],
+    limits: &Limits,
+) -> Result<(), ParquetError> {
+    let (mut n_lines, mut n_bytes) = (0u64, 0u64);
+    for group in reader.metadata().row_groups() {
+        let n = u64::try_from(group.num_rows());
+        n_lines = n_lines.saturating_add(n.map_err(|_| wrong("a part of less than no lines"))?);
+        for column in group.columns() {
+            let pages = pages_of(column, bytes)
+                .ok_or_else(|| wrong("a column lies outside of the file"))?;
+            let decoded = decoded_bytes(pages, column.column_type());
+            let in_column =
+                |why| wrong(format!("column {:?}: {why}", column.column_path().string()));
+            n_bytes += decoded.map_err(in_column)?;
+        }
+    }
+    let per_line: usize = columns
+        .iter()
+        .map(|column| match column.values.kind() {
+            Kind::Text => size_of::<Option<u32>>(),
+            Kind::Whole => size_of::<Option<u64>>(),
+            Kind::Number => size_of::<Option<f64>>(),
+            Kind::Flag => size_of::<Option<bool>>(),
+        })
+        .sum();
+    let in_memory = n_lines.saturating_mul(per_line as u64);
+    if n_lines > limits.lines || in_memory > limits.bytes {
+        return Err(wrong(format!(
+            "expected at most {} lines and {} bytes, found {n_lines} lines of {} columns, {in_memory} bytes",
+            limits.lines,
+            limits.bytes,
+            columns.len()
+        )));
+    }
+    if n_bytes > limits.pages {
+        let most = limits.pages;
+        return Err(wrong(format!(
+            "expected pages of at most {most} bytes, found {n_bytes} bytes"
+        )));
+    }
+    Ok(())
+}
+
+/// The pages of a column, if they lie in the file and are compressed as ours are; the reader takes that for granted.
+fn pages_of<'a>(column: &ColumnChunkMetaData, bytes: &'a [u8]) -> Option<&'a [u8]> {
     let is_known = matches!(
         column.compression(),
         Compression::ZSTD(_) | Compression::UNCOMPRESSED
     );
-    let end = end.and_then(|end| u64::try_from(end).ok());
-    is_known
-        && first >= 0
-        && column.compressed_size() >= 0
-        && column.uncompressed_size() >= 0
-        && end.is_some_and(|end| end <= n_bytes)
-}
-
-fn parquet_bytes(bytes: Vec<u8>) -> impl parquet::file::reader::ChunkReader {
-    bytes::Bytes::from(bytes)
+    let data = usize::try_from(column.data_page_offset()).ok()?;
+    let first = match column.dictionary_page_offset() {
+        Some(at) => usize::try_from(at).ok()?,
+        None => data,
+    };
+    let end = first.checked_add(usize::try_from(column.compressed_size()).ok()?)?;
+    (is_known && first <= data && column.uncompressed_size() >= 0)
+        .then(|| bytes.get(first..end))
+        .flatten()
 }
 
 /// Reads the lines of one column, where each either has a value or has none.
 macro_rules! lines {
-    ($reader:expr, $n:expr, $values:expr, $convert:expr) => {{
-        let (mut levels, mut there) = (Vec::new(), Vec::new());
-        while levels.len() < $n {
-            let (read, _, _) =
-                $reader.read_records($n - levels.len(), Some(&mut levels), None, &mut there)?;
-            if read == 0 {
-                return Err(ParquetError::General("a column ends early".to_owned()));
+    ($reader:expr, $n:expr, $add:expr) => {{
+        let mut left = $n;
+        while left > 0 {
+            let (mut levels, mut there) = (Vec::new(), Vec::new());
+            let wanted = left.min(BATCH);
+            while levels.len() < wanted {
+                let missing = wanted - levels.len();
+                let (read, _, _) =
+                    $reader.read_records(missing, Some(&mut levels), None, &mut there)?;
+                if read == 0 {
+                    return Err(wrong("a column ends early"));
+                }
             }
-        }
-        let mut there = there.into_iter();
-        for level in levels {
-            let value = if level > 0 { there.next() } else { None };
-            if level > 0 && value.is_none() {
-                return Err(ParquetError::General("a column ends early".to_owned()));
+            let n_there = levels.iter().filter(|&&level| level > 0).count();
+            if n_there != there.len() {
+                return Err(wrong("a column ends early"));
             }
-            $values.push(value.map_or(Ok(Datum::Nothing), $convert)?);
+            $add(&levels, there)?;
+            left -= wanted;
         }
     }};
 }
 
-fn read(reader: ColumnReader, n: usize, values: &mut Values) -> Result<(), ParquetError> {
-    match reader {
-        ColumnReader::ByteArrayColumnReader(mut reader) => {
-            lines!(reader, n, values, |bytes: ByteArray| {
-                let text = bytes.as_utf8()?;
-                Ok::<_, ParquetError>(Datum::Text(text.to_owned()))
+/// Values in their lines.
+fn spread<T: Copy, U>(
+    into: &mut Vec<Option<U>>,
+    convert: fn(T) -> U,
+) -> impl FnMut(&[i16], Vec<T>) -> Result<(), ParquetError> {
+    move |levels, there| {
+        let mut there = there.into_iter();
+        let line = |&level: &i16| if level > 0 { there.next() } else { None };
+        into.extend(levels.iter().map(line).map(|value| value.map(convert)));
+        Ok(())
+    }
+}
+
+fn read(
+    reader: ColumnReader,
+    n: usize,
+    values: &mut Values,
+    room: &mut usize,
+) -> Result<(), ParquetError> {
+    match (reader, values) {
+        (ColumnReader::ByteArrayColumnReader(mut reader), Values::Text(words)) => {
+            lines!(reader, n, |levels: &[i16], there: Vec<ByteArray>| {
+                texts(words, levels, &there, room)
             });
         }
-        ColumnReader::Int64ColumnReader(mut reader) => {
-            lines!(reader, n, values, |n: i64| Ok::<_, ParquetError>(
-                Datum::Whole(n.cast_unsigned())
-            ));
+        (ColumnReader::Int64ColumnReader(mut reader), Values::Whole(values)) => {
+            lines!(reader, n, spread(values, i64::cast_unsigned));
         }
-        ColumnReader::DoubleColumnReader(mut reader) => {
-            lines!(reader, n, values, |x: f64| Ok::<_, ParquetError>(
-                Datum::Number(x)
-            ));
+        (ColumnReader::DoubleColumnReader(mut reader), Values::Number(values)) => {
+            lines!(reader, n, spread(values, |x: f64| x));
         }
-        ColumnReader::BoolColumnReader(mut reader) => {
-            lines!(reader, n, values, |is_so: bool| Ok::<_, ParquetError>(
-                Datum::Flag(is_so)
-            ));
+        (ColumnReader::BoolColumnReader(mut reader), Values::Flag(values)) => {
+            lines!(reader, n, spread(values, |is_so: bool| is_so));
         }
-        _ => {
-            let message = "a column is not of the type that its schema says".to_owned();
-            return Err(ParquetError::General(message));
-        }
+        _ => return Err(wrong("a column is not of the type that its schema says")),
+    }
+    Ok(())
+}
+
+/// Adds texts. Those of a dictionary are the same bytes in memory each time, so each is looked at once per batch, however
+/// long it is and however often it comes.
+fn texts(
+    words: &mut Words,
+    levels: &[i16],
+    there: &[ByteArray],
+    room: &mut usize,
+) -> Result<(), ParquetError> {
+    let mut known: HashMap<(*const u8, usize), u32> = HashMap::new();
+    let mut there = there.iter();
+    for &level in levels {
+        let Some(bytes) = (if level > 0 { there.next() } else { None }) else {
+            words.push(None);
+            continue;
+        };
+        let place = (bytes.data().as_ptr(), bytes.len());
+        let at = match known.get(&place) {
+            Some(&at) => at,
+            None => {
+                let before = words.words.len();
+                let at = words.number_of(bytes.as_utf8()?);
+                if words.words.len() > before {
+                    let takes = 2 * bytes.len() + PER_TEXT;
+                    *room = room.checked_sub(takes).ok_or_else(|| {
+                        let n = words.words.len();
+                        wrong(format!(
+                            "more different texts than are read of a table: {n} and further ones"
+                        ))
+                    })?;
+                }
+                known.insert(place, at);
+                at
+            }
+        };
+        words.lines.push(Some(at));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Column, LinkLine, Table};
+    use crate::{Column, Datum, LinkLine, Table};
     use proptest::prelude::*;
 
     use super::*;
@@ -418,7 +533,7 @@ mod tests {
             let frame = frame(lines);
             let bytes = to_parquet(&frame);
             prop_assert_eq!(&to_parquet(&frame), &bytes, "the same bytes again");
-            prop_assert_eq!(from_parquet(bytes).unwrap(), frame);
+            prop_assert_eq!(from_parquet(bytes, Some(&frame)).unwrap(), frame);
         }
     }
 
@@ -433,7 +548,7 @@ mod tests {
             )
         };
         let frame = frame((0..GROUP as u64 + 5).map(line).collect());
-        let again = from_parquet(to_parquet(&frame)).unwrap();
+        let again = from_parquet(to_parquet(&frame), None).unwrap();
         assert_eq!(again.len(), GROUP + 5);
         assert_eq!(
             again.column("n").unwrap().number(GROUP + 4),
@@ -458,13 +573,77 @@ mod tests {
     #[test]
     fn an_empty_table_keeps_its_columns_units_and_meanings() {
         let frame = Frame::of::<LinkLine>();
-        let again = from_parquet(to_parquet(&frame)).unwrap();
+        let again = from_parquet(to_parquet(&frame), None).unwrap();
         assert_eq!(again.columns.len(), LinkLine::COLUMNS.len());
         assert_eq!(again, frame);
     }
 
     #[test]
     fn what_is_no_parquet_is_refused() {
-        assert!(from_parquet(b"PAR1 not at all".to_vec()).is_err());
+        assert!(from_parquet(b"PAR1 not at all".to_vec(), None).is_err());
+    }
+
+    /// Bytes of a table of texts, each of them twice, `n` of them `length` bytes long.
+    fn of_texts(n: usize, length: usize) -> Vec<u8> {
+        let column = FrameColumn::new(&Column::new("word", "", ""), Kind::Text);
+        let mut frame = Frame::from_columns(vec![column]);
+        for at in (0..n).chain(0..n) {
+            let digits = at.to_string();
+            let zeros = "0".repeat(length.saturating_sub(digits.len()));
+            frame.push([Datum::Text(zeros + &digits)]);
+        }
+        to_parquet(&frame)
+    }
+
+    #[test]
+    fn small_files_that_stand_for_much_are_refused() {
+        let limits = Limits {
+            lines: 1000,
+            bytes: 8000,
+            pages: 20_000,
+            texts: 20_000,
+        };
+        let read = |bytes: Vec<u8>, like: Option<&Frame>| {
+            try_from_parquet(bytes.into(), like, &limits).map_err(|error| match error {
+                ParquetError::General(message) => message,
+                error => error.to_string(),
+            })
+        };
+        let why = |bytes: Vec<u8>| read(bytes, None).unwrap_err();
+        assert_eq!(read(of_texts(50, 8), None).unwrap().len(), 100);
+        assert_eq!(
+            why(of_texts(501, 4)),
+            "expected at most 1000 lines and 8000 bytes, found 1002 lines of 1 columns, 8016 bytes"
+        );
+        let pages = why(of_texts(10, 5000));
+        assert!(
+            pages.starts_with("expected pages of at most 20000 bytes, found 5"),
+            "{pages}"
+        );
+        assert_eq!(
+            why(of_texts(200, 8)),
+            "more different texts than are read of a table: 139 and further ones"
+        );
+        // Another table is refused before its size is looked at.
+        let other = read(of_texts(501, 8), Some(&frame(vec![])));
+        assert!(other.unwrap_err().starts_with("column \"n\" is missing"));
+        // 17 MiB in a page of 2 kB.
+        let page = of_texts(1, 17 << 20);
+        assert!(page.len() < 10_000, "{}", page.len());
+        let page = from_parquet(page, None).unwrap_err();
+        assert!(
+            page.contains("at most 16777216 bytes, found one of"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn texts_of_every_length_read_back() {
+        for length in [1, 100, 5000] {
+            let bytes = of_texts(3000, length);
+            let frame = from_parquet(bytes.clone(), None).unwrap();
+            assert_eq!(frame.len(), 6000);
+            assert_eq!(to_parquet(&frame), bytes);
+        }
     }
 }

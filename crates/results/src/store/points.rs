@@ -85,7 +85,7 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
         (
             "verdict",
             Kind::Text,
-            "The median of the seeds' verdicts, of two in the middle the later one in the order of `results`.",
+            "`unfinished` if a seed is; otherwise the median of the seeds' verdicts, of two in the middle the later one in the order of `results`.",
         ),
         (
             "saturated_seeds",
@@ -95,7 +95,7 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
         (
             "unsure_seeds",
             Kind::Whole,
-            "Seeds that are `too-short`, `not-stationary` or `not-converged`.",
+            "Seeds that are `unfinished`, `too-short`, `not-stationary` or `not-converged`.",
         ),
     ] {
         let unit = "";
@@ -123,7 +123,9 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Key, Summary, Table};
+    use proptest::prelude::*;
+
+    use crate::{Key, Status, Summary, Table};
 
     use super::*;
 
@@ -160,5 +162,45 @@ mod tests {
         assert_eq!(number("latency_mean_ns", 1), Some(3.0));
         assert_eq!(number("latency_mean_half_width_ns", 1), None);
         assert_eq!(number("latency_p99_ns", 0), None);
+    }
+
+    proptest! {
+        /// A merged point says of its total and its classes what the document of its runs says.
+        #[test]
+        fn verdicts_of_points_are_those_of_their_runs(
+            seeds in (1usize..4).prop_flat_map(|n| {
+                let verdict = prop::sample::select(&Verdict::ALL[..]);
+                prop::collection::vec(prop::collection::vec(verdict, n), 1..6)
+            }),
+        ) {
+            let mut results = Frame::of::<Key>().beside::<Summary>();
+            let mut runs = vec![];
+            for (classes, seed) in seeds.iter().zip(1u64..) {
+                let run = Verdict::of_run(classes.iter().copied());
+                runs.push(Status::from(run));
+                let total = std::iter::once(("total", 0, run));
+                let classes = classes.iter().enumerate().map(|(n, verdict)| ("class", n, *verdict));
+                for (scope, n, verdict) in total.chain(classes) {
+                    let key = Key {
+                        seed,
+                        scope: scope.to_owned(),
+                        class: n.to_string(),
+                        ..Key::default()
+                    };
+                    let summary = Summary { verdict, ..Summary::default() };
+                    results.push(key.data().into_iter().chain(summary.data()));
+                }
+            }
+            let points = points(&results, &[]);
+            let word = |line| points.column("verdict").unwrap().text(line).and_then(Verdict::of_word);
+            let whole = Status::of_seeds(runs.iter().copied());
+            prop_assert_eq!(word(0), whole.verdict());
+            for line in 1..points.len() {
+                prop_assert!(word(line) <= word(0));
+            }
+            let unsure = points.column("unsure_seeds").unwrap().number(0);
+            let n = runs.iter().filter(|run| !run.verdict().unwrap().is_result()).count();
+            prop_assert_eq!(unsure, Some(n as f64));
+        }
     }
 }

@@ -211,6 +211,7 @@ mod tests {
                 rows: vec![],
                 fairness_window: Window::WholeRun,
                 links,
+                jobs: vec![],
                 connections: None,
                 waits: None,
                 protocol: None,

@@ -43,3 +43,14 @@ pub fn words<'a>(frame: &'a Frame, name: &str) -> Option<&'a Words> {
         _ => None,
     }
 }
+
+/// The columns that a name may mean, the likeliest first: `p99` is short for `latency_p99_ns`, `delivered` for
+/// `delivered_load`.
+pub fn spelled_out(name: &str) -> [String; 4] {
+    [
+        name.to_owned(),
+        format!("latency_{name}_ns"),
+        format!("{name}_ns"),
+        format!("{name}_load"),
+    ]
+}

@@ -14,7 +14,7 @@ mod markup;
 pub mod number;
 mod study;
 
-pub use columns::{Numbers, words};
+pub use columns::{Numbers, spelled_out, words};
 pub use lines::{Estimate, Lines, Metric};
 pub use links::{Link, Links, Use, ordered};
 pub use markup::escaped;

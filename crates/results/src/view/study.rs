@@ -46,7 +46,7 @@ pub struct Point {
     pub verdict: Verdict,
     /// How many seeds are saturated.
     pub saturated_seeds: u64,
-    /// How many are too short to tell, not stationary or not converged.
+    /// How many are unfinished, too short to tell, not stationary or not converged.
     pub unsure_seeds: u64,
     /// Everything together.
     pub total: Line,
@@ -176,11 +176,11 @@ fn key(settings: &[Setting]) -> String {
     serde_json::to_string(settings).expect("plain data is JSON")
 }
 
-/// Where a series saturates: the last load below, and the first at which it does.
+/// Where a series saturates: the last load below that is known to be steady, and the first at which it saturates.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Saturation {
-    /// Nothing if it is saturated from the lowest on.
-    pub last_unsaturated: Option<f64>,
+    /// The last load whose verdict is `ok`, below the first saturated one.
+    pub last_steady: Option<f64>,
     /// Nothing if it never is.
     pub first_saturated: Option<f64>,
 }
@@ -190,11 +190,15 @@ impl Saturation {
     pub fn of(points: impl IntoIterator<Item = (f64, Verdict)>) -> Saturation {
         let mut found = Saturation::default();
         for (load, verdict) in points {
-            if verdict == Verdict::Saturated {
-                found.first_saturated = Some(load);
-                break;
+            match verdict {
+                Verdict::Saturated => {
+                    found.first_saturated = Some(load);
+                    break;
+                }
+                Verdict::Ok => found.last_steady = Some(load),
+                // Whether it is steady is not known.
+                _ => {}
             }
-            found.last_unsaturated = Some(load);
         }
         found
     }
@@ -209,12 +213,21 @@ mod tests {
         let of = |verdicts: &[Verdict]| {
             let loads = (1..).map(f64::from);
             let found = Saturation::of(loads.zip(verdicts.iter().copied()));
-            (found.last_unsaturated, found.first_saturated)
+            (found.last_steady, found.first_saturated)
         };
-        let (ok, saturated) = (Verdict::TooShort, Verdict::Saturated);
+        let (ok, saturated) = (Verdict::Ok, Verdict::Saturated);
         assert_eq!(of(&[ok, ok, saturated, ok]), (Some(2.0), Some(3.0)));
         assert_eq!(of(&[saturated, ok]), (None, Some(1.0)));
         assert_eq!(of(&[ok]), (Some(1.0), None));
         assert_eq!(of(&[]), (None, None));
+        for unsure in [
+            Verdict::NotConverged,
+            Verdict::NotStationary,
+            Verdict::TooShort,
+            Verdict::Unfinished,
+        ] {
+            assert_eq!(of(&[ok, unsure, saturated]), (Some(1.0), Some(3.0)));
+            assert_eq!(of(&[unsure, unsure]), (None, None));
+        }
     }
 }

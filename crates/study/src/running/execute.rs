@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_results::store::{RunFile, RunSummary};
-use netloom_results::{RESULTS_VERSION, Status, Verdict};
+use netloom_results::{RESULTS_VERSION, Status};
 
 use crate::{Division, Point, SeedOutcome, Study, Unit};
 
@@ -46,8 +46,6 @@ pub struct Progress {
     pub of: u64,
     /// Of those done, how many were there before.
     pub found: u64,
-    /// Of those done, how many are too short to tell, not stationary or not converged.
-    pub unsure: usize,
     /// Packet-hops simulated by this process in runs that ended.
     pub packet_hops: u64,
     /// Since the start.
@@ -92,8 +90,6 @@ impl Progress {
         latency_p99_ns: Option<f64>,
     ) {
         self.done += 1;
-        let is_result = status.verdict().is_none_or(Verdict::is_result);
-        self.unsure += usize::from(!is_result);
         let rank = |status: Status, p99: Option<f64>| (status, p99.unwrap_or(0.0).to_bits());
         let own = rank(status, latency_p99_ns);
         let worst = self.worst.as_ref();

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
 use netloom_catalog::{Document, Notes, Value, ValueShape};
 use netloom_experiment::spec::{FILES, Request};
-use netloom_results::store::{FolderError, FolderLock, Sibling, is_ours, make_folder, write_file};
+use netloom_results::store::{FolderError, FolderLock, Sibling, foreign, make_folder, write_file};
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
 
 use crate::Study;
@@ -148,7 +148,8 @@ impl StudyFolder {
         if names.is_empty() {
             return Ok(Found::Nothing);
         }
-        if let Some(name) = names.iter().find(|name| !is_ours(name)) {
+        let foreign = foreign(&self.path).map_err(FolderError::system(&self.path))?;
+        if let Some(name) = foreign {
             let what = format!("files that are no study, such as {name}, and would be lost");
             return Err(FolderError::Foreign {
                 path: shown(),

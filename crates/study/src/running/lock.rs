@@ -26,6 +26,11 @@ impl UnitLock {
             }
             Err(error) => return Err(error),
         };
+        // A lock is empty. Anything else of that name is not ours to remove.
+        if file.metadata()?.len() > 0 {
+            let error = format!("{} is there, and is not a lock of netloom", path.display());
+            return Err(io::Error::other(error));
+        }
         match file.try_lock() {
             Ok(()) => Ok(Some(UnitLock {
                 _file: Some(file),

@@ -6,7 +6,8 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use netloom_results::store::{
-    Incoming, RunFile, TableWriter, finish_incoming, is_table, points, table_file, to_parquet,
+    Incoming, RunFile, TableWriter, finish_incoming, is_table, is_unit, points, remove_files,
+    table_file, to_parquet,
 };
 use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument};
 
@@ -20,7 +21,7 @@ use super::walk::{Planned, PlannedRun, planned};
 const ALWAYS_CSV: &[&str] = &["results", "points"];
 
 /// What is made from tables, and is stale beside others.
-const DRAWN: [&str; 2] = ["report.html", "figures"];
+const DRAWN: [&str; 3] = ["report.html", "comparison.html", "figures"];
 
 /// What was put together.
 #[derive(Clone, Debug)]
@@ -182,7 +183,7 @@ pub fn merge(
     .map_err(refused(folder.path()))?;
     if !is_partial {
         // Nobody works on a study that is complete.
-        let _ = fs::remove_dir_all(folder.path().join("locks"));
+        let _ = remove_files(&folder.path().join("locks"), is_unit);
     }
     Ok(merged)
 }
@@ -337,6 +338,7 @@ impl Tables {
         if !leaves.is_empty() || !self.incoming.is_unchanged()? {
             leaves.extend(DRAWN.map(str::to_owned));
         }
+        self.incoming.write_sums()?;
         self.incoming.write("manifest.json", manifest.as_bytes())?;
         self.incoming.finish(leaves)
     }

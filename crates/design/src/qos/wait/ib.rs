@@ -49,8 +49,13 @@ struct Turn {
 
 /// The turns of others between every two consecutive entries of a lane in one table.
 ///
-/// An entry sends while its counter is above zero: all of its weight but one unit, and then a largest
-/// packet. No packet costs less than one unit, so it sends no more packets than its weight.
+/// An entry of weight w sends while its counter is above zero. Let u be the units of the smallest packet of its lane, at least
+/// one, and L the bytes of the largest.
+///
+/// - Packets: a packet begins only if those before it cost less than w. After k packets these cost at least k u, so the last
+///   that begins has k u <= w - 1 before it: there are at most (w - 1) / u + 1, rounded down.
+/// - Bytes: all packets but the last cost at most w - 1 units, and the last has at most L bytes. No packet has more than L, so
+///   there are no more than L times the packets either. Where all have one size that is exactly what they are.
 fn turns(table: &VlArbitrationTable, sizes: &PacketSizes, vl: Vl) -> Vec<Turn> {
     let live = table.entries().iter().filter(|e| e.weight > 0);
     let live: Vec<_> = live
@@ -68,10 +73,13 @@ fn turns(table: &VlArbitrationTable, sizes: &PacketSizes, vl: Vl) -> Vec<Turn> {
             |turn, e| {
                 let weight = u64::from(e.weight);
                 let unit = sizes.bytes_per_unit(e.vl.index(), Bytes(WEIGHT_UNIT.into()));
-                let begun = (weight - 1) * unit;
+                let least = sizes.least_units(e.vl.index(), Bytes(WEIGHT_UNIT.into()));
+                let packets = (weight - 1) / least + 1;
+                let largest = sizes.of(e.vl.index());
+                let bytes = ((weight - 1) * unit + largest).min(packets * largest);
                 Turn {
-                    bytes: turn.bytes + begun + sizes.of(e.vl.index()),
-                    packets: turn.packets + weight,
+                    bytes: turn.bytes + bytes,
+                    packets: turn.packets + packets,
                 }
             },
         )

@@ -36,6 +36,8 @@ pub const ASSUMPTION: &str = "per output, one queue per class: the head is prese
 pub struct PacketSizes {
     /// The largest packet of each class (service level or lane, as the table speaks); 0 sends nothing.
     pub largest: [Bytes; N_SLS],
+    /// The smallest packet of each class; 0 if any may come up to the largest.
+    pub smallest: [Bytes; N_SLS],
     /// The largest management packet; 0 where there is no VL15.
     pub management: Bytes,
 }
@@ -43,6 +45,12 @@ pub struct PacketSizes {
 impl PacketSizes {
     fn of(&self, class: usize) -> u64 {
         self.largest.get(class).map_or(0, |bytes| bytes.0)
+    }
+
+    /// The smallest packet in units of so many bytes, rounded up; at least 1, for nothing costs less.
+    fn least_units(&self, class: usize, unit: Bytes) -> u64 {
+        let smallest = self.smallest.get(class).map_or(0, |bytes| bytes.0);
+        Bytes(smallest.min(self.of(class))).in_flits(unit).max(1)
     }
 
     /// The largest packet in units of so many bytes, rounded up.

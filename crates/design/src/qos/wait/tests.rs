@@ -24,6 +24,7 @@ fn sizes(largest: &[u64], management: u64) -> PacketSizes {
     }
     PacketSizes {
         largest: all,
+        smallest: [Bytes(0); N_SLS],
         management: Bytes(management),
     }
 }
@@ -99,6 +100,27 @@ fn infiniband_by_hand() {
         total(ib(&[(1, 64), (0, 1)], &[(0, 1)], 255, 0)),
         Some(64 + 6080 + 290)
     );
+}
+
+/// 64 units let 64 packets of one unit begin, or one of 64: what is known of the sizes counts.
+#[test]
+fn packets_of_one_size_fill_entries_exactly() {
+    let high = VlArbitrationTable::from_pairs(&[(0, 4)]).unwrap();
+    let low = VlArbitrationTable::from_pairs(&[(1, 192), (2, 64)]).unwrap();
+    let tables = IbTables {
+        high: &high,
+        low: &low,
+        limit: 0,
+    };
+    let mut sizes = sizes(&[256, 4096, 4096], 0);
+    let wait = |sizes: &PacketSizes| total(ib_wait(tables, sizes, Vl(2)));
+    // 191 units and a packet, and 256 bytes of high priority before each of 192 packets and the own one.
+    assert_eq!(wait(&sizes), Some(4096 + (191 * 64 + 4096) + 193 * 256));
+    sizes.smallest[1] = Bytes(4096);
+    assert_eq!(wait(&sizes), Some(4096 + 3 * 4096 + 4 * 256));
+    // 33 units at least: six packets begin within 192, of at most 191 units and a largest.
+    sizes.smallest[1] = Bytes(33 * 64);
+    assert_eq!(wait(&sizes), Some(4096 + (191 * 64 + 4096) + 7 * 256));
 }
 
 #[test]

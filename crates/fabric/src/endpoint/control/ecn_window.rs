@@ -120,6 +120,13 @@ const SINCE: usize = 1;
 const AFTER: usize = 2;
 
 impl Window {
+    /// Whether a flow can have this state: a window that is not larger than at the start, last changed by now.
+    pub(crate) fn is_sound(&self, flow: &FlowState, now: Tick) -> bool {
+        flow.0[SIZE] <= u64::from(self.most) * FLIT
+            && flow.0[SINCE] <= now.0
+            && flow.0[AFTER] <= u64::from(u32::MAX)
+    }
+
     /// The window now, growth included.
     fn size(&self, flow: &FlowState, now: Tick) -> u64 {
         let most = u64::from(self.most) * FLIT;

@@ -11,6 +11,7 @@
 //! ```
 
 use netloom_arbitration::Arbiter;
+use netloom_encoding::{Validity, ensure_below};
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -19,6 +20,7 @@ use crate::rows::Rows;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::{FROM_LINK, Passage, Stages, TO_CENTRE, Wire};
+use crate::validation::Bounds;
 
 /// How late flits come, at most, for a crossbar that begins with the first: by flit, the most of it and all before.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +70,21 @@ netloom_encoding::encoded!(Feed {
     own,
     wire
 });
+
+impl Feed {
+    /// Flits came over a link that there is, and not more than the largest packet has.
+    pub(super) fn validate(&self, bounds: &Bounds<'_>, n_wires: usize) -> Validity {
+        bounds.time("feed of a packet", self.from)?;
+        bounds.time("feed of a packet", self.link)?;
+        ensure_below("link of a feed", self.wire, n_wires as u64)?;
+        ensure_below("flits of a feed", self.own, u32::from(bounds.largest) + 1)
+    }
+
+    /// Flits of a packet that is fed so.
+    pub(super) fn is_of(&self, flits: u16) -> bool {
+        self.own <= flits
+    }
+}
 
 /// How the flits of a packet pass, where not all do so at the pace of the crossbar.
 #[derive(Clone, Copy, Debug)]

@@ -47,6 +47,11 @@ impl<const W: usize> Mask<W> {
         self.0[Self::word(bit)] >> (bit % 64) & 1 == 1
     }
 
+    /// Whether all members are below a bound.
+    pub(crate) fn is_below(&self, bound: usize) -> bool {
+        self.iter().all(|member| member < bound)
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)

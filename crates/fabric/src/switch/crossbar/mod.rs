@@ -39,6 +39,7 @@ mod sight;
 mod stall;
 mod switches;
 mod transfer;
+mod validate;
 mod wire;
 
 use netloom_arbitration::{Arbiter, Grant, Head};

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use netloom_arbitration::Arbiter;
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port, Tick};
 
@@ -20,6 +21,7 @@ use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::{Exit, Header, Switches};
+use crate::validation::{Bounds, ensure_each};
 
 /// What a routing looks at.
 pub(super) struct Sight {
@@ -88,6 +90,50 @@ impl Sight {
         })
     }
 
+    /// What was committed to each port is in `committed`; `credit` tells what its credits count of a class, of which there
+    /// are `n_classes`, and what it has sent in flits and packets. No header waits in a tick that is over.
+    pub(super) fn validate(
+        &self,
+        bounds: &Bounds<'_>,
+        committed: &[u32],
+        n_classes: usize,
+        port: impl Fn(usize, u16) -> (u32, u64, u32),
+    ) -> Validity {
+        ensure(self.headers.iter().all(Vec::is_empty), || {
+            Invalid::new("headers to be routed", "none", "some")
+        })?;
+        ensure_each(
+            "flits committed to outputs",
+            committed,
+            self.committed.as_slice(),
+        )?;
+        for (at, early) in self.early.iter().enumerate() {
+            if early.flits == 0 {
+                ensure_equal("credits of a link that was not given", 0, early.credits)?;
+                continue;
+            }
+            bounds.flits("packet that was sent early", early.flits)?;
+            bounds.time("edge of a packet that was sent early", early.edge)?;
+            bounds.time("link of a packet that was sent early", early.link_until)?;
+            ensure_below(
+                "class of a packet that was sent early",
+                early.class,
+                n_classes as u64,
+            )?;
+            let (used, flits, packets) = port(at, early.class);
+            let is_seen = early.edge < bounds.now;
+            let fits = u32::from(early.credits) <= used && u64::from(early.flits) <= flits;
+            ensure(is_seen || (fits && packets > 0), || {
+                let found = format!("{} flits", early.flits);
+                Invalid::new("packet that was sent early", "one that was sent", found)
+            })?;
+        }
+        match &self.announcing {
+            Some(announcing) => announcing.validate(),
+            None => Ok(()),
+        }
+    }
+
     /// The link of an output that was given early, if that is not to be seen in a tick. Switches look before they give
     /// anything on an edge.
     #[inline]
@@ -132,6 +178,15 @@ impl Marks {
                 occupancy: vec![0; n_ports].into(),
             })
         })
+    }
+
+    /// What waits at each input.
+    pub(super) fn validate(&self, occupancy: &[u32]) -> Validity {
+        ensure_each(
+            "flits at inputs that mark",
+            occupancy,
+            self.occupancy.as_slice(),
+        )
     }
 
     /// A header has arrived at an input.

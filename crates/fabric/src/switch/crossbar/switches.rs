@@ -1,6 +1,7 @@
 //! What a fabric asks of switches around crossbars.
 
 use netloom_arbitration::Arbiter;
+use netloom_encoding::Validity;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port, SwitchId, Tick};
@@ -16,6 +17,7 @@ use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
 use crate::switch::{Candidate, Exit, Peer, Switches, events_beside_every_switch};
+use crate::validation::{Bounds, Ways};
 
 events_beside_every_switch!(Event);
 
@@ -312,6 +314,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
         fabric.waits(now, patience, edges, remote)
+    }
+
+    fn validate(
+        fabric: &Fabric<Self>,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        pending: &[(Tick, Event)],
+    ) -> Validity {
+        fabric.validate_switches(bounds, ways, pending)
     }
 
     fn is_idle(&mut self) -> bool {

@@ -3,12 +3,14 @@
 //! Room in an output buffer is counted in flits, so that it may come free flit by flit without an event for each: what
 //! was sent is a ramp, which is looked at when a packet asks for room.
 
+use netloom_encoding::{Invalid, ensure_below};
 use netloom_units::Tick;
 
 use crate::Retransmission;
 use crate::link::pool::{Pool, Shares};
 use crate::switch::tiled::Port;
 use crate::switch::tiled::wire::Wire;
+use crate::validation::Bounds;
 
 /// Flits of a packet that are still kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +43,14 @@ impl Held {
             flits,
             vc,
         }
+    }
+
+    /// What is kept: its channel and its flits.
+    pub(super) fn validate(&self, bounds: &Bounds<'_>) -> Result<(u8, u16), Invalid> {
+        bounds.flits("what was sent", self.flits)?;
+        bounds.time("what was sent", self.first)?;
+        ensure_below("time between flits", self.step, 1u64 << 40)?;
+        Ok((self.vc, self.flits))
     }
 
     /// When so many flits, at least one, are free.

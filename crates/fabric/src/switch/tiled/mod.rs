@@ -34,6 +34,7 @@ mod switches;
 mod tails;
 mod tile;
 mod tracking;
+mod validate;
 mod wire;
 
 use std::collections::VecDeque;

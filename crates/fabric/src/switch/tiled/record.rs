@@ -90,6 +90,11 @@ impl Default for Fifo {
 }
 
 impl Fifo {
+    /// The last record, if there is one.
+    pub(crate) fn tail(&self) -> u32 {
+        self.tail
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.head == NIL

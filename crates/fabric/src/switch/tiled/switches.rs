@@ -1,6 +1,7 @@
 //! What a fabric asks of tiled switches.
 
 use netloom_arbitration::Arbiter;
+use netloom_encoding::Validity;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
@@ -15,6 +16,7 @@ use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
 use crate::switch::tiled::{Port, Tiles};
 use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
+use crate::validation::{Bounds, Ways};
 
 /// The lane of acknowledgements on the link to the first switch. They have their own: data at the head of an end port may wait
 /// for room in a stash, that is for acknowledgements, and these must not wait behind such data elsewhere.
@@ -288,6 +290,15 @@ impl Switches for Tiles {
 
     fn check_laws(fabric: &Fabric<Self>) {
         fabric.check_stashes();
+    }
+
+    fn validate(
+        fabric: &Fabric<Self>,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        pending: &[(Tick, Event)],
+    ) -> Validity {
+        fabric.validate_switches(bounds, ways, pending)
     }
 
     fn is_idle(&mut self) -> bool {

@@ -34,6 +34,18 @@ netloom_encoding::encoded!(Entry {
     attempt
 });
 
+impl Entry {
+    /// Its copy; [`NIL`] if its place is not known.
+    pub(super) fn copy(&self) -> u32 {
+        self.copy
+    }
+
+    /// When the copy was made.
+    pub(super) fn since(&self) -> Tick {
+        self.since
+    }
+}
+
 /// What an acknowledgement said that came before the place of the copy was known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {

@@ -18,7 +18,7 @@ use netloom_fabric::{
     StashSelect, StashUse, SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
-use netloom_routing::{DModK, Deadlock, DimensionOrder, Routing, Shortest, Tie, Trunk};
+use netloom_routing::{DModK, Deadlock, DimensionOrder, Paths, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, FatTree, SingleSwitch, Torus};
 use netloom_traffic::{
     ArrivalProcess, Bernoulli, Class, Fixed, HotSources, HotSpot, Idle, Law, Mix, NicSet, Pattern,
@@ -161,7 +161,7 @@ impl Case {
     pub(crate) fn single(ports: u32) -> Case {
         Case {
             topology: Arc::new(SingleSwitch { ports }),
-            routing: Arc::new(Shortest {}),
+            routing: Arc::new(Shortest { paths: Paths::All }),
             tiles: (2, 2, 4, 4),
             links: vec![LinkTiming {
                 flit: 13,

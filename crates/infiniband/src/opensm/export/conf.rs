@@ -92,7 +92,9 @@ mod tests {
             low: vec![entry(0, 128), entry(1, 64), entry(0, 128), entry(2, 64)],
             high: vec![entry(3, 64)],
             high_limit: 8,
-            sl_to_vl: SlToVl(std::array::from_fn(|sl| Vl(sl as u8 % 4))),
+            sl_to_vl: SlToVl(std::array::from_fn(|sl| {
+                Vl(if sl < 4 { sl as u8 } else { 0 })
+            })),
         }
     }
 

@@ -22,6 +22,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         starved_levels(subject, &situation, report);
         dropped_levels(&situation, report);
         unused_lanes(subject, &situation, report);
+        unplanned_levels(subject, &situation, report);
         shared_by_policy(subject, &situation, report);
     }
 }
@@ -270,6 +271,82 @@ fn unused_lanes(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut R
             .warning("E1158", setting.part(span), message)
             .help("leave the entries out, or map a service level to the lanes");
     }
+}
+
+/// E1175: service levels that nothing plans for, on a lane of the high table.
+///
+/// Planned are the levels that the policy gives; without one, the first level of each lane.
+fn unplanned_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
+    let Origin::Line(setting, _) = situation.effective.sl2vl.1 else {
+        return;
+    };
+    // OpenSM's own high table, and levels that lose their lane, are reported elsewhere.
+    let is_own = matches!(situation.effective.high.1, Origin::OpenSm);
+    let map = situation.sl_to_vl().0;
+    let is_folded = read_lanes(&setting.value).0 != map;
+    if is_own || is_folded || !is_as_written(subject, setting) {
+        return;
+    }
+    let (low, high) = (situation.low(), situation.high());
+    let goes_first = |vl: Vl| high.iter().any(|entry| entry.vl == vl && entry.weight > 0);
+    // Of the lanes of the low table, the one with the largest weight takes unplanned traffic with the least harm.
+    let weight = |vl: Vl| -> u32 {
+        let own = low.iter().filter(|entry| entry.vl == vl);
+        own.map(|entry| u32::from(entry.weight)).sum()
+    };
+    let harmless = (0..15)
+        .rev()
+        .map(Vl)
+        .filter(|vl| map.contains(vl) && !goes_first(*vl) && weight(*vl) > 0);
+    let Some(harmless) = harmless.max_by_key(|vl| weight(*vl)) else {
+        return;
+    };
+    let given = subject.policy.map_or(0, |policy| {
+        let of_levels = policy.levels.iter().filter_map(|level| level.sl());
+        let of_ulps = policy.ulps.iter().map(|rule| rule.sl);
+        of_levels
+            .chain(of_ulps)
+            .fold(0u16, |mask, sl| mask | 1 << (sl & 15))
+    });
+    let levels = 0..16u8;
+    let on = |vl: Vl| levels.clone().filter(move |sl| map[usize::from(*sl)] == vl);
+    let is_planned = |sl: u8| {
+        let vl = map[usize::from(sl)];
+        match on(vl).any(|other| given >> other & 1 == 1) {
+            true => given >> sl & 1 == 1,
+            false => on(vl).next() == Some(sl),
+        }
+    };
+    let is_wrong = |sl: &u8| goes_first(map[usize::from(*sl)]) && !is_planned(*sl);
+    let wrong: Vec<u8> = levels.clone().filter(is_wrong).collect();
+    let Some(first) = wrong.first() else {
+        return;
+    };
+    let list = items(&setting.value);
+    let span = list
+        .get(usize::from(*first))
+        .map_or(0..setting.value.len(), |item| item.span.clone());
+    let message = format!(
+        "`{}` at {}: {} {} to {} of the high table, before all other traffic",
+        setting.key,
+        words::kinds(&situation.sets),
+        words::levels(&wrong),
+        if wrong.len() == 1 { "goes" } else { "go" },
+        words::lanes(wrong.iter().map(|sl| map[usize::from(*sl)])),
+    );
+    let lane = |sl: u8| match wrong.contains(&sl) {
+        true => harmless.0,
+        false => map[usize::from(sl)].0,
+    };
+    let lanes: Vec<String> = levels.map(|sl| lane(sl).to_string()).collect();
+    report
+        .findings
+        .warning("E1175", setting.part(span), message)
+        .help(format!(
+            "if no class uses them, write `{} {}`; otherwise give them in the policy",
+            setting.key,
+            lanes.join(",")
+        ));
 }
 
 /// E1174: service levels that a policy tells apart and a port does not.

@@ -9,17 +9,20 @@
 //! The next one goes to `8`; when it is whole, `7` is taken away. Whoever is killed, at whatever moment, leaves a whole one, once
 //! there was one. All processes of a run see one folder: on several machines it is on a file system that they share.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use netloom_encoding::{Encoded, encoded};
 use sha2::{Digest, Sha256};
 
 use super::file::{make_folder, write_file};
+use super::names::is_temporary;
 
 /// The beginning of every file; the number is that of this format.
-const MAGIC: &[u8] = b"netloom checkpoint 1\n";
+const MAGIC: &[u8] = b"netloom checkpoint 2\n";
+/// The same of all formats.
+const ANY_MAGIC: &[u8] = b"netloom checkpoint ";
 /// The file that is written last.
 const RUN: &str = "run";
 const HASH: usize = 32;
@@ -74,8 +77,9 @@ impl CheckpointFolder {
     /// Takes a folder for the checkpoints of a run. Nothing is written before there is something to be kept.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If it cannot be read, or has something else than checkpoints: it is removed when the run has ended.
     pub fn open(path: &Path, of: CheckpointOf, leads: bool) -> io::Result<CheckpointFolder> {
+        contents(path)?;
         Ok(CheckpointFolder {
             path: path.to_owned(),
             of,
@@ -87,6 +91,13 @@ impl CheckpointFolder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file of a partition in the last checkpoint, or of what the processes share.
+    pub fn file(&self, partition: Option<usize>) -> PathBuf {
+        let name = partition.map_or(RUN.to_owned(), name);
+        let last = self.last.unwrap_or(0);
+        self.path.join(last.to_string()).join(name)
     }
 
     /// What the processes share in the last checkpoint; `None` if there is none.
@@ -139,7 +150,7 @@ impl CheckpointFolder {
                 // Without its last file it is none, whatever is left of it.
                 let old = self.path.join(old.to_string());
                 fs::remove_file(old.join(RUN))?;
-                let _ = fs::remove_dir_all(old);
+                let _ = files(&old).and_then(|files| remove_folder(&old, &files));
             }
         }
         self.last = Some(self.next());
@@ -151,18 +162,29 @@ impl CheckpointFolder {
         self.last = last(&self.path).ok().flatten();
     }
 
-    /// The run has ended: takes all checkpoints away.
+    /// Removes all checkpoints of a folder, and the folder. Nothing is removed if it has anything else in it.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If there is something that netloom did not write, or the system refuses.
     pub fn remove(path: &Path) -> io::Result<()> {
+        let Some(mut folders) = contents(path)? else {
+            return Ok(());
+        };
         // The files that make checkpoints whole go first.
-        while let Some(last) = last(path)? {
-            fs::remove_file(path.join(last.to_string()).join(RUN))?;
+        for (_, files) in &mut folders {
+            files.sort_by_key(|file| !file.ends_with(RUN));
         }
-        match fs::remove_dir_all(path) {
-            Err(error) if !is_absent(&error) => Err(error),
-            _ => Ok(()),
+        let whole = folders.iter().filter_map(|(_, files)| files.first());
+        for run in whole.filter(|file| file.ends_with(RUN)) {
+            fs::remove_file(run)?;
+        }
+        for (folder, files) in &folders {
+            remove_folder(folder, files)?;
+        }
+        match folders.is_empty() {
+            // It was empty: any program may have made it.
+            true => Ok(()),
+            false => fs::remove_dir(path),
         }
     }
 
@@ -193,10 +215,10 @@ fn wrong(file: &Path, why: &str) -> io::Error {
 
 /// What a file is of, and what it holds.
 fn read(file: &Path) -> io::Result<(CheckpointOf, Vec<u8>)> {
-    let mut bytes = fs::read(file)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
+    let mut bytes = Vec::new();
+    open_plain(file)?.read_to_end(&mut bytes)?;
     if !bytes.starts_with(MAGIC) {
-        return Err(wrong(file, "is no checkpoint of this format"));
+        return Err(wrong(file, "is not a checkpoint of this format"));
     }
     let damaged = || wrong(file, "is damaged: its checksum is another");
     let end = bytes.len().checked_sub(HASH).ok_or_else(damaged)?;
@@ -211,6 +233,128 @@ fn read(file: &Path) -> io::Result<(CheckpointOf, Vec<u8>)> {
     Ok((of, bytes))
 }
 
+/// A regular file, opened without following a link and without waiting for the other end of a pipe. It is read as far as it
+/// is long now.
+fn open_plain(file: &Path) -> io::Result<io::Take<File>> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
+    let expect = |there: &fs::Metadata| match there.is_file() {
+        true => Ok(()),
+        false => Err(wrong(
+            file,
+            &format!("is {}: expected a regular file", what(there)),
+        )),
+    };
+    // Before it is opened: opening a device may do something.
+    expect(&fs::symlink_metadata(file).map_err(named)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let opened = options.open(file).map_err(named)?;
+    let there = opened.metadata().map_err(named)?;
+    expect(&there)?;
+    Ok(opened.take(there.len()))
+}
+
+/// What there is in place of what is expected.
+fn what(there: &fs::Metadata) -> &'static str {
+    match there.file_type() {
+        kind if kind.is_symlink() => "a symbolic link",
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_file() => "a file",
+        _ => "a pipe or a device",
+    }
+}
+
+/// The entries of a real folder, by name; `None` if nothing is there.
+fn entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    let there = match fs::symlink_metadata(path) {
+        Ok(there) => there,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !there.is_dir() {
+        let why = format!("is {}: expected a folder of checkpoints", what(&there));
+        return Err(wrong(path, &why));
+    }
+    let entries = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut entries: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+    entries.sort();
+    Ok(Some(entries))
+}
+
+/// The number of a checkpoint, if a folder has the name of one.
+fn number(folder: &Path) -> Option<u64> {
+    let name = folder.file_name()?.to_str()?;
+    let number: u64 = name.parse().ok()?;
+    (number.to_string() == name).then_some(number)
+}
+
+/// A folder of a checkpoint and the files in it.
+type Contents = (PathBuf, Vec<PathBuf>);
+
+/// The folders of all checkpoints with their files; `None` if nothing is there. Anything that netloom did not write is an
+/// error.
+fn contents(path: &Path) -> io::Result<Option<Vec<Contents>>> {
+    let Some(entries) = entries(path)? else {
+        return Ok(None);
+    };
+    let folders = entries.into_iter().map(|folder| match number(&folder) {
+        Some(_) => files(&folder).map(|files| (folder, files)),
+        None => Err(foreign(&folder)),
+    });
+    folders.collect::<io::Result<_>>().map(Some)
+}
+
+/// The files of one checkpoint, whole or not.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let files = entries(folder)?.unwrap_or_default();
+    for file in &files {
+        let name = file.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| foreign(file))?;
+        let partition = name.strip_prefix("partition-").map(Path::new);
+        let is_checkpoint = name == RUN || partition.is_some_and(|at| number(at).is_some());
+        // A file that was being written when its process was killed.
+        if !is_checkpoint && !is_temporary(name, None, "tmp") {
+            return Err(foreign(file));
+        }
+        let mut start = Vec::new();
+        open_plain(file)?
+            .take(ANY_MAGIC.len() as u64)
+            .read_to_end(&mut start)?;
+        let begins = match is_checkpoint {
+            true => start == ANY_MAGIC,
+            false => ANY_MAGIC.starts_with(&start),
+        };
+        if !begins {
+            return Err(foreign(file));
+        }
+    }
+    Ok(files)
+}
+
+fn foreign(path: &Path) -> io::Error {
+    let why = "is not part of a checkpoint, so its folder is left as it is; move it elsewhere, or give another folder with \
+               -o DIR";
+    wrong(path, why)
+}
+
+/// Removes the files of a folder, and the folder.
+fn remove_folder(folder: &Path, files: &[PathBuf]) -> io::Result<()> {
+    for file in files {
+        match fs::remove_file(file) {
+            Err(error) if !is_absent(&error) => return Err(error),
+            _ => {}
+        }
+    }
+    fs::remove_dir(folder)
+}
+
 /// Whether nothing is there. A name that is too long with its ending is that of no checkpoint.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
@@ -221,23 +365,17 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// The number of the last whole checkpoint in a folder.
 fn last(path: &Path) -> io::Result<Option<u64>> {
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(error),
+    let is = |path: &Path, kind: fn(&fs::Metadata) -> bool| {
+        fs::symlink_metadata(path).is_ok_and(|there| kind(&there))
     };
-    let mut last = None;
-    for entry in entries {
-        let entry = entry?;
-        let number = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
-        if number > last && entry.path().join(RUN).is_file() {
-            last = number;
-        }
-    }
-    Ok(last)
+    let is_whole = |folder: &&PathBuf| {
+        is(folder, fs::Metadata::is_dir)
+            && !is(&folder.join(RUN), fs::Metadata::is_dir)
+            && fs::symlink_metadata(folder.join(RUN)).is_ok()
+    };
+    let entries = entries(path)?.unwrap_or_default();
+    let whole = entries.iter().filter(is_whole);
+    Ok(whole.filter_map(|folder| number(folder)).max())
 }
 
 #[cfg(test)]
@@ -308,5 +446,109 @@ mod tests {
         fs::write(&file, &good).unwrap();
         assert_eq!(folder.partition(0).unwrap(), b"one 0");
         fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn what_netloom_did_not_write_is_not_removed() {
+        let path = place("foreign");
+        fs::create_dir_all(path.join("3")).unwrap();
+        let ours = |name: &str| path.join("3").join(name);
+        fs::write(ours("run"), [MAGIC, b"..."].concat()).unwrap();
+        fs::write(ours("partition-0"), "netloom checkpoint 1\n").unwrap();
+        let temporary = ".run.77-00112233445566778899aabb.tmp";
+        fs::write(ours(temporary), "netloom che").unwrap();
+        for foreign in [
+            "weights.bin",
+            "3/notes",
+            "3/partition-x",
+            "3/partition-01",
+            "03",
+            "3/partition-1",
+        ] {
+            let foreign = path.join(foreign);
+            fs::write(&foreign, "precious").unwrap();
+            let told = CheckpointFolder::remove(&path).unwrap_err().to_string();
+            assert!(told.contains("is not part of a checkpoint"), "{told}");
+            assert!(told.contains(&foreign.display().to_string()), "{told}");
+            assert!(CheckpointFolder::open(&path, of("run"), true).is_err());
+            assert_eq!(fs::read(&foreign).unwrap(), b"precious");
+            assert!(
+                ours("run").exists(),
+                "nothing is removed before all is known"
+            );
+            fs::remove_file(&foreign).unwrap();
+        }
+        fs::create_dir(path.join("4")).unwrap();
+        CheckpointFolder::remove(&path).unwrap();
+        assert!(!path.exists());
+        fs::create_dir(&path).unwrap();
+        CheckpointFolder::remove(&path).unwrap();
+        assert!(path.exists(), "an empty folder may be of another program");
+        fs::remove_dir(&path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_pipes_are_neither_followed_nor_read() {
+        use std::os::unix::fs::symlink;
+        let (path, elsewhere) = (place("links"), place("elsewhere"));
+        let mut folder = CheckpointFolder::open(&elsewhere, of("run"), true).unwrap();
+        make(&mut folder, "one");
+        symlink(&elsewhere, &path).unwrap();
+        for told in [
+            CheckpointFolder::look(&path).map(drop),
+            CheckpointFolder::remove(&path),
+        ] {
+            let told = told.unwrap_err().to_string();
+            assert!(
+                told.ends_with("is a symbolic link: expected a folder of checkpoints"),
+                "{told}"
+            );
+        }
+        fs::remove_file(&path).unwrap();
+        let mut folder = CheckpointFolder::open(&path, of("run"), true).unwrap();
+        make(&mut folder, "two");
+        symlink(elsewhere.join("1"), path.join("2")).unwrap();
+        assert_eq!(folder.shared().unwrap().unwrap(), b"two");
+        assert_eq!(
+            CheckpointFolder::look(&path).unwrap(),
+            Some(of("run")),
+            "and not 2"
+        );
+        assert!(CheckpointFolder::remove(&path).is_err());
+        fs::remove_file(path.join("2")).unwrap();
+        for name in ["partition-0", "run"] {
+            let file = path.join("1").join(name);
+            let good = fs::read(&file).unwrap();
+            fs::remove_file(&file).unwrap();
+            symlink("/dev/zero", &file).unwrap();
+            let read = |folder: &CheckpointFolder| match name {
+                "run" => folder.shared().map(drop),
+                _ => folder.partition(0).map(drop),
+            };
+            let told = read(&folder).unwrap_err().to_string();
+            assert!(
+                told.ends_with("is a symbolic link: expected a regular file"),
+                "{told}"
+            );
+            fs::remove_file(&file).unwrap();
+            let pipe = std::process::Command::new("mkfifo").arg(&file).status();
+            assert!(pipe.unwrap().success());
+            let told = read(&folder).unwrap_err().to_string();
+            assert!(
+                told.ends_with("is a pipe or a device: expected a regular file"),
+                "{told}"
+            );
+            assert!(CheckpointFolder::remove(&path).is_err());
+            fs::remove_file(&file).unwrap();
+            fs::write(&file, good).unwrap();
+        }
+        assert_eq!(
+            fs::read_dir(elsewhere.join("1")).unwrap().count(),
+            3,
+            "nothing there is gone"
+        );
+        CheckpointFolder::remove(&path).unwrap();
+        CheckpointFolder::remove(&elsewhere).unwrap();
     }
 }

@@ -8,11 +8,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use netloom_catalog::file::{MOST_EXPERIMENT, read_bytes};
 use serde::{Deserialize, Serialize};
 
 use super::file::{create_new, refuse_other, sync_folder};
-use super::lock::remove;
-use super::names::{inside, temporary};
+use super::lock::{remove, remove_files};
+use super::names::{inside, is_figure, temporary};
+use super::sums::{SUMS, Sums};
 
 /// The folder inside, once all files are in it.
 pub const INCOMING: &str = "incoming";
@@ -52,7 +54,8 @@ impl Incoming {
     /// # Errors
     /// If the name is none, or its place is taken by what is no file, or the system refuses.
     pub fn create(&mut self, name: &str) -> io::Result<File> {
-        refuse_other(&inside(&self.folder, name)?)?;
+        refuse_other(&inside(&self.folder, name)?)
+            .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         let file = create_new(&inside(&self.path, name)?)?;
         self.names.push(name.to_owned());
         Ok(file)
@@ -64,6 +67,18 @@ impl Incoming {
     /// As for [`Incoming::create`].
     pub fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.create(name)?.write_all(bytes)
+    }
+
+    /// Writes the checksums of all files that arrive.
+    ///
+    /// # Errors
+    /// As for [`Incoming::create`].
+    pub fn write_sums(&mut self) -> io::Result<()> {
+        let mut sums = Sums::default();
+        for name in &self.names {
+            sums.add(name, &fs::read(self.path.join(name))?);
+        }
+        self.write(SUMS, sums.to_text().as_bytes())
     }
 
     /// Whether this file arrives.
@@ -148,10 +163,17 @@ pub fn finish_incoming(folder: &Path) -> io::Result<()> {
         _ => return Ok(()),
     }
     let wrong = |error: String| io::Error::other(format!("{}: {error}", incoming.display()));
-    let text = fs::read(incoming.join(LIST)).map_err(|error| wrong(error.to_string()))?;
+    let text = read_bytes(&incoming.join(LIST), MOST_EXPERIMENT);
+    let text = text.map_err(|error| wrong(error.to_string()))?;
     let list: List = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    // A folder may come from anybody: the list moves and removes nothing else than what netloom writes.
+    let mut names = list.arrives.iter().chain(&list.leaves);
+    if let Some(name) = names.find(|name| !may_change(name)) {
+        return Err(wrong(format!("{name:?} is not a file that netloom writes")));
+    }
     for name in &list.arrives {
         let (from, to) = (inside(&incoming, name)?, inside(folder, name)?);
+        refuse_other(&from).map_err(|error| wrong(format!("{name}: {error}")))?;
         // What is not there any more was moved before we came.
         match fs::rename(from, to) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -159,13 +181,27 @@ pub fn finish_incoming(folder: &Path) -> io::Result<()> {
         }
     }
     for name in &list.leaves {
-        remove(&inside(folder, name)?)?;
+        let path = inside(folder, name)?;
+        match fs::symlink_metadata(&path) {
+            Ok(there) if there.is_file() => remove(&path)?,
+            Ok(there) if there.is_dir() && name == FIGURES => remove_files(&path, is_figure)?,
+            _ => {}
+        }
     }
     sync_folder(folder)?;
     // At once, list and all.
     let done = temporary(&incoming, "tmp");
     fs::rename(&incoming, &done)?;
-    remove(&done)
+    remove_files(&done, |_| true)
+}
+
+/// The folder of figures, which may leave.
+const FIGURES: &str = "figures";
+
+/// Whether a file of this name is one that studies and reproductions replace.
+fn may_change(name: &str) -> bool {
+    let endings = [".csv", ".parquet", ".json", ".html", ".svg", ".md", ".txt"];
+    name == FIGURES || name == SUMS || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]
@@ -229,6 +265,27 @@ mod tests {
         )
         .unwrap();
         assert!(finish_incoming(&place).is_err());
+        // Nor to what netloom does not write.
+        fs::write(place.join("thesis.tex"), "precious").unwrap();
+        let list = r#"{"arrives":["b.csv"],"leaves":["thesis.tex"]}"#;
+        fs::write(incoming.join(LIST), list).unwrap();
+        let refused = finish_incoming(&place).unwrap_err().to_string();
+        assert!(
+            refused.contains("\"thesis.tex\" is not a file that netloom writes"),
+            "{refused}"
+        );
+        assert_eq!(fs::read(place.join("thesis.tex")).unwrap(), b"precious");
+        // Of figures those that netloom draws leave, and the rest of the folder stays.
+        fs::create_dir(place.join("figures")).unwrap();
+        fs::write(place.join("figures/latency.svg"), "drawn").unwrap();
+        fs::write(place.join("figures/notes.md"), "precious").unwrap();
+        fs::write(
+            incoming.join(LIST),
+            r#"{"arrives":[],"leaves":["figures"]}"#,
+        )
+        .unwrap();
+        finish_incoming(&place).unwrap();
+        assert_eq!(names(&place.join("figures")), ["notes.md"]);
         fs::remove_dir_all(&place).unwrap();
     }
 }

@@ -83,6 +83,10 @@ fn take(folder: &Path, is_shared: bool) -> Result<FolderLock, FolderError> {
             Err(error) if is_shared && is_forbidden(&error) => return Ok(lock(None)),
             Err(error) => return Err(FolderError::system(folder)(error)),
         };
+        if !is_lock(&mut file) {
+            let error = format!("{} is there, and is not a lock of netloom", path.display());
+            return Err(FolderError::system(folder)(io::Error::other(error)));
+        }
         let mut is_ours = match file.try_lock() {
             Ok(()) if is_still(&file, &path) => {
                 // Nobody else is at it: whatever is half done was left by the dead.
@@ -159,6 +163,18 @@ fn is_still(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
+/// How a lock file begins.
+const SIGNED: &[u8] = b"process ";
+
+/// Whether a file is empty or begins as [`sign`] writes it: another one would be overwritten.
+fn is_lock(file: &mut File) -> bool {
+    let mut bytes = vec![];
+    let read = file
+        .rewind()
+        .and_then(|()| file.take(SIGNED.len() as u64).read_to_end(&mut bytes));
+    read.is_ok() && SIGNED.starts_with(&bytes)
+}
+
 /// Says in the lock file who has it, for those who are turned away.
 fn sign(file: &mut File) {
     let host = fs::read_to_string("/proc/sys/kernel/hostname");
@@ -209,6 +225,27 @@ fn tidy(target: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes the files of these names from a folder, and then the folder if nothing else is in it. A symbolic link in its
+/// place is left alone.
+///
+/// # Errors
+/// If the system refuses.
+pub fn remove_files(folder: &Path, is_ours: fn(&str) -> bool) -> io::Result<()> {
+    if !fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir()) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && is_ours(&entry.file_name().to_string_lossy()) {
+            remove(&entry.path())?;
+        }
+    }
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => removed,
+    }
 }
 
 /// Takes a file or a folder away; of a symbolic link only the link.

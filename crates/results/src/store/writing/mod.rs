@@ -19,6 +19,7 @@ mod lock;
 mod names;
 mod run_folder;
 mod sibling;
+mod sums;
 
 use std::io;
 use std::path::Path;
@@ -26,10 +27,12 @@ use std::path::Path;
 pub use checkpoint::{CheckpointFolder, CheckpointOf};
 pub use file::{create_new, make_folder, open_to_lock, write_file};
 pub use incoming::{INCOMING, Incoming, finish_incoming};
-pub use lock::FolderLock;
-pub use names::{is_ours, is_table, table_file};
+pub use lock::{FolderLock, remove_files};
+pub use names::{foreign, is_table, is_unit, table_file};
 pub use run_folder::RunFolder;
 pub use sibling::Sibling;
+pub use sums::SUMS;
+pub(crate) use sums::Sums;
 
 /// Why a folder cannot take results.
 #[derive(Debug, thiserror::Error)]

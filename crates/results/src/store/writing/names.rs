@@ -1,39 +1,102 @@
 //! What netloom puts into its folders, by name.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::incoming::INCOMING;
+use super::sums::SUMS;
+use crate::store::run_file::RunFile;
 use crate::{TABLES, sha256};
 
-/// Files and folders of runs and studies that are no tables; anything else is somebody's.
-const OURS: &[&str] = &[
+/// Files of runs and studies that are not tables.
+const FILES: &[&str] = &[
     "results.json",
     "resolved.toml",
     "manifest.json",
     "layout.json",
+    SUMS,
     "study.json",
     "study.toml",
     "warnings.json",
-    "inputs",
-    "runs",
-    "locks",
-    "journal",
     "report.html",
-    "figures",
-    "emit",
-    INCOMING,
+    "comparison.html",
+];
+
+/// A folder by its name, and whether netloom puts a file of a given name into it.
+type Known = (&'static str, fn(&str) -> bool);
+
+/// Folders inside, each with the names of the files that netloom puts there.
+const FOLDERS: &[Known] = &[
+    ("runs", |name| RunFile::id_of(name).is_some()),
+    ("locks", is_unit),
+    ("journal", |name| name.ends_with(".jsonl")),
+    ("figures", is_figure),
+    // Copies of files that a study names, which have any name and stand in folders of their own.
+    ("inputs", |_| true),
+    (INCOMING, |_| true),
 ];
 
 /// Names longer than this are cut in hidden names, which must not exceed what a file system takes.
 const SHOWN: usize = 80;
 
-/// Whether a file of this name in a folder of a run or study is one that netloom puts there.
-pub fn is_ours(name: &str) -> bool {
-    OURS.contains(&name) || is_table(name) || (name.starts_with('.') && name.ends_with(".tmp"))
+/// The name of a lock of a unit of a study.
+pub fn is_unit(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The name of a file of a figure.
+pub(super) fn is_figure(name: &str) -> bool {
+    let endings = [".svg", ".pdf", ".png", ".tex", ".dat", ".csv"];
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The first file, folder or link in a folder of a run or study that netloom does not put there, by its path inside: it
+/// would be lost if the folder were replaced.
+///
+/// # Errors
+/// If the system refuses.
+pub fn foreign(folder: &Path) -> io::Result<Option<String>> {
+    let is_ours = |name: &str| FILES.contains(&name) || is_table(name);
+    for (name, kind) in listed(folder)? {
+        let inner = FOLDERS.iter().find(|(own, _)| *own == name);
+        match inner {
+            _ if kind.is_symlink() => return Ok(Some(name)),
+            _ if is_temporary(&name, None, "tmp") => {}
+            Some((_, is_ours)) if kind.is_dir() => {
+                let is_ours = |(inner, kind): &(String, fs::FileType)| {
+                    let is_free = matches!(name.as_str(), "inputs" | INCOMING);
+                    is_temporary(inner, None, "tmp") || is_free || kind.is_file() && is_ours(inner)
+                };
+                let listed = listed(&folder.join(&name))?;
+                if let Some((other, _)) = listed.iter().find(|entry| !is_ours(entry)) {
+                    return Ok(Some(format!("{name}/{other}")));
+                }
+            }
+            _ if kind.is_file() && is_ours(&name) => {}
+            _ => return Ok(Some(name)),
+        }
+    }
+    Ok(None)
+}
+
+/// What is in a folder, in order of names; nothing if there is no folder.
+fn listed(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        entries => entries?,
+    };
+    let named = entries.map(|entry| {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        Ok((name, entry.file_type()?))
+    });
+    let mut named = named.collect::<io::Result<Vec<_>>>()?;
+    named.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(named)
 }
 
 /// Whether a file of this name is a table of a run or study, whole or partial.
@@ -173,10 +236,69 @@ mod tests {
     #[test]
     fn partial_tables_are_ours_and_other_tables_are_not() {
         for name in ["results.csv", "points.partial.parquet", "links.parquet"] {
-            assert!(is_table(name) && is_ours(name), "{name}");
+            assert!(is_table(name), "{name}");
         }
         for name in ["evil.csv", "results.txt", "results.partial", "thesis.tex"] {
-            assert!(!is_ours(name), "{name}");
+            assert!(!is_table(name), "{name}");
         }
+    }
+
+    #[test]
+    fn what_netloom_did_not_write_is_found_wherever_it_stands() {
+        let place = std::env::temp_dir().join(format!("netloom-names-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        assert_eq!(foreign(&place).unwrap(), None);
+        let hidden = temporary(&place.join("results.csv"), "tmp");
+        let run = format!("runs/{}.json.zst", "0".repeat(16));
+        let ours = [
+            "results.json",
+            "links.partial.csv",
+            SUMS,
+            &run,
+            "locks/17",
+            "journal/host-1-2.jsonl",
+            "figures/latency.svg",
+            "inputs/a/b.csv",
+        ];
+        for name in ours {
+            let path = place.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        fs::write(&hidden, "").unwrap();
+        assert_eq!(foreign(&place).unwrap(), None);
+        for name in [
+            "thesis.tex",
+            "runs/thesis.tex",
+            "locks/a",
+            "locks/1/2",
+            "journal/notes.txt",
+            "figures/notes.md",
+            "figures/more/a.svg",
+            "results.csv/a",
+            ".vimrc.tmp",
+            "emit",
+        ] {
+            let path = place.join(name);
+            let made = path.parent().unwrap().to_owned();
+            fs::create_dir_all(&made).unwrap();
+            fs::write(&path, "precious").unwrap();
+            let found = foreign(&place).unwrap();
+            assert!(
+                found.as_ref().is_some_and(|found| name.starts_with(found)),
+                "{name}: {found:?}"
+            );
+            fs::remove_file(&path).unwrap();
+            let _ = fs::remove_dir(&made);
+        }
+        #[cfg(unix)]
+        for name in ["runs", "links.csv", "figures/a.svg"] {
+            let path = place.join(name);
+            let _ = fs::remove_dir_all(&path);
+            std::os::unix::fs::symlink("elsewhere", &path).unwrap();
+            assert_eq!(foreign(&place).unwrap().as_deref(), Some(name));
+            fs::remove_file(&path).unwrap();
+        }
+        fs::remove_dir_all(&place).unwrap();
     }
 }

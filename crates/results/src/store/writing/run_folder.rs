@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::FolderError;
 use super::lock::FolderLock;
-use super::names::is_ours;
+use super::names::foreign;
 use super::sibling::Sibling;
+use super::sums::{SUMS, Sums};
 use crate::{Document, RunId, Status};
 
 /// The file that says what a folder holds.
@@ -66,11 +67,24 @@ impl RunFolder {
             return Err(FolderError::Finished { path });
         }
         let document = (DOCUMENT.to_owned(), document.to_json().into_bytes());
+        let mut sums = Sums::default();
         for (name, bytes) in files.iter().chain([&document]) {
+            sums.add(name, bytes);
+        }
+        let sums = (SUMS.to_owned(), sums.to_text().into_bytes());
+        for (name, bytes) in files.iter().chain([&document, &sums]) {
             let written = sibling.write(name, bytes);
             written.map_err(FolderError::system(&path.join(name)))?;
         }
-        if let Err(error) = sibling.replace() {
+        // Hours may have passed: what was put there since is not ours.
+        let replaced = match foreign(self._lock.target()) {
+            Ok(None) => sibling.replace(),
+            Ok(Some(name)) => Err(io::Error::other(format!(
+                "{name}, which is no result, is there now and would be lost"
+            ))),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = replaced {
             // Hours of work are not taken away because a folder cannot be exchanged.
             let saved = self.sibling.keep();
             let error =
@@ -108,9 +122,8 @@ fn contents(folder: &Path) -> io::Result<Contents> {
     if has("claims.json") {
         return Ok(Contents::Reproduction);
     }
-    let foreign = names.iter().find(|name| !is_ours(name));
-    Ok(match foreign {
-        Some(name) => Contents::Foreign(name.clone()),
+    Ok(match foreign(folder)? {
+        Some(name) => Contents::Foreign(name),
         None if has("study.json") => Contents::Study,
         None if has(DOCUMENT) => Contents::Run,
         None if has("runs") => Contents::Runs,
@@ -194,6 +207,7 @@ mod tests {
             rows: vec![],
             fairness_window: Window::WholeRun,
             links,
+            jobs: vec![],
             connections: None,
             waits: None,
             protocol: None,
@@ -247,7 +261,7 @@ mod tests {
             .unwrap()
             .map(|e| e.unwrap().file_name())
             .collect();
-        assert_eq!(left.len(), 2, "no temporary file stays: {left:?}");
+        assert_eq!(left.len(), 3, "no temporary file stays: {left:?}");
         fs::remove_dir_all(&path).unwrap();
     }
 

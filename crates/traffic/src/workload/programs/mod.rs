@@ -239,6 +239,10 @@ impl Program for Placed {
         })
     }
 
+    fn rank(&self, nic: NicId) -> Option<u32> {
+        self.ranks[nic.index()].map(|rank| rank.0)
+    }
+
     fn computes_before(&self, nic: NicId, step: u32) -> u64 {
         match (&self.computing, self.ranks[nic.index()]) {
             (Some(computing), Some(rank)) if self.begins_anew(rank, step) => {
@@ -264,6 +268,10 @@ impl Source for Placed {
 
     fn program(&self) -> Option<&dyn Program> {
         Some(self)
+    }
+
+    fn messages(&self) -> Option<u64> {
+        Some(self.programs.n_messages())
     }
 }
 
@@ -307,6 +315,9 @@ mod tests {
         let placed = ping_pong().place(&[NicId(3), NicId(5), NicId(6)], 8);
         assert_eq!(placed.nics(), [NicId(3), NicId(5)]);
         let program = placed.program().expect("a program");
+        assert_eq!(placed.messages(), Some(4));
+        let ranks = [3, 5, 6].map(|nic| program.rank(NicId(nic)));
+        assert_eq!(ranks, [Some(0), Some(1), None]);
         let to = NicId(5);
         assert_eq!(program.op(NicId(3), 0), Some(Op::Send { to, bytes: 64 }));
         let from = NicId(3);

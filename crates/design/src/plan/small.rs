@@ -1,0 +1,456 @@
+//! All tables of a few entries.
+//!
+//! ```text
+//!  orders of entries ──► least weights ──► no order keeps the deadlines? then no table does
+//!                    └─► totals of the streams whose shares are near enough, the smallest first
+//!                          └─► each order, each division of the totals over its entries, as long as budgets allow
+//! ```
+//!
+//! The entries of a stream may differ in weight. What an entry adds to a wait is taken at least, so nothing that could keep
+//! a deadline is passed over; what is found is judged as any other table.
+
+use super::compose::{Composition, Search, Slot};
+
+/// Entries of the tables that are all looked at.
+pub(super) const SMALL: usize = 6;
+
+/// Streams whose totals are all looked at.
+const MOST_STREAMS: usize = 3;
+
+/// Totals, divisions and tables looked at, at most.
+const MOST_STEPS: u64 = 3_000_000;
+
+/// How much a judged table counts among steps.
+const JUDGED: u64 = 50;
+
+/// Different weights of an entry, at most.
+const MOST_UNITS: usize = 512;
+
+/// What was found among small tables.
+pub(super) struct Found {
+    /// The best of them, if any keeps all deadlines.
+    pub(super) best: Option<Composition>,
+    /// Whether there is no better table of the capacity that is searched for: none that keeps more deadlines, or the
+    /// shares within the tolerance.
+    pub(super) is_complete: bool,
+}
+
+/// The best table of at most [`SMALL`] entries that keeps all deadlines.
+pub(super) fn search(search: &Search<'_>) -> Found {
+    let n = search.parts.len();
+    let longest = search.capacity.min(SMALL);
+    let is_all = search.capacity <= SMALL;
+    let has_fixed = search.parts.iter().any(|part| part.entries.is_some());
+    if has_fixed || n > longest {
+        return Found {
+            best: None,
+            is_complete: false,
+        };
+    }
+    let orders = orders(n, longest);
+    let mut best = None;
+    if search.has_deadlines() {
+        best = lightest(search, &orders);
+        if best.is_none() || !search.effort.is_left() {
+            return Found {
+                best,
+                is_complete: is_all && search.effort.is_left(),
+            };
+        }
+    }
+    let Some(division) = Division::new(search, longest) else {
+        return Found {
+            best,
+            is_complete: false,
+        };
+    };
+    let (found, is_complete) = division.best(&orders);
+    Found {
+        best: super::compose::better(best, found, search.tolerance),
+        is_complete: is_complete && is_all,
+    }
+}
+
+/// The table of least weights that keeps all deadlines with the best shares. Waits grow with the weights of others, so where
+/// there is none, no table of these orders keeps them.
+fn lightest(search: &Search<'_>, orders: &[Vec<usize>]) -> Option<Composition> {
+    let slot = |&stream: &usize| Slot {
+        stream,
+        weight: search.parts[stream].supply.least,
+    };
+    let mut best: Option<Composition> = None;
+    for order in orders {
+        if !search.effort.is_left() {
+            break;
+        }
+        let table = search.judged(order.iter().map(slot).collect());
+        let is_better = best.as_ref().is_none_or(|best| table.error < best.error);
+        if table.overrun <= 1.0 && is_better {
+            best = Some(table);
+        }
+    }
+    best
+}
+
+/// The orders of up to so many entries in which every stream has one, the shortest first; of those that are turns of
+/// each other, one.
+fn orders(n: usize, longest: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![];
+    for length in n..=longest {
+        let mut order = vec![0; length];
+        loop {
+            let has_all = (0..n).all(|stream| order.contains(&stream));
+            let is_first =
+                || (1..length).all(|by| order[by..].iter().chain(&order[..by]).ge(&order));
+            if has_all && is_first() {
+                orders.push(order.clone());
+            }
+            // The first entry is of the first stream: an order can be turned to begin there.
+            let Some(at) = (1..length).rfind(|&at| order[at] + 1 < n) else {
+                break;
+            };
+            order[at] += 1;
+            order[at + 1..].fill(0);
+        }
+    }
+    orders
+}
+
+/// What entries of a stream can send, in grains.
+struct Units {
+    /// The weight that sends so many; nothing where none does.
+    weights: Vec<Option<u32>>,
+    least: usize,
+    most: usize,
+    grain: f64,
+}
+
+/// The division of totals over entries.
+struct Division<'a> {
+    search: &'a Search<'a>,
+    units: Vec<Units>,
+    /// Bytes that others may send between two entries of each stream; infinite without a deadline.
+    room: Vec<f64>,
+    /// What an entry of a stream takes of the room of another, by its units.
+    cost: Vec<Vec<Vec<f64>>>,
+    /// Entries of a stream, at most.
+    most_entries: usize,
+    steps: std::cell::Cell<u64>,
+}
+
+impl<'a> Division<'a> {
+    /// `None` where streams are too many, or send no whole number of grains.
+    fn new(search: &'a Search<'a>, longest: usize) -> Option<Division<'a>> {
+        let n = search.parts.len();
+        if n > MOST_STREAMS {
+            return None;
+        }
+        let units: Option<Vec<Units>> = search.parts.iter().map(units).collect();
+        let units = units?;
+        let mut division = Division {
+            search,
+            room: vec![f64::INFINITY; n],
+            cost: vec![vec![vec![]; n]; n],
+            units,
+            most_entries: longest + 1 - n,
+            steps: std::cell::Cell::new(0),
+        };
+        for (own, part) in search.parts.iter().enumerate() {
+            let Some(budget) = part.budget else {
+                continue;
+            };
+            let least = |stream: usize| Slot {
+                stream,
+                weight: search.parts[stream].supply.least,
+            };
+            let wait = |slots: &[Slot]| (search.waits)(slots)[own];
+            division.room[own] = budget - wait(&[least(own)]);
+            for other in (0..n).filter(|&other| other != own) {
+                // What a second entry adds: what only the first of a stream adds is not counted.
+                let first = wait(&[least(own), least(other)]);
+                let cost = |weight: &Option<u32>| match weight {
+                    None => f64::INFINITY,
+                    &Some(weight) => {
+                        let second = Slot {
+                            stream: other,
+                            weight,
+                        };
+                        wait(&[least(own), least(other), second]) - first
+                    }
+                };
+                let weights = &division.units[other].weights;
+                division.cost[own][other] = weights.iter().map(cost).collect();
+            }
+        }
+        Some(division)
+    }
+
+    /// The table with the best shares that keeps all deadlines, and whether all that keep the shares were looked at.
+    fn best(&self, orders: &[Vec<usize>]) -> (Option<Composition>, bool) {
+        let orders: Vec<Order> = orders.iter().map(|order| self.order(order)).collect();
+        let (mut from, mut to) = (-1.0, self.search.tolerance);
+        let mut is_complete = false;
+        while from < 1.0 {
+            let mut totals = self.totals(from, to);
+            if to <= self.search.tolerance {
+                // Small totals wait least.
+                totals.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+            } else {
+                totals.sort_by(|a, b| a.error.total_cmp(&b.error));
+            }
+            for totals in &totals {
+                for order in &orders {
+                    if let Some(found) = self.divided(totals, order) {
+                        return (Some(found), is_complete);
+                    }
+                    if self.is_over() {
+                        return (None, is_complete);
+                    }
+                }
+            }
+            if self.is_over() {
+                break;
+            }
+            is_complete = true;
+            (from, to) = (to, to * 2.0);
+        }
+        (None, is_complete)
+    }
+
+    fn is_over(&self) -> bool {
+        self.steps.get() >= MOST_STEPS || !self.search.effort.is_left()
+    }
+
+    fn step(&self, n: u64) {
+        self.steps.set(self.steps.get() + n);
+    }
+
+    fn order(&self, streams: &[usize]) -> Order {
+        let n = self.units.len();
+        let mut counts = vec![0; n];
+        let mut gaps = vec![vec![0; streams.len()]; n];
+        for own in 0..n {
+            counts[own] = streams.iter().filter(|&&stream| stream == own).count();
+            let mut gap = 0;
+            for (at, &stream) in streams.iter().enumerate() {
+                gaps[own][at] = gap % counts[own];
+                gap += usize::from(stream == own);
+            }
+        }
+        Order {
+            streams: streams.to_vec(),
+            counts,
+            gaps,
+        }
+    }
+
+    /// All totals whose largest error is above one number and at most another.
+    fn totals(&self, from: f64, to: f64) -> Vec<Totals> {
+        let mut found = vec![];
+        let mut totals = vec![0; self.units.len()];
+        self.add_totals(0, &mut totals, (from, to), &mut found);
+        found
+    }
+
+    fn add_totals(
+        &self,
+        stream: usize,
+        totals: &mut Vec<usize>,
+        (from, to): (f64, f64),
+        found: &mut Vec<Totals>,
+    ) {
+        let share = |stream: usize| self.search.parts[stream].share;
+        if stream == self.units.len() {
+            self.step(1);
+            let sent = |stream: usize| totals[stream] as f64 * self.units[stream].grain;
+            let bytes: f64 = (0..totals.len()).map(sent).sum();
+            let error = |stream| (sent(stream) / bytes / share(stream) - 1.0).abs();
+            let error = (0..totals.len()).map(error).fold(0.0, f64::max);
+            if error > from && error <= to {
+                found.push(Totals {
+                    units: totals.clone(),
+                    bytes,
+                    error,
+                });
+            }
+            return;
+        }
+        let own = &self.units[stream];
+        let (mut least, mut most) = (own.least, own.most * self.most_entries);
+        if stream > 0 && to < 1.0 {
+            // What the first stream sends says what this one may.
+            let first = totals[0] as f64 * self.units[0].grain / share(0);
+            let even = first * share(stream) / own.grain;
+            least = least.max((even * (1.0 - to) / (1.0 + to) - 1e-6).ceil() as usize);
+            most = most.min((even * (1.0 + to) / (1.0 - to) + 1e-6).floor() as usize);
+        }
+        for total in least..=most {
+            totals[stream] = total;
+            if self.is_over() || self.is_too_much(&totals[..=stream]) {
+                break;
+            }
+            self.add_totals(stream + 1, totals, (from, to), found);
+        }
+    }
+
+    /// Whether streams send more than all gaps of another have room for.
+    fn is_too_much(&self, totals: &[usize]) -> bool {
+        (0..self.units.len()).any(|own| {
+            let others = totals.iter().enumerate().filter(|(other, _)| *other != own);
+            let sent = others.map(|(other, &units)| units as f64 * self.units[other].grain);
+            sent.sum::<f64>() > self.room[own] * self.most_entries as f64 + 1e-6
+        })
+    }
+
+    /// A table of this order with these totals that keeps all deadlines.
+    fn divided(&self, totals: &Totals, order: &Order) -> Option<Composition> {
+        self.step(1);
+        let fits = |stream: usize| {
+            let (own, count) = (&self.units[stream], order.counts[stream]);
+            (own.least * count..=own.most * count).contains(&totals.units[stream])
+        };
+        if !(0..self.units.len()).all(fits) {
+            return None;
+        }
+        let n = self.units.len();
+        let mut dividing = Dividing {
+            left: totals.units.clone(),
+            entries: order.counts.clone(),
+            used: vec![vec![0.0; order.streams.len()]; n],
+            units: vec![0; order.streams.len()],
+        };
+        // What the lightest entries take is taken at once.
+        for (at, &stream) in order.streams.iter().enumerate() {
+            let least = self.units[stream].least;
+            self.take(order, at, least, 1.0, &mut dividing);
+        }
+        self.divide(0, order, &mut dividing)
+    }
+
+    /// Adds what an entry of so many units takes of all gaps it is in.
+    fn take(&self, order: &Order, at: usize, units: usize, sign: f64, dividing: &mut Dividing) {
+        let stream = order.streams[at];
+        for own in 0..self.units.len() {
+            if own != stream && self.room[own].is_finite() {
+                let cost = self.cost[own][stream][units];
+                dividing.used[own][order.gaps[own][at]] += sign * cost;
+            }
+        }
+    }
+
+    fn has_room(&self, order: &Order, at: usize, dividing: &Dividing) -> bool {
+        (0..self.units.len()).all(|own| {
+            dividing.used[own][order.gaps[own][at]] <= self.room[own] * (1.0 + 1e-12) + 1e-6
+        })
+    }
+
+    fn divide(&self, at: usize, order: &Order, dividing: &mut Dividing) -> Option<Composition> {
+        if at == order.streams.len() {
+            self.step(JUDGED);
+            let slot = |(&stream, &units): (&usize, &usize)| {
+                let weight = self.units[stream].weights[units];
+                weight.map(|weight| Slot { stream, weight })
+            };
+            let slots: Option<Vec<Slot>> = order
+                .streams
+                .iter()
+                .zip(&dividing.units)
+                .map(slot)
+                .collect();
+            let table = self.search.judged(slots?);
+            return (table.overrun <= 1.0).then_some(table);
+        }
+        let stream = order.streams[at];
+        let own = &self.units[stream];
+        let (left, entries) = (dividing.left[stream], dividing.entries[stream]);
+        let rest = entries - 1;
+        let least = left.saturating_sub(rest * own.most).max(own.least);
+        let most = left.saturating_sub(rest * own.least).min(own.most);
+        let even = left / entries;
+        let mut choices: Vec<usize> = (least..=most)
+            .filter(|&units| own.weights[units].is_some())
+            .collect();
+        choices.sort_by_key(|&units| units.abs_diff(even));
+        self.take(order, at, own.least, -1.0, dividing);
+        for units in choices {
+            self.step(1);
+            if self.is_over() {
+                break;
+            }
+            self.take(order, at, units, 1.0, dividing);
+            if self.has_room(order, at, dividing) {
+                dividing.units[at] = units;
+                dividing.left[stream] -= units;
+                dividing.entries[stream] -= 1;
+                if let Some(found) = self.divide(at + 1, order, dividing) {
+                    return Some(found);
+                }
+                dividing.left[stream] += units;
+                dividing.entries[stream] += 1;
+            }
+            self.take(order, at, units, -1.0, dividing);
+        }
+        self.take(order, at, own.least, 1.0, dividing);
+        None
+    }
+}
+
+/// An order of entries.
+struct Order {
+    streams: Vec<usize>,
+    /// Entries of each stream.
+    counts: Vec<usize>,
+    /// In which gap between entries of each stream every entry is.
+    gaps: Vec<Vec<usize>>,
+}
+
+/// What streams send in a lap, in units.
+struct Totals {
+    units: Vec<usize>,
+    bytes: f64,
+    error: f64,
+}
+
+/// Totals while they are divided over the entries of an order.
+struct Dividing {
+    /// Units of each stream without an entry yet.
+    left: Vec<usize>,
+    /// Entries of each stream without units yet.
+    entries: Vec<usize>,
+    /// What every gap of each stream has taken; entries without units yet as their lightest.
+    used: Vec<Vec<f64>>,
+    units: Vec<usize>,
+}
+
+fn units(part: &super::compose::Part) -> Option<Units> {
+    let grain = part.supply.grain?;
+    let levels = part.supply.levels()?;
+    let units = |weight: u32| ((part.supply.sent)(weight) / grain).round() as usize;
+    let most = units(*levels.last()?);
+    if levels.len() > MOST_UNITS || most > MOST_UNITS {
+        return None;
+    }
+    let mut weights = vec![None; most + 1];
+    for &weight in &levels {
+        weights[units(weight)] = Some(weight);
+    }
+    Some(Units {
+        weights,
+        least: units(levels[0]),
+        most,
+        grain,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_counted_once() {
+        assert_eq!(orders(2, 3), [vec![0, 1], vec![0, 0, 1], vec![0, 1, 1]]);
+        // Necklaces of six beads in three colours that are all used.
+        let six = orders(3, 6).into_iter().filter(|order| order.len() == 6);
+        assert_eq!(six.count(), 91);
+    }
+}

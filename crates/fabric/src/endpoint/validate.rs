@@ -1,0 +1,221 @@
+//! Whether restored endpoints are such that a run could have saved.
+
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_units::{NicId, Sc, Sl};
+
+use crate::endpoint::{Created, Message, Nic};
+use crate::fabric::Fabric;
+use crate::slab::Claims;
+use crate::switch::{NIL, Switches};
+use crate::validation::{Bounds, Ways};
+
+impl<S: Switches> Fabric<S> {
+    /// What a workload is about to hand over.
+    pub(crate) fn validate_created(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        nic: u32,
+        created: &Created,
+    ) -> Validity {
+        let classes = bounds.plan.classes.len();
+        ensure_below("class", created.class, classes as u64)?;
+        let class = usize::from(created.class);
+        let plan = &bounds.plan.classes[class];
+        let sl = Sl(created.sl);
+        ensure(plan.sls.contains(&sl), || {
+            Invalid::new("service level", "one of its class", created.sl)
+        })?;
+        let row = self.endpoints.row_of[class][usize::from(created.sl & 15)];
+        self.validate_message(
+            bounds,
+            ways,
+            nic,
+            &Message {
+                generation: bounds.now,
+                destination: created.destination,
+                left: created.bytes,
+                number: 0,
+                index: 0,
+                next: NIL,
+                row,
+                flow: created.flow,
+                sl: created.sl,
+                sc: self.channel_of(bounds, nic, sl, created.destination)?.0,
+            },
+        )
+    }
+
+    fn channel_of(
+        &self,
+        bounds: &Bounds<'_>,
+        nic: u32,
+        sl: Sl,
+        destination: NicId,
+    ) -> Result<Sc, Invalid> {
+        bounds.nic("destination", destination)?;
+        let source = self.endpoints.nics[nic].id;
+        Ok(bounds.plan.channels.choose(sl, source, destination))
+    }
+
+    /// A message at its NIC.
+    fn validate_message(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        nic: u32,
+        message: &Message,
+    ) -> Validity {
+        let Message {
+            destination,
+            row,
+            flow,
+            ..
+        } = *message;
+        let (source, sl) = (self.endpoints.nics[nic].id, Sl(message.sl));
+        bounds.past("creation of a message", message.generation)?;
+        bounds.row("row of a message", row, sl)?;
+        bounds.message("message", sl, message.left)?;
+        let sc = self.channel_of(bounds, nic, sl, destination)?;
+        ensure_equal("channel of a message", sc, Sc(message.sc))?;
+        bounds.connection(
+            "destination of a connection",
+            source,
+            row,
+            flow,
+            destination,
+        )?;
+        ensure_below("packets of a message", message.index, 1u64 << 31)?;
+        let vl = self
+            .switches
+            .data_lane(bounds.plan.channels.at_nic(source, sc));
+        ways.leave_nic(source, vl, sc, destination)
+    }
+
+    /// All that endpoints keep.
+    pub(crate) fn validate_endpoints(&self, bounds: &Bounds<'_>, ways: &mut Ways<'_>) -> Validity {
+        let endpoints = &self.endpoints;
+        let n_slots = endpoints.n_slots;
+        let mut sent = 0u64;
+        for nic in &endpoints.nics {
+            validate_nic(nic, bounds, n_slots).map_err(|why| why.within(nic.id))?;
+            sent += u64::from(nic.sequence);
+        }
+        ensure_equal("packets sent by NICs", self.shared.counters.injected, sent)?;
+        for flits in &endpoints.nic_flits {
+            bounds.count("flits sent by a NIC", *flits)?;
+        }
+        for numbers in endpoints.numbers.iter().flatten() {
+            ensure_below("messages of a NIC", *numbers, 1u64 << 31)?;
+        }
+        for cursor in &endpoints.cursors {
+            ensure_below("messages of a workload", cursor.number, 1u64 << 31)?;
+        }
+        if let Some(meters) = &endpoints.meters {
+            meters.validate(bounds.now)?;
+        }
+        self.validate_queues(bounds, ways)?;
+        for (nic, answers) in endpoints.nics.iter().zip(&endpoints.answers) {
+            for answer in answers {
+                let (sc, destination) = answer.validate(bounds, nic.id)?;
+                let data = bounds.plan.channels.at_nic(nic.id, sc);
+                ways.leave_nic(nic.id, self.switches.answer_lane(data), sc, destination)?;
+            }
+        }
+        endpoints.receiver.validate(bounds)?;
+        match &endpoints.programs {
+            Some(programs) => programs.validate(bounds),
+            None => Ok(()),
+        }
+    }
+
+    /// Each message is in one queue of its NIC, and what is known of the first of a queue follows from it.
+    fn validate_queues(&self, bounds: &Bounds<'_>, ways: &mut Ways<'_>) -> Validity {
+        let endpoints = &self.endpoints;
+        let n_slots = endpoints.n_slots;
+        let mut messages = Claims::new(&endpoints.messages, "message");
+        let mut own = |nic: u32, slot: usize, message: &Message| {
+            self.validate_message(bounds, ways, nic, message)?;
+            let sc = usize::from(message.sc) % endpoints.slot_of.len();
+            ensure_equal(
+                "queue of a message",
+                usize::from(endpoints.slot_of[sc]),
+                slot,
+            )
+        };
+        let present = |nic: u32, slot: usize| endpoints.nics[nic].present >> slot & 1 == 1;
+        for (at, queue) in endpoints.queues.iter().enumerate() {
+            let (nic, slot) = ((at / n_slots) as u32, at % n_slots);
+            if endpoints.flows.is_some() || endpoints.admittance.is_some() {
+                ensure_equal(
+                    "queue of a NIC with queues per destination",
+                    NIL,
+                    queue.head,
+                )?;
+                continue;
+            }
+            ensure_equal("queue with messages", present(nic, slot), queue.head != NIL)?;
+            messages.list(
+                (queue.head, queue.tail),
+                |message| message.next,
+                |id, message| {
+                    own(nic, slot, message)?;
+                    if id != queue.head {
+                        return Ok(());
+                    }
+                    let cut = self.shared.segmentation.of(Sl(queue.sl)).cut(message.left);
+                    let known = (queue.payload, queue.bytes, queue.flits);
+                    ensure_equal("next packet", (cut.payload, cut.bytes, cut.flits), known)
+                },
+            )?;
+        }
+        if let Some(flows) = &endpoints.flows {
+            flows.validate(bounds, n_slots, &mut messages, &mut own)?;
+        }
+        if let Some(admittance) = &endpoints.admittance {
+            let own_cut = |nic: u32, slot: usize, (row, flow, destination): (u8, u8, NicId)| {
+                let source = endpoints.nics[nic].id;
+                let queue = &endpoints.queues[nic * n_slots as u32 + slot as u32];
+                bounds.row("row of a cut packet", row, Sl(queue.sl))?;
+                let sc = self.channel_of(bounds, nic, Sl(queue.sl), destination)?;
+                ensure_equal("channel of a cut packet", sc, Sc(queue.sc))?;
+                bounds.connection(
+                    "destination of a connection",
+                    source,
+                    row,
+                    flow,
+                    destination,
+                )
+            };
+            admittance.validate(bounds, n_slots, &mut messages, &mut own, own_cut, present)?;
+        }
+        messages.finish()?;
+        let Some(buffers) = &endpoints.buffers else {
+            return Ok(());
+        };
+        buffers.validate(&self.shared.segmentation, &endpoints.queues, |queue| {
+            let (mut list, mut at) = (Vec::new(), queue.head);
+            while at != NIL {
+                let message = &endpoints.messages[at];
+                list.push((at, message.left));
+                at = message.next;
+            }
+            list
+        })
+    }
+}
+
+/// What a NIC keeps beyond its queues.
+fn validate_nic<A, C>(nic: &Nic<A, C>, bounds: &Bounds<'_>, n_slots: usize) -> Validity {
+    let present = u64::from(nic.present) >> n_slots;
+    ensure_equal("queues with messages beyond the last", 0, present)?;
+    ensure_equal(
+        "NIC that decides in a tick that is over",
+        false,
+        nic.is_marked,
+    )?;
+    bounds.time("end of a packet on the link", nic.link_until)?;
+    bounds.time("look at the link", nic.link_wake)?;
+    bounds.time("last header", nic.last_header)?;
+    ensure_below("messages", nic.messages, 1u64 << 31)
+}

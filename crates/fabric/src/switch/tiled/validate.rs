@@ -1,0 +1,844 @@
+//! Whether restored tiled switches are such that a run could have saved them.
+//!
+//! Packets are followed through the lists and events that refer to them. What buffers, stashes and counters must be
+//! follows from where the packets are, and is compared with what was saved.
+
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_units::{NicId, Port as PortNumber, Tick};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::StashUse;
+use crate::endpoint::Created;
+use crate::fabric::Fabric;
+use crate::parcel::Flags;
+use crate::slab::Claims;
+use crate::switch::tiled::event::Event;
+use crate::switch::tiled::record::{Fifo, Record};
+use crate::switch::tiled::stash::pages;
+use crate::switch::tiled::{Due, Port, Tiles, members};
+use crate::switch::{NIL, Peer};
+use crate::validation::{Bounds, Coming, Ways, ensure_each};
+
+/// What follows from where packets are.
+struct Found {
+    /// By port and virtual channel: room taken in its output buffer, and in its input buffer with the link to it.
+    output: Vec<u32>,
+    input: Vec<u32>,
+    /// The same by NIC and channel: credits on their way back.
+    nic_credits: Vec<u32>,
+    credits: Vec<u32>,
+    /// By port.
+    occupancy: Vec<u32>,
+    committed: Vec<u32>,
+    stash: Vec<u32>,
+    /// By switch and column: room in stashes that is promised.
+    promised: Vec<u32>,
+    row_used: Vec<u32>,
+    column_used: Vec<u32>,
+    /// Packets whose copy is on its way to be located, by end port and number at the source.
+    located: FxHashSet<(u32, u32)>,
+    /// When copies are deleted that are not tracked any more.
+    deleted: FxHashMap<u32, Tick>,
+    headers: FxHashSet<(Tick, u32)>,
+    n_copies: u64,
+}
+
+/// Where a record waits in front of a block.
+#[derive(Clone, Copy)]
+enum At {
+    Row { input: u32, column: u32, at: u32 },
+    Column { port: u32, row: u32 },
+}
+
+fn bits_below(place: &str, set: u64, bound: u32) -> Validity {
+    ensure(bound >= 64 || set >> bound == 0, || {
+        Invalid::new(
+            place,
+            format_args!("a set of {bound}"),
+            format_args!("{set:#b}"),
+        )
+    })
+}
+
+/// A list, with what is known of its first record.
+fn list<'a>(
+    packets: &mut Claims<'a, Record>,
+    fifo: &Fifo,
+    mut look: impl FnMut(&'a Record) -> Validity,
+) -> Validity {
+    let tail = if fifo.head == NIL { NIL } else { fifo.tail() };
+    packets.list(
+        (fifo.head, tail),
+        |record| record.next,
+        |id, record| {
+            if id == fifo.head {
+                let own = (record.packet.flits, record.vc);
+                ensure_equal("first packet of a list", own, (fifo.flits, fifo.vc))?;
+            }
+            look(record)
+        },
+    )
+}
+
+impl Fabric<Tiles> {
+    /// All that switches keep, and all that is pending.
+    pub(super) fn validate_switches(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        pending: &[(Tick, Event)],
+    ) -> Validity {
+        let tiles = &self.switches;
+        let (n_ports, n_switches) = (tiles.ports.len(), tiles.states.len());
+        let (lanes, columns) = (
+            tiles.geometry.lanes as usize,
+            tiles.geometry.columns as usize,
+        );
+        let n_nics = self.endpoints.nics.len();
+        let mut found = Found {
+            output: vec![0; n_ports * lanes],
+            input: vec![0; n_ports * lanes],
+            nic_credits: vec![0; n_nics * lanes],
+            credits: vec![0; n_ports * lanes],
+            occupancy: vec![0; n_ports],
+            committed: vec![0; n_ports],
+            stash: vec![0; n_ports],
+            promised: vec![0; n_switches * columns],
+            row_used: vec![0; tiles.row_used.len()],
+            column_used: vec![0; tiles.column_used.len()],
+            located: FxHashSet::default(),
+            deleted: FxHashMap::default(),
+            headers: FxHashSet::default(),
+            n_copies: 0,
+        };
+        let mut packets = Claims::new(&tiles.packets, "packet");
+        for (at, event) in pending {
+            self.validate_event(bounds, ways, &mut packets, &mut found, *at, *event)
+                .map_err(|why| why.within(format_args!("event {event:?}")))?;
+        }
+        for (&(port, sequence), entry) in &tiles.tracked {
+            self.port(port)?;
+            ensure(self.keeps_copies() && tiles.ports[port].is_end(), || {
+                Invalid::new(
+                    "packet that is tracked",
+                    "one of an end port that keeps copies",
+                    port,
+                )
+            })?;
+            bounds.past("copy of a packet", entry.since())?;
+            let is_coming = found.located.contains(&(port, sequence));
+            if entry.copy() == NIL {
+                continue;
+            }
+            ensure(!is_coming, || {
+                Invalid::new("copy of a packet", "one", "two")
+            })?;
+            let copy = packets.take(entry.copy())?;
+            self.validate_copy(bounds, ways, &mut found, port, copy)?;
+            ensure_equal("number of a copy", sequence, copy.packet.sequence)?;
+        }
+        // A copy that is sent again is there until then.
+        let tracked = tiles.tracked.values().map(|entry| entry.copy());
+        let tracked: FxHashSet<u32> = tracked.filter(|&copy| copy != NIL).collect();
+        for (at, event) in pending {
+            if let Event::Retransmit { port, packet, .. } = *event {
+                let is_there = match found.deleted.get(&packet) {
+                    Some(deleted) => at <= deleted,
+                    None => tracked.contains(&packet),
+                };
+                // Whatever deletes it from now on comes later.
+                let soon = bounds.now + tiles.cycles(tiles.stages.side_band);
+                let is_there = is_there && *at <= soon;
+                ensure(is_there, || {
+                    let place = format!("event {event:?}");
+                    Invalid::new(place, "a copy in a stash", packet)
+                })?;
+                let copy = &tiles.packets[packet];
+                ensure_equal("stash of a copy", u32::from(copy.output), self.number(port))?;
+            }
+        }
+        for port in 0..n_ports as u32 {
+            let place = || {
+                let state = &tiles.ports[port];
+                format!("{}, port {}", tiles.states[state.switch].id, state.number)
+            };
+            self.validate_lists(bounds, ways, &mut packets, &mut found, port)
+                .map_err(|why| why.within(place()))?;
+        }
+        packets.finish()?;
+        for port in 0..n_ports as u32 {
+            let place = || {
+                let state = &tiles.ports[port];
+                format!("{}, port {}", tiles.states[state.switch].id, state.number)
+            };
+            self.validate_port(bounds, &found, port)
+                .map_err(|why| why.within(place()))?;
+        }
+        for switch in 0..n_switches as u32 {
+            self.validate_switch(&found, switch)
+                .map_err(|why| why.within(tiles.states[switch].id))?;
+        }
+        let of = |used: &[u16]| used.iter().copied().map(u32::from).collect::<Vec<_>>();
+        ensure_each(
+            "flits in row buffers",
+            &found.row_used,
+            &of(tiles.row_used.as_slice()),
+        )?;
+        let columns = of(tiles.column_used.as_slice());
+        ensure_each("flits in column buffers", &found.column_used, &columns)?;
+        let is_within = |used: &[u32], most: u16| used.iter().all(|&used| used <= u32::from(most));
+        ensure(
+            is_within(&found.row_used, tiles.row_buffer)
+                && is_within(&found.column_used, tiles.column_buffer),
+            || {
+                Invalid::new(
+                    "buffers in front of tiles",
+                    "no more than they hold",
+                    "more",
+                )
+            },
+        )?;
+        let times = tiles.tiles.iter().map(|tile| tile.wake);
+        let times = times.chain(tiles.tile_inputs.iter().map(|input| input.until));
+        for time in times.chain(tiles.tile_outputs.iter().map(|output| output.until)) {
+            bounds.time("time of a tile", time)?;
+        }
+        let pointers = tiles.tile_inputs.iter();
+        let pointers = pointers.flat_map(|at| [at.next_output, at.next_channel, at.next_stash]);
+        for pointer in pointers.chain(tiles.tile_outputs.iter().map(|at| at.next_input)) {
+            ensure_below("pointer of a tile", pointer, 64u8)?;
+        }
+        for (at, nic) in self.endpoints.nics.iter().enumerate() {
+            let shares = &tiles.input_shares[u32::from(nic.wire)];
+            nic.credit
+                .validate(shares, lanes)
+                .map_err(|why| why.within(nic.id))?;
+            for vc in 0..lanes {
+                let there = found.input[nic.port as usize * lanes + vc];
+                let back = found.nic_credits[at * lanes + vc];
+                ensure_equal("credits of a NIC", there + back, nic.credit.used(vc))?;
+            }
+            ensure_equal(
+                "credits of a NIC that come by events",
+                0,
+                nic.credits_coming,
+            )?;
+        }
+        if self.keeps_copies() {
+            let copies = self.shared.protocol.stashed - self.shared.protocol.deleted;
+            ensure_equal("copies of packets", copies, found.n_copies)?;
+        }
+        match &tiles.announcing {
+            Some(announcing) => announcing.validate(),
+            None => Ok(()),
+        }
+    }
+
+    fn keeps_copies(&self) -> bool {
+        matches!(self.switches.stash_use, Some(StashUse::Reliability { .. }))
+    }
+
+    fn port(&self, port: u32) -> Validity {
+        ensure_below("port", port, self.switches.ports.len() as u64)
+    }
+
+    fn switch(&self, switch: u32) -> Validity {
+        ensure_below("switch", switch, self.switches.states.len() as u64)
+    }
+
+    fn nic(&self, nic: u32) -> Validity {
+        ensure_below(
+            "NIC of the partition",
+            nic,
+            self.endpoints.nics.len() as u64,
+        )
+    }
+
+    /// The number of a port on its switch.
+    fn number(&self, port: u32) -> u32 {
+        u32::from(self.switches.ports[port].number)
+    }
+
+    /// The first port of a switch that has a port.
+    fn base(&self, port: u32) -> u32 {
+        port - self.number(port)
+    }
+
+    /// A packet that its switch has routed, and that is no copy.
+    fn validate_routed(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        found: &mut Found,
+        port: u32,
+        record: &Record,
+    ) -> Validity {
+        bounds.packet(&record.packet, record.flags)?;
+        ensure(!record.flags.has(Flags::COPY), || {
+            Invalid::new("packet", "no copy", "one")
+        })?;
+        ensure_below(
+            "output of a packet",
+            record.output,
+            self.switches.geometry.ports,
+        )?;
+        let output = self.base(port) + u32::from(record.output);
+        found.committed[output as usize] += u32::from(record.packet.flits);
+        bounds.lane("lane of a route", record.vc)?;
+        ways.leave(Coming {
+            switch: self.switches.states[self.switches.ports[port].switch].id,
+            port: PortNumber(u16::from(record.output)),
+            vl: record.vc,
+            sc: record.packet.label.sc(),
+            destination: record.packet.destination,
+        })
+    }
+
+    /// A copy of a packet that came in by an end port of the same switch.
+    fn validate_kept(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        found: &mut Found,
+        port: u32,
+        copy: &Record,
+    ) -> Validity {
+        bounds.packet(&copy.packet, copy.flags)?;
+        ensure(copy.flags.has(Flags::COPY) && copy.is_data(), || {
+            Invalid::new("packet in a stash", "a copy", "another")
+        })?;
+        ensure_below("port of a copy", copy.vc, self.switches.geometry.ports)?;
+        let origin = self.base(port) + u32::from(copy.vc);
+        let state = &self.switches.ports[origin];
+        ensure(state.is_end(), || {
+            Invalid::new("port of a copy", "one of an endpoint", copy.vc)
+        })?;
+        found.n_copies += 1;
+        ways.arrive(Coming {
+            switch: self.switches.states[state.switch].id,
+            port: PortNumber(u16::from(copy.vc)),
+            vl: 0,
+            sc: copy.packet.label.sc(),
+            destination: copy.packet.destination,
+        })
+    }
+
+    /// The same of one in a stash, whose end port is `origin`.
+    fn validate_copy(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        found: &mut Found,
+        origin: u32,
+        copy: &Record,
+    ) -> Validity {
+        self.validate_kept(bounds, ways, found, origin, copy)?;
+        ensure_equal("port of a copy", self.number(origin), u32::from(copy.vc))?;
+        ensure_below("stash of a copy", copy.output, self.switches.geometry.ports)?;
+        let stash = self.base(origin) + u32::from(copy.output);
+        found.stash[stash as usize] += pages(copy.packet.flits);
+        Ok(())
+    }
+
+    /// A record in front of a tile or a multiplexer, or on its way there, on a channel.
+    fn validate_inside(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        found: &mut Found,
+        (at, channel): (At, u32),
+        record: &Record,
+    ) -> Validity {
+        let geometry = &self.switches.geometry;
+        let is_aside = channel == geometry.store();
+        let port = match at {
+            At::Row { input, .. } => input,
+            At::Column { port, .. } => port,
+        };
+        match is_aside && self.keeps_copies() {
+            true => self.validate_kept(bounds, ways, found, port, record)?,
+            false => self.validate_routed(bounds, ways, found, port, record)?,
+        }
+        let flits = u32::from(record.packet.flits);
+        let column = match at {
+            At::Row { input, column, at } => {
+                let tile_input = geometry.tile_input(input, column);
+                found.row_used[geometry.row_space(tile_input, at, channel) as usize] += flits;
+                column
+            }
+            At::Column { port, row } => {
+                let tile_output = geometry.tile_output(port, row);
+                found.column_used[(tile_output * geometry.channels + channel) as usize] += flits;
+                geometry.column(self.number(port))
+            }
+        };
+        let output = u32::from(record.output);
+        if is_aside {
+            let switch = self.switches.ports[port].switch;
+            found.promised[(switch * geometry.columns + column) as usize] +=
+                pages(record.packet.flits);
+            return ensure(self.switches.stash_use.is_some(), || {
+                Invalid::new("channel", "one without a stash", "that to stashes")
+            });
+        }
+        match at {
+            At::Row { at, .. } => {
+                ensure_equal(
+                    "tile of a packet",
+                    geometry.tile_place(output),
+                    (column, at),
+                )?;
+            }
+            At::Column { port, .. } => {
+                ensure_equal("output of a packet", output, self.number(port))?;
+            }
+        }
+        let is_own = channel == u32::from(record.vc) || channel == geometry.retrieve();
+        ensure(is_own, || {
+            Invalid::new("channel of a packet", record.vc, channel)
+        })
+    }
+
+    /// A packet on its way to a link takes room in the output buffer.
+    fn count_output(&self, found: &mut Found, port: u32, record: &Record) -> Validity {
+        ensure_equal(
+            "output of a packet",
+            self.number(port),
+            u32::from(record.output),
+        )?;
+        let at = port * self.switches.geometry.lanes + u32::from(record.vc);
+        found.output[at as usize] += u32::from(record.packet.flits);
+        Ok(())
+    }
+
+    fn validate_event(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        packets: &mut Claims<'_, Record>,
+        found: &mut Found,
+        at: Tick,
+        event: Event,
+    ) -> Validity {
+        let tiles = &self.switches;
+        let geometry = &tiles.geometry;
+        let vc_below = |vc: u8| ensure_below("virtual channel", vc, geometry.lanes);
+        match event {
+            Event::Head { port, packet } => {
+                self.port(port)?;
+                let record = packets.take(packet)?;
+                bounds.packet(&record.packet, record.flags)?;
+                ensure(!record.flags.has(Flags::COPY), || {
+                    Invalid::new("packet", "no copy", "one")
+                })?;
+                let input = &tiles.ports[port];
+                ensure(input.peer != Peer::Nobody, || {
+                    Invalid::new("port", "one with a cable", port)
+                })?;
+                vc_below(record.packet.vl)?;
+                ensure(found.headers.insert((at, port)), || {
+                    Invalid::new("headers at an input", "one at a time", "two")
+                })?;
+                let place = port * geometry.lanes + u32::from(record.packet.vl);
+                found.input[place as usize] += u32::from(record.packet.flits);
+                ways.arrive(Coming {
+                    switch: tiles.states[input.switch].id,
+                    port: PortNumber(u16::from(input.number)),
+                    vl: record.packet.vl,
+                    sc: record.packet.label.sc(),
+                    destination: record.packet.destination,
+                })
+            }
+            Event::Row {
+                channel,
+                output,
+                port,
+                packet,
+            } => {
+                self.port(port)?;
+                ensure_below("channel", channel, geometry.channels)?;
+                ensure_below("output", output, geometry.ports)?;
+                let (column, first) = geometry.tile_place(u32::from(output));
+                let is_aside = u32::from(channel) == geometry.store();
+                ensure_equal(
+                    "first output of a column",
+                    0,
+                    if is_aside { first } else { 0 },
+                )?;
+                let at = At::Row {
+                    input: port,
+                    column,
+                    at: first,
+                };
+                let record = packets.take(packet)?;
+                self.validate_inside(bounds, ways, found, (at, u32::from(channel)), record)
+            }
+            Event::Column {
+                channel,
+                row,
+                port,
+                packet,
+            } => {
+                self.port(port)?;
+                ensure_below("channel", channel, geometry.channels)?;
+                ensure_below("row", row, geometry.rows)?;
+                let at = At::Column {
+                    port,
+                    row: u32::from(row),
+                };
+                let record = packets.take(packet)?;
+                self.validate_inside(bounds, ways, found, (at, u32::from(channel)), record)
+            }
+            Event::Output { port, packet } => {
+                self.port(port)?;
+                let record = packets.take(packet)?;
+                self.validate_routed(bounds, ways, found, port, record)?;
+                self.count_output(found, port, record)
+            }
+            Event::Stashed { port, packet } => {
+                self.port(port)?;
+                ensure_equal(
+                    "use of stashes",
+                    Some(StashUse::Congestion),
+                    tiles.stash_use,
+                )?;
+                let record = packets.take(packet)?;
+                found.stash[port as usize] += pages(record.packet.flits);
+                self.validate_routed(bounds, ways, found, port, record)
+            }
+            Event::Located { port, packet } => {
+                self.port(port)?;
+                let copy = packets.take(packet)?;
+                self.validate_copy(bounds, ways, found, port, copy)?;
+                let key = (port, copy.packet.sequence);
+                let entry = tiles.tracked.get(&key);
+                let is_awaited = entry.is_some_and(|entry| entry.copy() == NIL);
+                ensure(is_awaited && found.located.insert(key), || {
+                    Invalid::new("copy that is located", "a packet that awaits it", "none")
+                })
+            }
+            Event::Delete { port, packet } => {
+                self.port(port)?;
+                let copy = packets.take(packet)?;
+                ensure_below("port of a copy", copy.vc, geometry.ports)?;
+                let origin = self.base(port) + u32::from(copy.vc);
+                self.validate_copy(bounds, ways, found, origin, copy)?;
+                ensure_equal("stash of a copy", u32::from(copy.output), self.number(port))?;
+                found.deleted.insert(packet, at);
+                Ok(())
+            }
+            Event::Retransmit { port, packet, .. } => {
+                self.port(port)?;
+                ensure_below("copy", packet, tiles.packets.n_slots() as u64)
+            }
+            Event::Timeout { port, .. }
+            | Event::Bus { port }
+            | Event::Multiplexer { port }
+            | Event::StashMultiplexer { port }
+            | Event::Link { port } => self.port(port),
+            Event::Credit { vc, flits, port } => {
+                self.port(port)?;
+                vc_below(vc)?;
+                bounds.flits("length", flits)?;
+                found.credits[(port * geometry.lanes + u32::from(vc)) as usize] += u32::from(flits);
+                Ok(())
+            }
+            Event::NicCredit { vc, flits, nic } => {
+                self.nic(nic)?;
+                vc_below(vc)?;
+                bounds.flits("length", flits)?;
+                found.nic_credits[(nic * geometry.lanes + u32::from(vc)) as usize] +=
+                    u32::from(flits);
+                Ok(())
+            }
+            Event::Tile { tile, switch } => {
+                self.switch(switch)?;
+                ensure_below("tile", tile, geometry.rows * geometry.columns)
+            }
+            Event::Edge { switch } | Event::Announce { switch } => self.switch(switch),
+            Event::Announced {
+                output,
+                port,
+                flits,
+            } => {
+                self.port(port)?;
+                ensure_below("flits", flits, 1u64 << 28)?;
+                ensure_below("output", output, bounds.plan.topology.radix())
+            }
+            Event::Arrival {
+                class,
+                sl,
+                flow,
+                nic,
+                destination,
+                bytes,
+            } => {
+                self.nic(nic)?;
+                let created = Created {
+                    class,
+                    sl,
+                    flow,
+                    destination: NicId(destination),
+                    bytes,
+                };
+                self.validate_created(bounds, ways, nic, &created)
+            }
+            Event::NicLink { nic } | Event::Begin { nic } => self.nic(nic),
+            Event::Grown {
+                slot,
+                nic,
+                destination,
+            } => {
+                self.nic(nic)?;
+                ensure(self.endpoints.flows.is_some(), || {
+                    Invalid::new("event", "no flows", "one")
+                })?;
+                bounds.nic("destination", NicId(destination))?;
+                ensure_below("channel", slot, self.endpoints.n_slots as u64)
+            }
+            Event::Deliver { nic, packet } => {
+                self.nic(nic)?;
+                let record = packets.take(packet)?;
+                bounds.packet(&record.packet, record.flags)?;
+                ensure(!record.flags.has(Flags::COPY), || {
+                    Invalid::new("packet", "no copy", "one")
+                })?;
+                let (own, to) = (self.endpoints.nics[nic].id, record.packet.destination);
+                ensure_equal("destination", own, to)
+            }
+        }
+    }
+
+    /// The lists of a port, of its tile inputs and of its tile outputs.
+    fn validate_lists(
+        &self,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+        packets: &mut Claims<'_, Record>,
+        found: &mut Found,
+        port: u32,
+    ) -> Validity {
+        let tiles = &self.switches;
+        let geometry = &tiles.geometry;
+        let state = &tiles.ports[port];
+        let mut ready = 0;
+        for vc in 0..geometry.lanes {
+            let fifo = &tiles.input_queues[port * geometry.lanes + vc];
+            ready |= u32::from(!fifo.is_empty()) << vc;
+            list(packets, fifo, |record| {
+                self.validate_routed(bounds, ways, found, port, record)?;
+                ensure_equal("channel of a packet", vc, u32::from(record.packet.vl))?;
+                let flits = u32::from(record.packet.flits);
+                found.occupancy[port as usize] += flits;
+                found.input[(port * geometry.lanes + vc) as usize] += flits;
+                Ok(())
+            })?;
+        }
+        let fifo = &tiles.retrievals[port];
+        ready |= u32::from(!fifo.is_empty()) << geometry.lanes;
+        list(packets, fifo, |record| {
+            self.validate_routed(bounds, ways, found, port, record)?;
+            match tiles.stash_use {
+                Some(StashUse::Congestion) => {
+                    found.stash[port as usize] += pages(record.packet.flits);
+                    Ok(())
+                }
+                Some(StashUse::Reliability { .. }) => {
+                    ensure_below("port of a packet", record.packet.vl, geometry.ports)
+                }
+                None => Err(Invalid::new("packets from stashes", "none", "some")),
+            }
+        })?;
+        ensure_equal("inputs with a packet", ready, state.ready)?;
+        let mut present = 0;
+        for vc in 0..geometry.lanes {
+            let fifo = &tiles.output_queues[port * geometry.lanes + vc];
+            present |= u32::from(!fifo.is_empty()) << vc;
+            list(packets, fifo, |record| {
+                self.validate_routed(bounds, ways, found, port, record)?;
+                ensure_equal("channel of a packet", vc, u32::from(record.vc))?;
+                self.count_output(found, port, record)
+            })?;
+        }
+        ensure_equal(
+            "channels with a packet for the link",
+            present,
+            state.present,
+        )?;
+        for column in 0..geometry.columns {
+            let tile_input = geometry.tile_input(port, column);
+            let mut requests = 0;
+            for (at, channel) in
+                (0..geometry.outputs).flat_map(|at| (0..geometry.channels).map(move |c| (at, c)))
+            {
+                let fifo = &tiles.row_queues[geometry.row_queue(tile_input, at, channel)];
+                requests |= u64::from(!fifo.is_empty()) << (channel * geometry.outputs + at);
+                let is_aside = channel == geometry.store();
+                ensure(fifo.is_empty() || !is_aside || at == 0, || {
+                    Invalid::new("queue to stashes", "the first of its tile", at)
+                })?;
+                let place = At::Row {
+                    input: port,
+                    column,
+                    at,
+                };
+                list(packets, fifo, |record| {
+                    self.validate_inside(bounds, ways, found, (place, channel), record)
+                })?;
+            }
+            let own = tiles.tile_inputs[tile_input].requests;
+            ensure_equal("requests of a tile input", requests, own)?;
+            let row = geometry.row(self.number(port));
+            let tile = state.switch * geometry.rows * geometry.columns + row * geometry.columns;
+            let input = self.number(port) - row * geometry.inputs;
+            let is_waiting = tiles.tiles[tile + column].waiting >> input & 1 == 1;
+            ensure_equal("tile input with a packet", requests != 0, is_waiting)?;
+        }
+        let mut columns = 0u64;
+        for (row, channel) in
+            (0..geometry.rows).flat_map(|row| (0..geometry.channels).map(move |c| (row, c)))
+        {
+            let at = geometry.tile_output(port, row) * geometry.channels + channel;
+            let fifo = &tiles.column_queues[at];
+            columns |= u64::from(!fifo.is_empty()) << (row * geometry.channels + channel);
+            let place = At::Column { port, row };
+            list(packets, fifo, |record| {
+                self.validate_inside(bounds, ways, found, (place, channel), record)
+            })?;
+        }
+        ensure_equal("column queues with a packet", columns, state.columns)
+    }
+
+    fn validate_port(&self, bounds: &Bounds<'_>, found: &Found, port: u32) -> Validity {
+        let tiles = &self.switches;
+        let geometry = &tiles.geometry;
+        let (state, at) = (&tiles.ports[port], port as usize);
+        let lanes = geometry.lanes as usize;
+        ensure_equal("header of a tick that is over", NIL, state.arriving)?;
+        for time in [
+            state.bus_until,
+            state.multiplexer_until,
+            state.multiplexer_wake,
+            state.link_until,
+            state.link_wake,
+            state.stash_until,
+        ] {
+            bounds.time("time of a port", time)?;
+        }
+        for pointer in [
+            state.next_channel,
+            state.next_stash_column,
+            state.next_row,
+            state.next_column,
+            state.next_lane,
+        ] {
+            ensure_below("pointer of a port", pointer, 64u8)?;
+        }
+        for count in [state.flits, state.packets, state.choices] {
+            bounds.count("what a port has sent", count)?;
+        }
+        ensure_below("residence", state.input_residence, 1u64 << 62)?;
+        ensure_below("residence", state.output_residence, 1u64 << 62)?;
+        bits_below("rows that wait", state.rows_blocked, geometry.rows)?;
+        ensure_equal("flits at an input", found.occupancy[at], state.occupancy)?;
+        ensure_equal("flits for an output", found.committed[at], state.committed)?;
+        ensure_equal("flits in a stash", found.stash[at], state.stash_used)?;
+        ensure(state.stash_used <= state.stash_capacity, || {
+            let expected = format!("at most {} flits", state.stash_capacity);
+            Invalid::new("stash", expected, state.stash_used)
+        })?;
+        let shares = &tiles.output_shares[u32::from(state.wire)];
+        state.space.validate(shares, lanes)?;
+        let mut held = vec![0; lanes];
+        for kept in &state.held {
+            let (vc, flits) = kept.validate(bounds)?;
+            ensure_below("channel of what was sent", vc, geometry.lanes)?;
+            held[usize::from(vc)] += u32::from(flits);
+        }
+        for (vc, held) in held.iter().enumerate() {
+            let there = found.output[at * lanes + vc];
+            ensure_equal(
+                "flits in the output buffer",
+                there + held,
+                state.space.used(vc),
+            )?;
+        }
+        self.validate_credit(found, state, port)
+    }
+
+    /// Credits that an output has taken are at the other end, or on their way there or back. Of another partition only
+    /// those on their way back are known.
+    fn validate_credit(&self, found: &Found, state: &Port, port: u32) -> Validity {
+        let lanes = self.switches.geometry.lanes as usize;
+        let shares = &self.switches.input_shares[u32::from(state.wire)];
+        state
+            .credit
+            .validate(shares, lanes)
+            .map_err(|why| why.within("credits"))?;
+        for vc in 0..lanes {
+            let (back, used) = (
+                found.credits[port as usize * lanes + vc],
+                state.credit.used(vc),
+            );
+            let there = match state.peer {
+                Peer::Port(next) => found.input[next as usize * lanes + vc],
+                Peer::Remote(..) if back <= used => continue,
+                _ => 0,
+            };
+            ensure_equal("credits taken", there + back, used)?;
+        }
+        Ok(())
+    }
+
+    fn validate_switch(&self, found: &Found, switch: u32) -> Validity {
+        let tiles = &self.switches;
+        let geometry = &tiles.geometry;
+        let state = &tiles.states[switch];
+        let Due {
+            headers,
+            buses,
+            tiles: due_tiles,
+            multiplexers,
+            stashes,
+            links,
+        } = state.due;
+        ensure_equal("headers of a tick that is over", 0, headers)?;
+        for ports in [buses, multiplexers, stashes, links, state.blocked] {
+            bits_below("ports that are due", ports, geometry.ports)?;
+        }
+        let n_tiles = geometry.rows * geometry.columns;
+        bits_below("tiles that are due", due_tiles, n_tiles)?;
+        for tile in 0..n_tiles {
+            let waiting = u64::from(tiles.tiles[switch * n_tiles + tile].waiting);
+            bits_below("inputs of a tile", waiting, geometry.inputs)?;
+        }
+        let is_over = !state.is_marked
+            && !state.has_messages
+            && state.returning.is_empty()
+            && state.leaving.is_empty()
+            && state.expired.is_empty()
+            && state.retrieved.is_empty();
+        ensure(is_over, || {
+            Invalid::new(
+                "what is to be done in a tick that is over",
+                "nothing",
+                "something",
+            )
+        })?;
+        let first = (switch * geometry.columns) as usize;
+        let promised = &found.promised[first..first + geometry.columns as usize];
+        ensure_each("room promised in stashes", promised, &state.promised)?;
+        for (column, &promised) in (0..).zip(state.promised.iter()) {
+            let outputs = switch * geometry.ports + column * geometry.outputs;
+            let free = members((1u64 << geometry.outputs) - 1)
+                .map(|at| &tiles.ports[outputs + at])
+                .map(|port| port.stash_capacity - port.stash_used);
+            let free: u32 = free.sum();
+            ensure(promised <= free, || {
+                let expected = format!("at most {free} flits promised");
+                Invalid::new("stashes of a column", expected, promised)
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,340 @@
+//! Whether a restored partition is one that a run of its plan could have saved. Every index that leads to
+//! [`Rows`](crate::rows::Rows) or to a [`Slab`](crate::slab::Slab) is checked here, before anything runs.
+//!
+//! Each component has a `validate` of its own, next to what it saves. They share the limits of the plan ([`Bounds`]) and
+//! what is known of routes ([`Ways`]).
+
+use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_engine::LATEST;
+use netloom_packet::Packet;
+use netloom_topology::Peer as Wired;
+use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::parcel::Flags;
+use crate::plan::FabricPlan;
+use crate::simulation::rows;
+
+/// The largest count that a saved state may have: no run comes near, and no sum of them overflows.
+const MOST: u64 = 1 << 52;
+
+/// Checks numbers one by one.
+pub(crate) fn ensure_each(place: &str, expected: &[u32], found: &[u32]) -> Validity {
+    ensure_equal(place, expected.len(), found.len())?;
+    for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
+        ensure(expected == found, || {
+            Invalid::new(format_args!("{place}, number {at}"), expected, found)
+        })?;
+    }
+    Ok(())
+}
+
+/// What follows from the plan.
+pub(crate) struct Bounds<'a> {
+    pub(crate) plan: &'a FabricPlan,
+    /// Every tick before it has been run.
+    pub(crate) now: Tick,
+    /// Flits of the largest packet.
+    pub(crate) largest: u16,
+    rows: Vec<(usize, Sl)>,
+    /// Where connections end, by source, row and flow.
+    connections: FxHashMap<(NicId, u8, u8), NicId>,
+}
+
+impl<'a> Bounds<'a> {
+    pub(crate) fn new(plan: &'a FabricPlan, now: Tick) -> Self {
+        let rows = rows(plan);
+        let row_of = |class: u8| rows.iter().position(|&(at, _)| at == usize::from(class));
+        let end = |connection: &crate::ConnectionPlan| {
+            let row = row_of(connection.class)?;
+            let key = (connection.source, row as u8, connection.flow);
+            Some((key, connection.destination))
+        };
+        Bounds {
+            now,
+            largest: plan.largest_packet(),
+            connections: plan.connections.iter().filter_map(end).collect(),
+            rows,
+            plan,
+        }
+    }
+
+    /// A time to come, or [`Tick::NEVER`].
+    pub(crate) fn time(&self, place: &str, at: Tick) -> Validity {
+        ensure(at <= LATEST || at == Tick::NEVER, || {
+            let expected = format!("a time up to {} or never", LATEST.0);
+            Invalid::new(place, expected, at.0)
+        })
+    }
+
+    /// A time that is over.
+    pub(crate) fn past(&self, place: &str, at: Tick) -> Validity {
+        ensure(at <= self.now, || {
+            Invalid::new(place, format_args!("a time up to {}", self.now.0), at.0)
+        })
+    }
+
+    /// A counter of a run.
+    pub(crate) fn count(&self, place: &str, n: u64) -> Validity {
+        ensure_below(place, n, MOST)
+    }
+
+    /// The length of a packet.
+    pub(crate) fn flits(&self, place: &str, flits: u16) -> Validity {
+        ensure((1..=self.largest).contains(&flits), || {
+            let expected = format!("a length from 1 to {} flits", self.largest);
+            Invalid::new(place, expected, flits)
+        })
+    }
+
+    /// A NIC of the fabric.
+    pub(crate) fn nic(&self, place: &str, nic: NicId) -> Validity {
+        ensure_below(place, nic.0, self.plan.topology.n_nics())
+    }
+
+    /// A lane of links.
+    pub(crate) fn lane(&self, place: &str, vl: u8) -> Validity {
+        ensure_below(place, vl, self.plan.n_vls)
+    }
+
+    /// A row of the recorder and its service level.
+    pub(crate) fn row(&self, place: &str, row: u8, sl: Sl) -> Validity {
+        let own = self.rows.get(usize::from(row)).map(|&(_, sl)| sl);
+        ensure(own == Some(sl), || {
+            let expected = format!("one of {} rows and its service level", self.rows.len());
+            Invalid::new(
+                place,
+                expected,
+                format_args!("row {row} with level {}", sl.0),
+            )
+        })
+    }
+
+    /// A message, or what is left of it, that is cut into packets.
+    pub(crate) fn message(&self, place: &str, sl: Sl, bytes: u32) -> Validity {
+        let largest = self.plan.segmentation.of(sl).largest_packet(bytes);
+        ensure(largest <= u64::from(self.largest), || {
+            let expected = format!("packets of at most {} flits", self.largest);
+            Invalid::new(place, expected, format_args!("one of {largest} flits"))
+        })
+    }
+
+    /// The channel of a flow, where no switch changes it.
+    pub(crate) fn channel(
+        &self,
+        place: &str,
+        sc: Sc,
+        sl: Sl,
+        source: NicId,
+        destination: NicId,
+    ) -> Validity {
+        ensure_equal(
+            place,
+            self.plan.channels.choose(sl, source, destination),
+            sc,
+        )
+    }
+
+    /// Where a flow goes that belongs to a connection.
+    pub(crate) fn connection(
+        &self,
+        place: &str,
+        source: NicId,
+        row: u8,
+        flow: u8,
+        destination: NicId,
+    ) -> Validity {
+        match self.connections.get(&(source, row, flow)) {
+            Some(&end) => ensure_equal(place, end, destination),
+            None => Ok(()),
+        }
+    }
+
+    /// A packet, wherever it is. `flags` tells data and acknowledgements apart.
+    pub(crate) fn packet(&self, packet: &Packet, flags: Flags) -> Validity {
+        let Packet {
+            source,
+            destination,
+            class,
+            sl,
+            flits,
+            flow,
+            ..
+        } = *packet;
+        self.nic("source", source)?;
+        self.nic("destination", destination)?;
+        self.row("class", class, sl)?;
+        self.flits("length", flits)?;
+        self.past("creation", packet.generation)?;
+        self.past("injection", packet.injection)?;
+        self.time("arrival", packet.arrival)?;
+        ensure(packet.arrival != Tick::NEVER, || {
+            Invalid::new("arrival", "a time", "never")
+        })?;
+        let flit = self.plan.segmentation.flit.0.max(1);
+        let of_bytes = u64::from(packet.bytes).div_ceil(flit).max(1);
+        ensure_equal("flits of its bytes", u64::from(flits), of_bytes)?;
+        let (from, to) = match flags.has(Flags::ACKNOWLEDGEMENT) {
+            true => {
+                let size = self.plan.endpoints.acknowledgement;
+                ensure_equal("length of an acknowledgement", size, Some(flits))?;
+                self.flits(
+                    "flits it acknowledges",
+                    packet.index.min(u32::from(u16::MAX)) as u16,
+                )?;
+                (destination, source)
+            }
+            false => {
+                self.connection(
+                    "destination of a connection",
+                    source,
+                    class,
+                    flow,
+                    destination,
+                )?;
+                (source, destination)
+            }
+        };
+        if self.plan.channels.own.is_none() {
+            self.channel("channel", packet.label.sc(), sl, from, to)?;
+        }
+        Ok(())
+    }
+}
+
+/// A packet that comes into a switch: by which port and lane, with which channel, and where it goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Coming {
+    pub(crate) switch: SwitchId,
+    pub(crate) port: Port,
+    pub(crate) vl: u8,
+    pub(crate) sc: Sc,
+    pub(crate) destination: NicId,
+}
+
+/// The ways that packets may still take: all of them lead over cables, on lanes that there are, to the NIC that is the
+/// destination.
+pub(crate) struct Ways<'a> {
+    plan: &'a FabricPlan,
+    known: FxHashSet<Coming>,
+    coming: Vec<Coming>,
+    hops: Vec<netloom_routing::Hop>,
+}
+
+impl<'a> Ways<'a> {
+    /// Nothing is known yet.
+    pub(crate) fn new(plan: &'a FabricPlan) -> Self {
+        Ways {
+            plan,
+            known: FxHashSet::default(),
+            coming: Vec::new(),
+            hops: Vec::new(),
+        }
+    }
+
+    /// A packet leaves a NIC on a lane.
+    pub(crate) fn leave_nic(&mut self, nic: NicId, vl: u8, sc: Sc, destination: NicId) -> Validity {
+        let (switch, port) = self.plan.topology.attachment(nic);
+        self.arrive(Coming {
+            switch,
+            port,
+            vl,
+            sc,
+            destination,
+        })
+    }
+
+    /// A packet leaves a switch by a port on a lane.
+    pub(crate) fn leave(&mut self, from: Coming) -> Validity {
+        self.follow(from)?;
+        self.look()
+    }
+
+    /// A packet comes into a switch.
+    pub(crate) fn arrive(&mut self, coming: Coming) -> Validity {
+        self.coming.push(coming);
+        self.look()
+    }
+
+    /// What is at the other end of a port is where a packet goes, or a switch on the way.
+    fn follow(&mut self, leaving: Coming) -> Validity {
+        let Coming {
+            switch,
+            port,
+            vl,
+            destination,
+            ..
+        } = leaving;
+        let topology = &self.plan.topology;
+        ensure_below("lane of a route", vl, self.plan.n_vls)?;
+        ensure_below("port of a route", port.0, topology.n_ports(switch))?;
+        match topology.peer(switch, port) {
+            Wired::Nic(nic) => ensure_equal("end of a route", destination, nic),
+            Wired::Switch(switch, port) => {
+                self.coming.push(Coming {
+                    switch,
+                    port,
+                    ..leaving
+                });
+                Ok(())
+            }
+            Wired::Unused => Err(Invalid::new(
+                "port of a route",
+                "one with a cable",
+                format_args!("port {} of {switch}", port.0),
+            )),
+        }
+    }
+
+    fn look(&mut self) -> Validity {
+        let plan = self.plan;
+        let is_tiled = plan.switch.tiled().is_some();
+        let per_level = plan.lanes_per_level();
+        while let Some(coming) = self.coming.pop() {
+            ensure_below("lane of a route", coming.vl, plan.n_vls)?;
+            if !self.known.insert(coming) {
+                continue;
+            }
+            let Coming {
+                switch,
+                port,
+                vl,
+                sc,
+                destination,
+            } = coming;
+            let is_from_nic = matches!(plan.topology.peer(switch, port), Wired::Nic(_));
+            let lane = match is_tiled {
+                true if is_from_nic => 0,
+                true => vl,
+                false if per_level == plan.n_vls => 0,
+                false => vl / per_level,
+            };
+            ensure_below("routing lane", lane, plan.forwarding.lanes().max(1))?;
+            let mut hops = std::mem::take(&mut self.hops);
+            hops.clear();
+            plan.forwarding
+                .choices(switch, port, lane, destination, &mut hops);
+            ensure(!hops.is_empty(), || {
+                let found = format!("none from {switch} to {destination}");
+                Invalid::new("route", "a way to the destination", found)
+            })?;
+            for hop in &hops {
+                let (sc, level) = match is_tiled {
+                    true => (sc, 0),
+                    false => plan.channels.at_switch(switch, port, hop.port, sc),
+                };
+                let step = if is_tiled { 1 } else { u32::from(per_level) };
+                let vl = u32::from(level) + u32::from(hop.lane) * step;
+                self.follow(Coming {
+                    switch,
+                    port: hop.port,
+                    vl: u8::try_from(vl).unwrap_or(u8::MAX),
+                    sc,
+                    destination,
+                })?;
+            }
+            self.hops = hops;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Routings of fat trees in which cables or switches are missing.
+//!
+//! They are those of whole trees (`tree.rs`, `ecmp.rs`) but where an exception lists the ports that live
+//! (`exceptions.rs`). A path by destination changes only if its port is dead; choices choose among the live ports. As in
+//! a whole tree no packet goes up after it came down.
+
+use netloom_topology::{Peer, Pgft, Topology};
+use netloom_units::{NicId, Port, SwitchId};
+
+use crate::choice::Chooser;
+use crate::exceptions::{Exceptions, Live};
+use crate::tree::TreePlan;
+use crate::{Hop, Occasion, QueueView};
+
+/// A tree routing with exceptions.
+#[derive(Clone, Debug)]
+pub(crate) struct DamagedPlan {
+    tree: TreePlan,
+    /// Chooses among live ports, up and down; without it the plan of the tree says how.
+    chooser: Option<Chooser>,
+    exceptions: Exceptions,
+}
+
+impl DamagedPlan {
+    /// The plan where cables are missing, `None` where none is; the reason if hosts are separated.
+    pub(crate) fn of(
+        shape: &Pgft,
+        topology: &Topology,
+        tree: &TreePlan,
+        chooser: Option<&Chooser>,
+    ) -> Result<Option<Self>, String> {
+        if topology.n_cables() == n_cables(shape) {
+            return Ok(None);
+        }
+        let name = |leaf: SwitchId| {
+            let nic = NicId(leaf.0 * shape.m[0]);
+            format!(
+                "{} ({})",
+                topology.nic_name(nic),
+                topology.switch_name(leaf)
+            )
+        };
+        let exceptions = Exceptions::of(shape, topology).map_err(|(from, to)| {
+            format!(
+                "no path leads up and then down the tree from {} to {}",
+                name(from),
+                name(to)
+            )
+        })?;
+        Ok(Some(DamagedPlan {
+            tree: tree.clone(),
+            chooser: chooser.cloned(),
+            exceptions,
+        }))
+    }
+
+    /// The tree without its exceptions.
+    pub(crate) fn tree(&self) -> &TreePlan {
+        &self.tree
+    }
+
+    #[inline(never)]
+    pub(crate) fn route_seeing<V: QueueView>(
+        &self,
+        at: SwitchId,
+        from: Port,
+        destination: NicId,
+        occasion: Occasion,
+        view: &V,
+    ) -> Hop {
+        let (live, ends_climb) = self.live(at, from, destination);
+        let Some(ports) = live.ports() else {
+            return match &self.chooser {
+                Some(chooser) => {
+                    let ways = self.tree.ways(at, destination);
+                    let hop = |i| ways.hop(i);
+                    chooser.choose(at, ways.n, hop, destination, occasion, view)
+                }
+                None if ends_climb => hop(self.tree.descent(at, destination)),
+                None => self.tree.route(at, from, destination, occasion),
+            };
+        };
+        assert!(!ports.is_empty(), "no path from {at} to {destination}");
+        let n = ports.len() as u32;
+        match &self.chooser {
+            Some(chooser) => {
+                let hop = |i: u32| hop(ports[i as usize]);
+                chooser.choose(at, n, hop, destination, occasion, view)
+            }
+            None if self.tree.draws_at(at, ports[0]) => {
+                hop(ports[self.tree.draw(occasion, n) as usize])
+            }
+            None => hop(self.tree.among(at, destination, ports)),
+        }
+    }
+
+    /// Every hop that may be answered; none where there is no path.
+    pub(crate) fn choices(
+        &self,
+        at: SwitchId,
+        from: Port,
+        destination: NicId,
+        hops: &mut Vec<Hop>,
+    ) {
+        let (live, ends_climb) = self.live(at, from, destination);
+        match (live.ports(), &self.chooser) {
+            (Some([]), _) => {}
+            (None, Some(_)) => {
+                let ways = self.tree.ways(at, destination);
+                hops.extend((0..ways.n).map(|i| ways.hop(i)));
+            }
+            (None, None) if ends_climb => hops.push(hop(self.tree.descent(at, destination))),
+            (None, None) => self.tree.choices(at, from, destination, hops),
+            (Some(ports), chooser) if chooser.is_some() || self.tree.draws_at(at, ports[0]) => {
+                hops.extend(ports.iter().map(|port| hop(*port)));
+            }
+            (Some(ports), _) => hops.push(hop(self.tree.among(at, destination, ports))),
+        }
+    }
+
+    /// What lives of the ports that the whole tree would choose among, and whether a packet on its way to a root has to
+    /// descend here because no up port lives.
+    #[inline]
+    fn live(&self, at: SwitchId, from: Port, destination: NicId) -> (Live<'_>, bool) {
+        let climbs = self.tree.climbs_on(at, from, destination);
+        if climbs {
+            match self.exceptions.live_up(at) {
+                Live::None => {}
+                live => return (live, false),
+            }
+        }
+        (self.exceptions.live(at, destination), climbs)
+    }
+
+    pub(crate) fn representatives(&self) -> Vec<NicId> {
+        match &self.chooser {
+            Some(_) => self.tree.one_per_leaf(),
+            None => self.tree.representatives(),
+        }
+    }
+
+    /// Whether every exception leads where the arithmetic leads: up to a switch above, or down to the child that the
+    /// destination is below.
+    pub(crate) fn exceptions_follow_the_tree(&self, topology: &Topology) -> bool {
+        let leads_on = |at: SwitchId, port: Port, destination: Option<NicId>| {
+            let (level, nics) = self.tree.range(at);
+            let Peer::Switch(other, _) = topology.peer(at, port) else {
+                return false;
+            };
+            let (level_there, nics_there) = self.tree.range(other);
+            match destination.filter(|nic| nics.contains(&nic.0)) {
+                Some(nic) => level_there + 1 == level && nics_there.contains(&nic.0),
+                None => level_there == level + 1,
+            }
+        };
+        let leaves = self.tree.one_per_leaf();
+        self.exceptions.switches().all(|at| {
+            let each = leaves
+                .iter()
+                .map(|leaf| (self.exceptions.live(at, *leaf), Some(*leaf)));
+            let mut each = each.chain([(self.exceptions.live_up(at), None)]);
+            each.all(|(live, destination)| {
+                let ports = live.ports().unwrap_or_default();
+                ports.iter().all(|port| leads_on(at, *port, destination))
+            })
+        })
+    }
+}
+
+fn hop(port: Port) -> Hop {
+    Hop { port, lane: 0 }
+}
+
+/// Cables of a whole tree, those to NICs included.
+fn n_cables(shape: &Pgft) -> u32 {
+    let up = |level| shape.n_switches(level) * u64::from(shape.n_up(level));
+    (shape.n_nics() + (1..shape.levels()).map(up).sum::<u64>()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::forwarding::Plan;
+    use crate::{Choice, DModK, Ecmp, EmptyQueues, Forwarding, RandomUp, Routing};
+    use netloom_topology::{Blueprint, ParallelFatTree, Structure};
+
+    /// Exceptions for every switch and leaf that list all ports change no answer.
+    #[test]
+    fn exceptions_that_list_all_ports_change_nothing() {
+        let shapes: [(&[u32], &[u32], &[u32]); 3] = [
+            (&[8, 8], &[1, 8], &[1, 1]),
+            (&[4, 3, 2], &[1, 2, 3], &[1, 1, 1]),
+            (&[3, 2, 2], &[1, 2, 2], &[1, 3, 2]),
+        ];
+        let ecmp = |choice| Ecmp {
+            choice,
+            granularity: 1,
+        };
+        let routings: [&dyn Routing; 6] = [
+            &DModK {},
+            &RandomUp { to_root: false },
+            &RandomUp { to_root: true },
+            &ecmp(Choice::Hash),
+            &ecmp(Choice::Spray),
+            &ecmp(Choice::LeastOf2),
+        ];
+        for (children, parents, links) in shapes {
+            let [children, parents, links] = [children, parents, links].map(<[u32]>::to_vec);
+            let blueprint = ParallelFatTree {
+                children,
+                parents,
+                links,
+            };
+            let topology = Arc::new(blueprint.build(1).unwrap());
+            let Structure::Tree(shape) = topology.structure() else {
+                panic!("a tree");
+            };
+            for routing in routings {
+                let whole = routing.compile(&topology, 7).unwrap();
+                let (tree, chooser) = match &whole.plan {
+                    Plan::Tree(tree) => (tree.clone(), None),
+                    Plan::Ecmp(plan) => (plan.tree().clone(), Some(plan.chooser().clone())),
+                    _ => panic!("a plan of a whole tree"),
+                };
+                let plan = DamagedPlan {
+                    tree,
+                    chooser,
+                    exceptions: Exceptions::everywhere(shape, &topology),
+                };
+                assert!(plan.exceptions_follow_the_tree(&topology));
+                let facts = whole.facts();
+                let listed = Forwarding::new(Plan::Damaged(Arc::new(plan)), facts);
+                same_answers(&topology, &whole, &listed);
+            }
+        }
+    }
+
+    fn same_answers(topology: &Topology, whole: &Forwarding, listed: &Forwarding) {
+        let inputs = topology
+            .switches()
+            .flat_map(|at| topology.ports(at).map(move |port| (at, port)));
+        let (mut expected, mut found) = (vec![], vec![]);
+        for (at, from) in inputs {
+            for to in topology.nics() {
+                for forwarding in [(whole, &mut expected), (listed, &mut found)] {
+                    let (forwarding, hops) = forwarding;
+                    hops.clear();
+                    for sequence in [0, 5] {
+                        let occasion = Occasion {
+                            source: NicId(1),
+                            sequence,
+                            hop: 1,
+                        };
+                        hops.push(forwarding.route_seeing(
+                            at,
+                            from,
+                            0,
+                            to,
+                            occasion,
+                            &mut 0,
+                            &EmptyQueues,
+                        ));
+                    }
+                    forwarding.choices(at, from, 0, to, hops);
+                }
+                assert_eq!(expected, found, "{at} {from} {to}");
+            }
+        }
+    }
+}
