@@ -30,17 +30,17 @@ repeat = 2
 """
 
 
-def call(*line, accepted=(0,), **environment):
+def call(*line, accepted=(0,), stdout_only=False, **environment):
     ended = subprocess.run(
         line, capture_output=True, text=True, timeout=120, env={**os.environ, "PATH": PATH, **environment}
     )
     if ended.returncode not in accepted:
         sys.exit(f"{line} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
-    return ended.stdout + ended.stderr
+    return ended.stdout if stdout_only else ended.stdout + ended.stderr
 
 
 def emitted(*options):
-    text = call("netloom", "emit", "kubernetes", "study.toml", "--image", "registry.example/netloom:1", *options)
+    text = call("netloom", "emit", "kubernetes", "study.toml", "--image", "registry.example/netloom:1", *options, stdout_only=True)
     return list(yaml.safe_load_all(text))
 
 
