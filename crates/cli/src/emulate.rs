@@ -24,9 +24,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
   netloom emulate nd.txt -o after --device hosts:lanes=4,entries=8 --device leaf0:high=0 -- opensm -o
   netloom emulate nd.txt -o after -- sh -c 'opensm -o -F opensm.conf; smpquery vlarb 2 1'
 
-Every node of the file has a subnet management agent; the program is the real one, with libumad2sim
-loaded before it (Debian: packages opensm, libumad2sim0, infiniband-diags). When it ends, the folder
-holds what it programmed: the listing with its addresses, opensm-lfts.dump, and lanes, arbitration and
+Every node of the file has a subnet management agent; the program is the real one, with libumad2sim \
+loaded before it (Debian: packages opensm, libumad2sim0, infiniband-diags). When it ends, the folder \
+holds what it programmed: the listing with its addresses, opensm-lfts.dump, and lanes, arbitration and \
 limits in the form of smpquery, as `netloom verify`, `lint`, `import` and topology.files take them.")]
 pub(crate) struct Emulate {
     /// Nodes and cables: what ibnetdiscover prints, opensm-subnet.lst, or a net file of ibsim.

@@ -27,7 +27,7 @@ use super::table::Columns;
   netloom plot study.out --y mean --x offered_load --by class
   netloom plot study.out --format pgfplots -o paper/figures
 
-Files of the same name in the folder are replaced, others stay. PNG has about 300 points per inch;
+Files of the same name in the folder are replaced, others stay. PNG has about 300 points per inch; \
 a PGFPlots figure is read with \\input and says what it needs.")]
 pub(crate) struct Plot {
     /// The folder of results, of a study or a single run.

@@ -28,7 +28,7 @@ use super::{Exit, Format, interrupt, machine, program};
 
 #[derive(Args)]
 #[command(
-    after_help = "A file with [study] describes many runs. They go to one folder, on all cores; whatever is done is never
+    after_help = "A file with [study] describes many runs. They go to one folder, on all cores; whatever is done is never \
 run again, so the same command goes on after an interruption, and several may work on one folder.
 
 Examples:

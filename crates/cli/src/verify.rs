@@ -19,9 +19,9 @@ const SHOWN: usize = 20;
   netloom verify plan.toml nd.txt vlarb.txt sl2vl.txt portinfo.txt
   netloom verify plan.toml after/*
 
-The readback is what ibnetdiscover prints, and answers of smpquery vlarb, sl2vl and portinfo (or
-opensm-sl2vl.dump), in any order; forwarding tables among them are passed over.
-Entries of weight 0 at the end of a table are no difference; another order of entries is one.
+The readback is what ibnetdiscover prints, and answers of smpquery vlarb, sl2vl and portinfo (or \
+opensm-sl2vl.dump), in any order; forwarding tables among them are passed over. \
+Entries of weight 0 at the end of a table are no difference; another order of entries is one. \
 Exit codes: 0 as planned, 6 something differs or nothing could be compared.")]
 pub(crate) struct Verify {
     /// The experiment with [plan], or with tables in [qos].

@@ -51,14 +51,14 @@ const COMPLETION: &str = "completion_time_ns";
   netloom compare before after --format markdown
   netloom compare study.out --by qos.arbiter.kind      # or the end of its name: --by kind
 
-Folders of studies are compared point by point: points are the same if all axes that both have are.
-Above the table stands what all points say together: of many differences some are beyond their
-intervals by chance, so Holm's correction says which remain if all together may be wrong in 5 % of
+Folders of studies are compared point by point: points are the same if all axes that both have are. \
+Above the table stands what all points say together: of many differences some are beyond their \
+intervals by chance, so Holm's correction says which remain if all together may be wrong in 5 % of \
 cases; and how the saturation moved along the load.
 
-A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken
-(exit code 6) if the whole 95 % interval lies beyond it, for any class or the total unless one
-is named (CLASS:METRIC, total:METRIC), at any point. With a single common seed the difference
+A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken \
+(exit code 6) if the whole 95 % interval lies beyond it, for any class or the total unless one \
+is named (CLASS:METRIC, total:METRIC), at any point. With a single common seed the difference \
 itself is judged.
 
 With --by, JSON is a list: one comparison for each value but the first.

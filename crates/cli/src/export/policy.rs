@@ -20,9 +20,9 @@ use super::{OneFile, host_list, matches, subnet};
   netloom export policy plan.toml --group 'storage=node[000-003,17]' -o qos-policy.conf
   netloom export policy plan.toml --group storage=io1,io2 --group control=0x9803... --others compute --end destination
 
-A group is a class of [plan], or a service level by its number, and the hosts whose paths get its level: names,
-in which * stands for anything and [000-003,17] for numbers, or GUIDs of nodes or ports. A name may leave out the
-device behind the host's name (node000 for \"node000 mlx5_0\"). The first group that fits a path counts. OpenSM reads
+A group is a class of [plan], or a service level by its number, and the hosts whose paths get its level: names, \
+in which * stands for anything and [000-003,17] for numbers, or GUIDs of nodes or ports. A name may leave out the \
+device behind the host's name (node000 for \"node000 mlx5_0\"). The first group that fits a path counts. OpenSM reads \
 the file if opensm.conf has `qos TRUE` and `qos_policy_file FILE`; programs get the level if they ask for paths.")]
 pub(crate) struct PolicyFile {
     #[command(flatten)]

@@ -15,7 +15,7 @@ use super::{OneFile, matches, subnet};
   netloom export roots site/site.toml -o root_guid.conf
   netloom export roots site/site.toml --root 'spine*' -o root_guid.conf
 
-Without --root the roots are the switches that are farthest from every host. Without roots, OpenSM's updn guesses them,
+Without --root the roots are the switches that are farthest from every host. Without roots, OpenSM's updn guesses them, \
 and where it cannot it routes by minhop instead, which may deadlock.")]
 pub(crate) struct Roots {
     #[command(flatten)]

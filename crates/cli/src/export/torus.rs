@@ -16,8 +16,8 @@ use super::{OneFile, subnet};
   netloom export torus site/site.toml --sides 5x5 --switch s00 --next s10,s01 -o torus-2QoS.conf
   netloom export torus site/site.toml --sides 4x4x4m --switch s000 --next s100,s010,s001 --previous s300,s030
 
-A torus or mesh of netloom knows its shape. Of a real site, say how many switches each dimension has (m behind a
-number: its ends are not joined), one switch, and its neighbours along x, y and z. Rings of 4 need the neighbours in
+A torus or mesh of netloom knows its shape. Of a real site, say how many switches each dimension has (m behind a \
+number: its ends are not joined), one switch, and its neighbours along x, y and z. Rings of 4 need the neighbours in \
 both directions.")]
 pub(crate) struct Torus {
     #[command(flatten)]

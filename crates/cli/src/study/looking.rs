@@ -46,7 +46,7 @@ impl Status {
 /// `netloom watch`: look on while a study runs.
 #[derive(Args)]
 #[command(
-    after_help = "It reads the folder and nothing else, so it works over ssh and for arrays of jobs. It ends when the
+    after_help = "It reads the folder and nothing else, so it works over ssh and for arrays of jobs. It ends when the \
 study is complete; Ctrl-C ends it before."
 )]
 pub(crate) struct Watch {
