@@ -26,9 +26,9 @@ pub(crate) enum Import {
   ibnetdiscover > nd.txt; netloom import ibnetdiscover nd.txt -o site
   netloom import ibnetdiscover nd.txt opensm-lfts.dump opensm-sl2vl.dump vlarb.txt -o site
 
-Files are read as what they are, in any order: ibnetdiscover or opensm-subnet.lst (one of them); \
+Files are recognised by their content, in any order: ibnetdiscover or opensm-subnet.lst (one of them); \
 forwarding tables (opensm-lfts.dump, opensm.fdbs, dump_fts, ibroute); SL2VL maps (opensm-sl2vl.dump, \
-smpquery sl2vl, slvl of ibdmchk); answers of smpquery vlarb and portinfo, one behind the other; service \
+smpquery sl2vl, slvl of ibdmchk); answers of smpquery vlarb and portinfo, one after the other; service \
 levels of paths (psl of ibdmchk). \
 OpenSM writes its dumps with `opensm -D 0x43 --dump_files_dir DIR`.")]
 pub(crate) struct Ibnetdiscover {

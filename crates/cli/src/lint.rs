@@ -19,9 +19,9 @@ use super::{Exit, Format};
   netloom lint opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric portinfo.txt
   netloom lint opensm.conf --log /var/log/opensm.log
 
-Each finding has its line, what OpenSM will really do, and the cure. With the fabric it is known what \
-ports have room for; with the log, which routing OpenSM took instead of the one that was asked for. \
-Exit codes: 0 nothing found, 6 findings. Remarks are no findings.")]
+Each finding has its line, what OpenSM will do, and the fix. With --fabric, lint knows the table sizes of \
+the ports; with --log, which routing OpenSM used instead of the one in the file. \
+Exit codes: 0 nothing found, 6 findings. Remarks are not findings.")]
 pub(crate) struct Lint {
     /// opensm.conf.
     conf: PathBuf,

@@ -33,7 +33,7 @@ const LAST: &str = "claims.json";
 
 With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under another reading in \
 DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well. \
-The same command goes on where one was stopped or killed, and runs nothing twice; other sizes, \
+The same command resumes where one was stopped or killed, and runs nothing twice; other sizes, \
 seeds and readings may share the folder. \
 With --scenario a part is run; claims are judged with it and with all that the folder holds, \
 each part with the seeds that it was run with.")]

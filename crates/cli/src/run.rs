@@ -28,8 +28,8 @@ use super::{Exit, Format, interrupt, machine, program};
 
 #[derive(Args)]
 #[command(
-    after_help = "A file with [study] describes many runs. They go to one folder, on all cores; whatever is done is never \
-run again, so the same command goes on after an interruption, and several may work on one folder.
+    after_help = "A file with [study] describes many runs. Their results go to one folder, and all cores are used. A run \
+that is done is not repeated: the same command resumes after an interruption, and several processes may share a folder.
 
 Examples:
   netloom run fat-tree.toml

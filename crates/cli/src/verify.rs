@@ -21,7 +21,7 @@ const SHOWN: usize = 20;
 
 The readback is what ibnetdiscover prints, and answers of smpquery vlarb, sl2vl and portinfo (or \
 opensm-sl2vl.dump), in any order; forwarding tables among them are passed over. \
-Entries of weight 0 at the end of a table are no difference; another order of entries is one. \
+Entries of weight 0 at the end of a table are ignored; the order of entries is compared. \
 Exit codes: 0 as planned, 6 something differs or nothing could be compared.")]
 pub(crate) struct Verify {
     /// The experiment with [plan], or with tables in [qos].

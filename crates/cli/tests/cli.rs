@@ -578,7 +578,7 @@ fn a_terminal_and_a_spreadsheet_are_told_nothing_by_names() {
     let results = place.read("small.out/results.json");
     let hostile = results.replace("\"class\": \"bulk\"", "\"class\": \"\\u001b[31mbulk\"");
     place.file("small.out/results.json", &hostile);
-    // Whoever changes a folder can change its checksums too.
+    // An attacker who changes a folder can remove its checksums too.
     std::fs::remove_file(place.0.join("small.out/SHA256SUMS")).unwrap();
     let compared = place
         .run(&["compare", "small.out", "small.out", "--all"])

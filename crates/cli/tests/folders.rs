@@ -356,7 +356,7 @@ fn symbolic_links_in_a_folder_are_not_followed() {
     link(&figure, "victim");
     let refused = place.run(&["plot", "small.out"]).with(1).stderr;
     assert!(refused.contains("symbolic link"), "{refused}");
-    // The lock beside a folder.
+    // The lock next to a folder.
     link(".other.lock", "victim");
     place.run(&["run", "small.toml", "-o", "other"]).with(1);
     unlink(".other.lock");

@@ -426,7 +426,7 @@ fn one_unfinished_seed_makes_the_point_unfinished() {
     assert_eq!(points[0], ["total", "unfinished", "1"]);
 }
 
-/// A job next to traffic that goes on, on two switches.
+/// A job next to open-loop traffic, on two switches.
 const MIXED: &str = "netloom = 1\nname = \"mixed\"\n\
     [topology]\nkind = \"pgft\"\nchildren = [8, 2]\nparents = [1, 4]\n\
     [[traffic]]\nname = \"gradients\"\nsl = 0\n\

@@ -69,7 +69,7 @@ fn request(needs: &[Need], entries: u16, high_table: HighTable) -> Request {
     }
 }
 
-/// Every table of up to so many entries: whether one keeps all deadlines, and whether one keeps the shares within a hundredth
+/// Every table of a limited number of entries: whether one keeps all deadlines, and whether one keeps the shares within a hundredth
 /// as well. The rate is 100 Gbps.
 struct Every<'a> {
     needs: &'a [Need],
@@ -94,7 +94,7 @@ impl Every<'_> {
         (every.in_time, every.exact)
     }
 
-    /// What an entry of so many packets lets pass at most: the smallest weight that sends them, of packets of any size, but
+    /// What an entry of a number of packets lets pass at most: the smallest weight that sends them, of packets of any size, but
     /// no weight below a packet.
     fn passes(&self, class: usize, packets: u64) -> u64 {
         let units = self.needs[class].bytes / 64;
@@ -290,7 +290,7 @@ fn drawn(draws: &mut Draws) -> Request {
     let n = 2 + draws.below(6);
     let parts: Vec<u64> = (0..n).map(|_| 1 + draws.below(20)).collect();
     let all: u64 = parts.iter().sum();
-    // A part of the link may be left to nobody.
+    // A part of the link may be left unassigned.
     let all = all + draws.one_of(&[0, 0, all / 10]);
     let shares_lanes = kind == Kind::InfiniBand && n > 3 && draws.below(4) == 0;
     let class = |(at, &part): (usize, &u64), draws: &mut Draws| {

@@ -156,7 +156,7 @@ fn forged_checkpoints_are_refused_or_harmless() {
     let wanted: usize = wanted.and_then(|n| n.parse().ok()).unwrap_or(30);
     let seed = std::env::var("NETLOOM_FORGED_SEED").ok();
     let mut numbers = Numbers(seed.and_then(|seed| seed.parse().ok()).unwrap_or(1));
-    // What panics is told below.
+    // Panics are reported below.
     std::panic::set_hook(Box::new(|_| {}));
     let mut saved = Vec::new();
     for (text, experiment) in machines() {

@@ -78,8 +78,8 @@ pub(super) fn common_classes<'a>(a: &'a Runs<'_>, b: &Runs<'_>) -> Vec<&'a str> 
     own.map(String::as_str).collect()
 }
 
-/// One line for each point and each class that both have, and for the total, and each metric. Completion times are those of
-/// what ends: of a class that never does in either, there are no lines.
+/// One line for each point and each class that both have, and for the total, and each metric. A class
+/// that ends in neither has no completion time, and no line for it.
 pub(super) fn lines(
     a: &Runs<'_>,
     b: &Runs<'_>,

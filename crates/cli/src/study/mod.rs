@@ -126,7 +126,7 @@ impl Running<'_> {
         }
         if shard.is_some() {
             output.say(&format!("when all shards are done: {program} merge {here}"));
-            // A part of a point's seeds says nothing of the point, so only the whole is judged, when it is merged.
+            // A point is judged by all of its seeds, when they are merged.
             return Ok(Exit::Done);
         }
         self.merged(folder, output)

@@ -32,7 +32,7 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    /// The smallest weight whose visits come nearest to so many bytes.
+    /// Returns the smallest weight whose visits come nearest to a number of bytes.
     ///
     /// An entry of weight w lets packets of any size send (w - 1) units and a packet, so of the weights that send the same
     /// the smallest lets others wait least. The largest is what whole packets cost ([`Supply::heaviest`]).
@@ -137,7 +137,7 @@ pub(super) struct Composition {
     pub(super) error: f64,
     /// The longest wait as a part of its budget; at most 1 where all deadlines are kept.
     pub(super) overrun: f64,
-    /// Whether no table of so many entries keeps more: all were looked at, or an inequality excludes them.
+    /// Whether no table of this size keeps more: all were looked at, or an inequality excludes them.
     pub(super) is_proved: bool,
 }
 
@@ -294,7 +294,7 @@ impl Search<'_> {
         if best.as_ref().is_some_and(|best| best.overrun <= 1.0) {
             return best.map(|best| Composition { is_proved, ..best });
         }
-        // None keeps the deadlines: shares that are wrong as well help nobody.
+        // No table keeps the deadlines, so there is no reason to miss the shares as well.
         if least > self.tolerance {
             exact = self.pass(&candidates, near);
         }

@@ -27,6 +27,8 @@ const PAIR: usize = 2;
 struct Trial<'a> {
     request: &'a Request,
     left: u64,
+    /// Whether every set that was tried so far can be met.
+    all_smaller_met: bool,
 }
 
 impl Trial<'_> {
@@ -44,6 +46,22 @@ impl Trial<'_> {
             Err(_) => None,
         }
     }
+
+    /// The conflict that a set is, if it is known to be one.
+    fn conflict(&mut self, classes: Vec<usize>) -> Option<Conflict> {
+        match self.reasons(&classes) {
+            Some(reasons) => Some(Conflict {
+                classes,
+                is_smallest: self.all_smaller_met,
+                is_minimal: self.all_smaller_met,
+                reasons: reasons?,
+            }),
+            None => {
+                self.all_smaller_met = false;
+                None
+            }
+        }
+    }
 }
 
 /// The fewest classes of an unmet request that conflict, the first such set in the order of the request.
@@ -55,24 +73,12 @@ pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
     let mut trial = Trial {
         request,
         left: EFFORT.1,
+        all_smaller_met: true,
     };
-    let mut all_smaller_met = true;
-    let mut tried = 0;
-    while tried < PAIR.min(n) {
-        tried += 1;
-        for set in subsets(n, tried) {
-            match trial.reasons(&set) {
-                Some(Some(reasons)) => {
-                    return Conflict {
-                        classes: set,
-                        is_smallest: all_smaller_met,
-                        is_minimal: all_smaller_met,
-                        reasons,
-                    };
-                }
-                Some(None) => {}
-                None => all_smaller_met = false,
-            }
+    let small = PAIR.min(n);
+    for set in (1..=small).flat_map(|size| subsets(n, size)) {
+        if let Some(conflict) = trial.conflict(set) {
+            return conflict;
         }
     }
     let mut conflict = Conflict {
@@ -94,26 +100,15 @@ pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
             None => conflict.is_minimal = false,
         }
     }
-    for size in tried + 1..conflict.classes.len() {
-        for set in subsets(n, size) {
-            if trial.left == 0 {
-                return conflict;
-            }
-            match trial.reasons(&set) {
-                Some(Some(reasons)) => {
-                    return Conflict {
-                        classes: set,
-                        is_smallest: all_smaller_met,
-                        is_minimal: all_smaller_met,
-                        reasons,
-                    };
-                }
-                Some(None) => {}
-                None => all_smaller_met = false,
-            }
+    for set in (small + 1..conflict.classes.len()).flat_map(|size| subsets(n, size)) {
+        if trial.left == 0 {
+            return conflict;
+        }
+        if let Some(smaller) = trial.conflict(set) {
+            return smaller;
         }
     }
-    conflict.is_smallest = all_smaller_met;
+    conflict.is_smallest = trial.all_smaller_met;
     conflict
 }
 

@@ -92,7 +92,7 @@ fn lightest(search: &Search<'_>, orders: &[Vec<usize>]) -> Option<Composition> {
     best
 }
 
-/// The orders of up to so many entries in which every stream has one, the shortest first; of those that are turns of
+/// Orders of a limited number of entries in which every stream has one, the shortest first; of those that are turns of
 /// each other, one.
 fn orders(n: usize, longest: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![];
@@ -118,7 +118,7 @@ fn orders(n: usize, longest: usize) -> Vec<Vec<usize>> {
 
 /// What entries of a stream can send, in grains.
 struct Units {
-    /// The weight that sends so many; nothing where none does.
+    /// Returns the weight that sends a number of units, if one does.
     weights: Vec<Option<u32>>,
     least: usize,
     most: usize,
@@ -327,7 +327,7 @@ impl<'a> Division<'a> {
         self.divide(0, order, &mut dividing)
     }
 
-    /// Adds what an entry of so many units takes of all gaps it is in.
+    /// Adds the units of an entry to all gaps that it is in.
     fn take(&self, order: &Order, at: usize, units: usize, sign: f64, dividing: &mut Dividing) {
         let stream = order.streams[at];
         for own in 0..self.units.len() {

@@ -37,7 +37,7 @@ impl Job {
     }
 }
 
-/// What is known of every class at the end of a run; `None` for traffic that goes on.
+/// What is known of every class at the end of a run; `None` for open-loop traffic.
 pub(super) fn of_classes(experiment: &Experiment, recording: &Recording) -> Vec<Option<Job>> {
     let plan = &experiment.fabric;
     let classes = plan.classes.iter().map(|class| class.source.messages());

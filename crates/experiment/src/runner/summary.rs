@@ -22,7 +22,7 @@ pub(super) struct Summaries<'a> {
     keys: Vec<(usize, Sl)>,
     /// Rows after the cut.
     rows: Vec<Row>,
-    /// Next to traffic that goes on, work that ends is measured as a whole: all rows since the start, else `None`.
+    /// All rows since the start, if finite work is measured as a whole next to open-loop traffic.
     whole: Option<Vec<Row>>,
     /// What is known of every class that ends.
     jobs: Vec<Option<Job>>,
@@ -30,8 +30,8 @@ pub(super) struct Summaries<'a> {
     capacity: f64,
 }
 
-/// Which part of a run numbers cover: work that ends from its first message to its last, next to traffic that goes on even
-/// where that has a warm-up; everything else after the warm-up.
+/// The part of a run that numbers cover: finite work from its first message to its last, even if open-loop traffic next to
+/// it has a warm-up; everything else after the warm-up.
 struct Part {
     /// The epoch from which on rows count.
     from: usize,
@@ -94,7 +94,7 @@ impl<'a> Summaries<'a> {
         numbered.map(summary).collect()
     }
 
-    /// Of service levels, by what is said of their rows.
+    /// Returns the summaries of service levels, from those of their rows.
     pub(super) fn sls(&self, fairness: &Fairness<'_>, rows: &[RowSummary]) -> Vec<SlSummary> {
         let mut levels: Vec<Sl> = self.keys.iter().map(|&(_, sl)| sl).collect();
         levels.sort_unstable();

@@ -21,7 +21,7 @@ params! {
         /// Number of runs, with seeds counted up from the first.
         pub repeat: u32 = 1,
         /// What is discarded at the start: "auto" (MSER-5; nothing where all traffic is jobs and lists of messages), a
-        /// time, or the epochs until so many packets are delivered ("10000 packets").
+        /// time, or the epochs until a number of packets is delivered ("10000 packets").
         pub warmup: Warmup = Warmup::Auto,
         /// Simulated time of a run.
         pub length: Time = Time::from_nanos(200_000),

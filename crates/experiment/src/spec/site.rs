@@ -111,7 +111,7 @@ pub fn read_plan(
 const MOST_PORTS: u64 = 1 << 23;
 
 /// Adds what a plan goes by of the fabric that its file describes: switches on the longest path, and whether queues form where
-/// tables decide. What is wrong with the sections is told when they are read.
+/// tables decide. Mistakes in the sections are reported when they are read.
 fn of_fabric(
     mut known: Surroundings,
     document: &Document,

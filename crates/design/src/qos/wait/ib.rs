@@ -55,7 +55,7 @@ struct Turn {
 /// - Packets: a packet begins only if those before it cost less than w. After k packets these cost at least k u, so the last
 ///   that begins has k u <= w - 1 before it: there are at most (w - 1) / u + 1, rounded down.
 /// - Bytes: all packets but the last cost at most w - 1 units, and the last has at most L bytes. No packet has more than L, so
-///   there are no more than L times the packets either. Where all have one size that is exactly what they are.
+///   there are at most L times the packets. If all packets have one size, this bound is exact.
 fn turns(table: &VlArbitrationTable, sizes: &PacketSizes, vl: Vl) -> Vec<Turn> {
     let live = table.entries().iter().filter(|e| e.weight > 0);
     let live: Vec<_> = live

@@ -47,7 +47,7 @@ impl PacketSizes {
         self.largest.get(class).map_or(0, |bytes| bytes.0)
     }
 
-    /// The smallest packet in units of so many bytes, rounded up; at least 1, for nothing costs less.
+    /// Returns the smallest packet in units, rounded up; a packet costs at least one unit.
     fn least_units(&self, class: usize, unit: Bytes) -> u64 {
         let smallest = self.smallest.get(class).map_or(0, |bytes| bytes.0);
         Bytes(smallest.min(self.of(class))).in_flits(unit).max(1)

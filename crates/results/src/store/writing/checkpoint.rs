@@ -339,7 +339,7 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn foreign(path: &Path) -> io::Error {
-    let why = "is not part of a checkpoint, so its folder is left as it is; move it elsewhere, or give another folder with \
+    let why = "is not part of a checkpoint, so its folder is left unchanged; move it elsewhere, or give another folder with \
                -o DIR";
     wrong(path, why)
 }

@@ -80,7 +80,7 @@ impl RunFolder {
         let replaced = match foreign(self._lock.target()) {
             Ok(None) => sibling.replace(),
             Ok(Some(name)) => Err(io::Error::other(format!(
-                "{name}, which is no result, is there now and would be lost"
+                "{name}, which is not a result, is there now and would be lost"
             ))),
             Err(error) => Err(error),
         };
