@@ -1,9 +1,10 @@
-//! The allowed directions between crates, as ARCHITECTURE.md draws them.
+//! The allowed dependencies between crates, as drawn in ARCHITECTURE.md.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Each crate and the crates of ours that it may use. Development dependencies are free.
+/// Each crate and the crates of netloom that it may use. Development dependencies are not
+/// restricted.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("encoding", &[]),
     ("units", &["encoding"]),
@@ -184,12 +185,18 @@ fn every_crate_says_what_it_is() {
             });
             line.unwrap_or_else(|| panic!("{name} has no {key}"))
         };
-        for key in ["version", "rust-version", "license", "publish", "keywords"] {
+        for key in [
+            "version",
+            "rust-version",
+            "license",
+            "repository",
+            "keywords",
+        ] {
             assert_eq!(value(key), format!("{key}.workspace = true"), "{name}");
         }
         value("categories");
         if let Some(other) = descriptions.insert(value("description").to_owned(), name) {
-            panic!("{name} and {other} are described alike");
+            panic!("{name} and {other} have the same description");
         }
     }
 }
